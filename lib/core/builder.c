@@ -1,0 +1,305 @@
+/* See builder.h. Rule: nothing here grows with the number of messages but the segment table (some 64 bytes for each 4096). */
+#include "core/builder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/fsync.h"
+
+enum { LANE_FIRST = 32, FILE_BUFFER = 1 << 20 };
+
+static bool write_bytes(struct reel_builder *b, const void *data, size_t size, struct reel_error *err) {
+    if (size > 0 && fwrite(data, size, 1, b->file) != 1) {
+        return reel_fail_errno(err, "could not write the index");
+    }
+    b->pos += size;
+    return true;
+}
+
+static bool open_file(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
+    if (!(b->path = strdup(pack_path)) || asprintf(&b->temporary, "%s.tmp-XXXXXX", pack_path) < 0) {
+        b->temporary = NULL;
+        return reel_fail_memory(err);
+    }
+    int fd = mkostemp(b->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        free(TAKE(b->temporary));
+        return reel_fail_errno(err, "could not create the index");
+    }
+    if (!(b->file = fdopen(fd, "w+"))) {
+        close(fd);
+        return reel_fail_errno(err, "could not open the index");
+    }
+    setvbuf(b->file, NULL, _IOFBF, FILE_BUFFER);
+    uint8_t header[PACK_HEADER_BYTES] = PACK_MAGIC;
+    store_u32le(header + 8, PACK_VERSION);
+    return write_bytes(b, header, sizeof header, err);
+}
+
+struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes, uint32_t n_parts,
+                                 struct reel_error *err) {
+    AUTO(builder_free) struct reel_builder *b = calloc(1, sizeof *b);
+    if (!b) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    b->scratch = malloc(PACK_BOUND(REEL_SEGMENT_ENTRIES, PACK_ENTRY_COLUMNS));
+    b->chunks = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->chunks);
+    b->before = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->before);
+    b->model.arena.max = REEL_MODEL_MAX;
+    b->model.part_sizes = malloc((n_parts ? n_parts : 1) * sizeof *part_sizes);
+    b->model.format = arena_text(&b->model.arena, format);
+    if (!b->scratch || !b->chunks || !b->before || !b->model.part_sizes || !b->model.format) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    b->model.format_version = format_version;
+    b->model.container = b->model.clock_note = "";
+    memcpy(b->model.part_sizes, part_sizes, n_parts * sizeof *part_sizes);
+    b->model.n_parts = n_parts;
+    if (!open_file(b, pack_path, err)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n_parts; i++) {
+        uint32_t id;
+        if (!builder_add_chunk(b, &(struct reel_chunk){.part = i, .stored = part_sizes[i], .raw = part_sizes[i]}, &id, err)) {
+            return NULL;
+        }
+    }
+    return TAKE(b);
+}
+
+void builder_free(struct reel_builder *b) {
+    if (!b) {
+        return;
+    }
+    if (b->file) {
+        fclose(b->file);
+    }
+    if (b->temporary) {
+        unlink(b->temporary);
+    }
+    for (size_t i = 0; i < b->model.n_channels; i++) {
+        free(b->lanes[i].entries);
+    }
+    free(b->lanes);
+    free(b->chunks);
+    free(b->before);
+    free(b->scratch);
+    free(b->path);
+    free(b->temporary);
+    pack_model_free(&b->model);
+    free(b);
+}
+
+bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err) {
+    struct pack_model *m = &b->model;
+    if (m->n_channels >= REEL_CHANNELS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
+    }
+    if (c->n_schemas > REEL_SCHEMAS_PER_CHANNEL_MAX) {
+        return reel_fail(err, REEL_LIMIT, "channel %s: more than %d schemas", c->name, REEL_SCHEMAS_PER_CHANNEL_MAX);
+    }
+    size_t n = m->n_channels;
+    if (!GROW_ARRAY(m->channels, n, m->cap_channels) || !GROW_ARRAY(m->stats, n, m->cap_stats) || !GROW_ARRAY(b->lanes, n, b->cap_lanes)) {
+        return reel_fail_memory(err);
+    }
+    if (!pack_model_copy_channel(&m->arena, c, &m->channels[n])) {
+        return reel_fail(err, REEL_LIMIT, "channel %s: texts and definitions of one recording exceed %d bytes", c->name, REEL_MODEL_MAX);
+    }
+    m->channels[n].id = (uint32_t)n;
+    m->stats[n] = (struct reel_channel_stats){0};
+    b->lanes[n] = (struct builder_lane){0};
+    m->n_channels++;
+    *id = (uint32_t)n;
+    return true;
+}
+
+/* ---- chunks */
+
+static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
+    struct pack_model *m = &b->model;
+    if (b->n_chunks == 0) {
+        return true;
+    }
+    if (!GROW_ARRAY(m->chunk_segments, m->n_chunk_segments, m->cap_chunk_segments)) {
+        return reel_fail_memory(err);
+    }
+    size_t size = pack_chunks(b->chunks, b->n_chunks, b->scratch);
+    m->chunk_segments[m->n_chunk_segments++] =
+        (struct pack_chunk_segment){.offset = b->pos, .count = b->n_chunks, .size = (uint32_t)size, .crc = pack_crc(b->scratch, size)};
+    struct reel_chunk *filled = b->chunks;
+    b->chunks = b->before;
+    b->before = filled;
+    b->chunks_first += b->n_chunks;
+    b->n_chunks = 0;
+    return write_bytes(b, b->scratch, size, err);
+}
+
+bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err) {
+    uint64_t part_size = c->part < b->model.n_parts ? b->model.part_sizes[c->part] : 0;
+    if (c->offset > part_size || c->stored > part_size - c->offset) {
+        return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset, (unsigned long long)c->stored);
+    }
+    if (b->model.n_chunks >= UINT32_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %u chunks", UINT32_MAX);
+    }
+    if (b->n_chunks == REEL_SEGMENT_ENTRIES && !flush_chunks(b, err)) {
+        return false;
+    }
+    b->chunks[b->n_chunks++] = *c;
+    *id = (uint32_t)b->model.n_chunks++;
+    return true;
+}
+
+/* The chunk of an entry: one of the parts, or one of the last 4096 to 8192. */
+static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
+    if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
+        *raw = b->chunks[id - b->chunks_first].raw;
+        return true;
+    }
+    if (id < b->model.n_parts) {
+        *raw = b->model.part_sizes[id];
+        return true;
+    }
+    if (id < b->chunks_first && b->chunks_first - id <= REEL_SEGMENT_ENTRIES) {
+        *raw = b->before[REEL_SEGMENT_ENTRIES - (b->chunks_first - id)].raw;
+        return true;
+    }
+    return false;
+}
+
+/* ---- entries */
+
+static int compare_entries(const void *a, const void *b) {
+    struct pack_key x = pack_key_of(a), y = pack_key_of(b);
+    return pack_key_compare(&x, &y);
+}
+
+bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err) {
+    struct pack_model *m = &b->model;
+    if (!GROW_ARRAY(m->segments, m->n_segments, m->cap_segments)) {
+        return reel_fail_memory(err);
+    }
+    size_t size = pack_entries(entries, count, b->scratch);
+    m->segments[m->n_segments++] = (struct pack_segment){.channel = entries[0].channel,
+                                                         .count = count,
+                                                         .first = pack_key_of(&entries[0]),
+                                                         .last = pack_key_of(&entries[count - 1]),
+                                                         .offset = b->pos,
+                                                         .size = (uint32_t)size,
+                                                         .crc = pack_crc(b->scratch, size)};
+    return write_bytes(b, b->scratch, size, err);
+}
+
+static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
+    if (lane->unsorted) {
+        qsort(lane->entries, lane->count, sizeof *lane->entries, compare_entries);
+    }
+    uint32_t count = lane->count;
+    lane->count = 0;
+    lane->unsorted = false;
+    return count == 0 || builder_put_segment(b, lane->entries, count, err);
+}
+
+/* Too much is pending over many channels: the lanes that hold at least their share are packed and given back. */
+static bool relieve(struct reel_builder *b, struct reel_error *err) {
+    size_t n = b->model.n_channels, share = b->lane_bytes / n;
+    for (size_t i = 0; i < n; i++) {
+        struct builder_lane *lane = &b->lanes[i];
+        size_t bytes = lane->capacity * sizeof *lane->entries;
+        if (bytes >= share) {
+            if (!flush_lane(b, lane, err)) {
+                return false;
+            }
+            free(TAKE(lane->entries));
+            lane->capacity = 0;
+            b->lane_bytes -= bytes;
+        }
+    }
+    return true;
+}
+
+/* Makes room in a full lane: doubles it up to a segment, then packs. */
+static bool widen(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
+    if (lane->count == REEL_SEGMENT_ENTRIES) {
+        return flush_lane(b, lane, err);
+    }
+    if (b->lane_bytes >= REEL_BUILD_MEMORY_MAX && !relieve(b, err)) {
+        return false;
+    }
+    uint32_t want = lane->capacity ? lane->capacity * 2 : LANE_FIRST;
+    struct reel_entry *p = realloc(lane->entries, want * sizeof *p);
+    if (!p) {
+        return reel_fail_memory(err);
+    }
+    b->lane_bytes += (want - lane->capacity) * sizeof *p;
+    lane->entries = p;
+    lane->capacity = want;
+    return true;
+}
+
+bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struct reel_error *err) {
+    uint64_t raw;
+    if (e->channel >= b->model.n_channels || !chunk_raw(b, e->chunk, &raw)) {
+        return reel_fail(err, REEL_ARGUMENT, "message at %llu refers to an unknown channel or chunk", (unsigned long long)e->offset);
+    }
+    if (e->offset > raw || (uint64_t)e->head + e->size > raw - e->offset) {
+        return reel_fail(err, REEL_DAMAGED, "message at %llu: %llu bytes exceed its chunk", (unsigned long long)e->offset,
+                         (unsigned long long)e->head + e->size);
+    }
+    struct builder_lane *lane = &b->lanes[e->channel];
+    if (lane->count == lane->capacity && !widen(b, lane, err)) {
+        return false;
+    }
+    if (lane->count > 0 && !lane->unsorted) {
+        struct pack_key last = pack_key_of(&lane->entries[lane->count - 1]), now = pack_key_of(e);
+        lane->unsorted = pack_key_compare(&last, &now) > 0;
+    }
+    lane->entries[lane->count++] = *e;
+    struct reel_channel_stats *s = &b->model.stats[e->channel];
+    s->first_ns = s->count == 0 || e->time_ns < s->first_ns ? e->time_ns : s->first_ns;
+    s->last_ns = s->count == 0 || e->time_ns > s->last_ns ? e->time_ns : s->last_ns;
+    s->count++;
+    s->bytes += e->size;
+    return true;
+}
+
+/* ---- the end */
+
+static bool write_directory(struct reel_builder *b, struct reel_error *err) {
+    struct grow directory = {0};
+    pack_model_write(&b->model, &directory);
+    AUTO_MEM uint8_t *data = directory.data;
+    if (directory.failed) {
+        return reel_fail_memory(err);
+    }
+    uint8_t footer[PACK_FOOTER_BYTES];
+    store_u64le(footer, b->pos);
+    store_u64le(footer + 8, directory.size);
+    store_u32le(footer + 16, pack_crc(data, directory.size));
+    store_u32le(footer + 20, PACK_VERSION);
+    memcpy(footer + 24, PACK_MAGIC, 8);
+    return write_bytes(b, data, directory.size, err) && write_bytes(b, footer, sizeof footer, err);
+}
+
+bool builder_finish(struct reel_builder *b, struct reel_error *err) {
+    for (size_t i = 0; i < b->model.n_channels; i++) {
+        if (!flush_lane(b, &b->lanes[i], err)) {
+            return false;
+        }
+        free(TAKE(b->lanes[i].entries));
+    }
+    if (!flush_chunks(b, err) || !builder_compact(b, err) || !write_directory(b, err)) {
+        return false;
+    }
+    if (fflush(b->file) != 0 || fsync(fileno(b->file)) != 0) {
+        return reel_fail_errno(err, "could not write the index");
+    }
+    if (rename(b->temporary, b->path) != 0) {
+        return reel_fail_errno(err, "could not put the index in place");
+    }
+    free(TAKE(b->temporary));
+    return fsync_folder_of(b->path, err);
+}

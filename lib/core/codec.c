@@ -1,0 +1,453 @@
+/* Decompression. Its one rule: one loop (decoder_run) feeds every codec from the source and bounds what comes out; decoding to
+ * memory, to a descriptor and measuring differ only in where full buffers go. */
+#include "core/codec.h"
+
+#include <bzlib.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <lz4frame.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30 };
+enum { MAGIC_MAX = 4 };
+
+enum step {
+    STEP_MORE,        /* took and gave what it could */
+    STEP_END,         /* the end of a frame (stream, member) */
+    STEP_DAMAGED,     /* run->why may tell more */
+    STEP_UNSUPPORTED, /* run->why tells */
+    STEP_MEMORY,
+};
+
+/* What one step may take and give; it moves both forward. Neither is ever NULL, `room` is never 0. */
+struct run {
+    const uint8_t *in;
+    size_t left;
+    uint8_t *out;
+    size_t room;
+    const char *why;
+};
+
+union state {
+    z_stream z;
+    bz_stream bz;
+    LZ4F_dctx *lz4;
+    ZSTD_DStream *zstd;
+};
+
+struct codec {
+    const char *name;
+    enum step (*open)(union state *state); /* STEP_MORE when it went well */
+    enum step (*step)(union state *state, struct run *run);
+    bool (*reset)(union state *state); /* before a following frame; may be NULL */
+    void (*close)(union state *state);
+    /* Does another frame begin with these at most MAGIC_MAX bytes? If not they are padding and of no interest. NULL: nothing may
+     * follow the end. */
+    bool (*follows)(const uint8_t *p, size_t size);
+    bool unframed; /* the data ends where the stored bytes end */
+};
+
+/* --- plain ------------------------------------------------------------------------------------------------------------------- */
+
+static enum step none_open(union state *state) {
+    (void)state;
+    return STEP_MORE;
+}
+static enum step none_step(union state *state, struct run *run) {
+    (void)state;
+    size_t size = run->left < run->room ? run->left : run->room;
+    memcpy(run->out, run->in, size);
+    run->in += size;
+    run->left -= size;
+    run->out += size;
+    run->room -= size;
+    return STEP_MORE;
+}
+static void none_close(union state *state) {
+    (void)state;
+}
+
+/* --- zlib, gzip, deflate ----------------------------------------------------------------------------------------------------- */
+
+static enum step inflate_open(union state *state, int window_bits) {
+    return inflateInit2(&state->z, window_bits) == Z_OK ? STEP_MORE : STEP_MEMORY;
+}
+static enum step zlib_open(union state *state) {
+    return inflate_open(state, 15);
+}
+static enum step gzip_open(union state *state) {
+    return inflate_open(state, 15 + 16);
+}
+static enum step deflate_open(union state *state) {
+    return inflate_open(state, -15);
+}
+static enum step inflate_step(union state *state, struct run *run) {
+    z_stream *z = &state->z;
+    z->next_in = (z_const Bytef *)run->in;
+    z->avail_in = (uInt)run->left;
+    z->next_out = run->out;
+    z->avail_out = (uInt)run->room;
+    int result = inflate(z, Z_NO_FLUSH);
+    run->in = z->next_in;
+    run->left = z->avail_in;
+    run->out = z->next_out;
+    run->room = z->avail_out;
+    run->why = z->msg;
+    switch (result) {
+    case Z_OK:
+    case Z_BUF_ERROR: /* nothing to do yet */
+        return STEP_MORE;
+    case Z_STREAM_END:
+        return STEP_END;
+    case Z_MEM_ERROR:
+        return STEP_MEMORY;
+    case Z_NEED_DICT:
+        run->why = "it needs a preset dictionary";
+        return STEP_UNSUPPORTED;
+    default:
+        return STEP_DAMAGED;
+    }
+}
+static bool inflate_again(union state *state) {
+    return inflateReset(&state->z) == Z_OK;
+}
+static void inflate_close(union state *state) {
+    inflateEnd(&state->z);
+}
+static bool gzip_follows(const uint8_t *p, size_t size) {
+    return size >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+/* --- bzip2 ------------------------------------------------------------------------------------------------------------------- */
+
+static enum step bzip2_open(union state *state) {
+    return BZ2_bzDecompressInit(&state->bz, 0, 0) == BZ_OK ? STEP_MORE : STEP_MEMORY;
+}
+static enum step bzip2_step(union state *state, struct run *run) {
+    bz_stream *bz = &state->bz;
+    bz->next_in = (char *)run->in; /* not written to; the library has no const */
+    bz->avail_in = (unsigned)run->left;
+    bz->next_out = (char *)run->out;
+    bz->avail_out = (unsigned)run->room;
+    int result = BZ2_bzDecompress(bz);
+    run->in = (const uint8_t *)bz->next_in;
+    run->left = bz->avail_in;
+    run->out = (uint8_t *)bz->next_out;
+    run->room = bz->avail_out;
+    switch (result) {
+    case BZ_OK:
+        return STEP_MORE;
+    case BZ_STREAM_END:
+        return STEP_END;
+    case BZ_MEM_ERROR:
+        return STEP_MEMORY;
+    case BZ_DATA_ERROR_MAGIC:
+        run->why = "wrong magic";
+        return STEP_DAMAGED;
+    default:
+        run->why = "wrong data or checksum";
+        return STEP_DAMAGED;
+    }
+}
+static void bzip2_close(union state *state) {
+    BZ2_bzDecompressEnd(&state->bz);
+}
+static bool bzip2_again(union state *state) {
+    bzip2_close(state);
+    state->bz = (bz_stream){0};
+    return bzip2_open(state) == STEP_MORE;
+}
+static bool bzip2_follows(const uint8_t *p, size_t size) {
+    return size >= 3 && memcmp(p, "BZh", 3) == 0;
+}
+
+/* --- lz4 frame --------------------------------------------------------------------------------------------------------------- */
+
+static enum step lz4_open(union state *state) {
+    return LZ4F_isError(LZ4F_createDecompressionContext(&state->lz4, LZ4F_VERSION)) ? STEP_MEMORY : STEP_MORE;
+}
+static enum step lz4_step(union state *state, struct run *run) {
+    size_t taken = run->left;
+    size_t given = run->room;
+    size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, NULL);
+    if (LZ4F_isError(result)) {
+        run->why = LZ4F_getErrorName(result);
+        return STEP_DAMAGED;
+    }
+    run->in += taken;
+    run->left -= taken;
+    run->out += given;
+    run->room -= given;
+    return result == 0 ? STEP_END : STEP_MORE;
+}
+static void lz4_close(union state *state) {
+    LZ4F_freeDecompressionContext(state->lz4);
+}
+/* Both lz4 and zstd know skippable frames, and these have the same magics. */
+static bool frame_follows(const uint8_t *p, size_t size, uint32_t magic) {
+    return size >= 4 && (load_u32le(p) == magic || (load_u32le(p) & 0xfffffff0U) == 0x184d2a50U);
+}
+static bool lz4_follows(const uint8_t *p, size_t size) {
+    return frame_follows(p, size, 0x184d2204U);
+}
+
+/* --- zstd -------------------------------------------------------------------------------------------------------------------- */
+
+static enum step zstd_open(union state *state) {
+    state->zstd = ZSTD_createDStream();
+    return state->zstd ? STEP_MORE : STEP_MEMORY;
+}
+static enum step zstd_step(union state *state, struct run *run) {
+    ZSTD_inBuffer in = {.src = run->in, .size = run->left};
+    ZSTD_outBuffer out = {.dst = run->out, .size = run->room};
+    size_t result = ZSTD_decompressStream(state->zstd, &out, &in);
+    if (ZSTD_isError(result)) {
+        run->why = ZSTD_getErrorName(result);
+        switch (ZSTD_getErrorCode(result)) {
+        case ZSTD_error_memory_allocation:
+            return STEP_MEMORY;
+        case ZSTD_error_frameParameter_windowTooLarge: /* over the library's own ceiling of 128 MiB */
+        case ZSTD_error_dictionary_wrong:
+            return STEP_UNSUPPORTED;
+        default:
+            return STEP_DAMAGED;
+        }
+    }
+    run->in += in.pos;
+    run->left -= in.pos;
+    run->out += out.pos;
+    run->room -= out.pos;
+    return result == 0 ? STEP_END : STEP_MORE;
+}
+static void zstd_close(union state *state) {
+    ZSTD_freeDStream(state->zstd);
+}
+static bool zstd_follows(const uint8_t *p, size_t size) {
+    return frame_follows(p, size, ZSTD_MAGICNUMBER);
+}
+
+static const struct codec codecs[] = {
+    [REEL_CODEC_NONE] = {"none", none_open, none_step, NULL, none_close, NULL, true},
+    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
+    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false},
+    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false},
+    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
+    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
+    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
+};
+
+static const struct codec *codec_of(enum reel_codec codec) {
+    return (size_t)codec < sizeof codecs / sizeof codecs[0] ? &codecs[codec] : NULL;
+}
+
+const char *codec_name(enum reel_codec codec) {
+    const struct codec *c = codec_of(codec);
+    return c ? c->name : "unknown";
+}
+
+/* --- the loop ---------------------------------------------------------------------------------------------------------------- */
+
+struct decoder {
+    const struct codec *codec;
+    union state state;
+    struct run run;
+
+    struct reel_source *source;
+    uint64_t offset, stored; /* of the whole run, for messages */
+    uint64_t next, unread;   /* what is still in the source */
+    uint8_t *in;             /* the bytes that run.in walks */
+    size_t in_size;
+
+    uint8_t *out; /* where decoded bytes go; flushed when `out_size` bytes are in it */
+    size_t out_size, out_used;
+    int fd;               /* where full buffers go; -1 = nowhere (measuring, or `out` takes all) */
+    uint64_t made, limit; /* bytes decoded so far, and how many there may be */
+};
+
+static bool decoder_fail(const struct decoder *d, enum reel_code code, const char *what, const char *why, struct reel_error *err) {
+    return reel_fail(err, code, "%s data of %" PRIu64 " bytes at %" PRIu64 " %s%s%s", d->codec->name, d->stored, d->offset, what,
+                     why ? ": " : "", why ? why : "");
+}
+
+/* Reads on, behind what is left in the buffer. */
+static bool decoder_fill(struct decoder *d, struct reel_error *err) {
+    if (d->run.left > 0) {
+        memmove(d->in, d->run.in, d->run.left);
+    }
+    size_t room = d->in_size - d->run.left;
+    size_t size = d->unread < room ? (size_t)d->unread : room;
+    if (!reel_source_read(d->source, d->next, d->in + d->run.left, size, err)) {
+        return false;
+    }
+    d->run.in = d->in;
+    d->run.left += size;
+    d->next += size;
+    d->unread -= size;
+    return true;
+}
+
+/* Hands on what the buffer holds. */
+static bool decoder_flush(struct decoder *d, struct reel_error *err) {
+    const uint8_t *at = d->out;
+    while (d->fd >= 0 && d->out_used > 0) {
+        ssize_t wrote = write(d->fd, at, d->out_used);
+        if (wrote < 0 && errno == EINTR) {
+            continue;
+        }
+        if (wrote < 0) {
+            return reel_fail_errno(err, "writing decompressed data");
+        }
+        at += wrote;
+        d->out_used -= (size_t)wrote;
+    }
+    d->out_used = 0;
+    return true;
+}
+
+/* One step into the buffer, or into one spare byte when all that is allowed has been made: the codec still has to find its end (and
+ * check its checksum), and whatever lands in the spare byte is too much. */
+static enum step decoder_step(struct decoder *d) {
+    uint8_t spare = 0;
+    uint64_t allowed = d->limit - d->made;
+    size_t room = d->out_size - d->out_used;
+    room = room < allowed ? room : (size_t)allowed;
+    room = room < ROOM_MAX ? room : ROOM_MAX;
+    d->run.out = allowed > 0 ? d->out + d->out_used : &spare;
+    d->run.room = allowed > 0 ? room : 1;
+    size_t before = d->run.room;
+    enum step step = d->codec->step(&d->state, &d->run);
+    size_t given = before - d->run.room;
+    d->made += given;
+    d->out_used += allowed > 0 ? given : 0;
+    return step;
+}
+
+/* After the end of a frame: *more when another one follows. */
+static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err) {
+    *more = false;
+    if (d->run.left < MAGIC_MAX && d->unread > 0 && !decoder_fill(d, err)) {
+        return false;
+    }
+    if (!d->codec->follows) {
+        return d->run.left == 0 || decoder_fail(d, REEL_DAMAGED, "goes on after its end", NULL, err);
+    }
+    *more = d->codec->follows(d->run.in, d->run.left);
+    return !*more || !d->codec->reset || d->codec->reset(&d->state) || reel_fail_memory(err);
+}
+
+static bool decoder_run(struct decoder *d, struct reel_error *err) {
+    for (bool more = true; more;) {
+        if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
+            (d->out_used == d->out_size && d->made < d->limit && !decoder_flush(d, err))) {
+            return false;
+        }
+        size_t left = d->run.left;
+        uint64_t made = d->made;
+        d->run.why = NULL;
+        switch (decoder_step(d)) {
+        case STEP_DAMAGED:
+            return decoder_fail(d, REEL_DAMAGED, "does not decode", d->run.why, err);
+        case STEP_UNSUPPORTED:
+            return decoder_fail(d, REEL_UNSUPPORTED, "cannot be decoded", d->run.why, err);
+        case STEP_MEMORY:
+            return reel_fail_memory(err);
+        case STEP_END:
+            if (!decoder_again(d, &more, err)) {
+                return false;
+            }
+            break;
+        case STEP_MORE:
+            if (d->run.left == left && d->made == made) { /* nothing moves any more */
+                more = false;
+                if (left > 0 || !d->codec->unframed) {
+                    return decoder_fail(d, REEL_DAMAGED, left > 0 ? "does not decode" : "ends too early", NULL, err);
+                }
+            }
+        }
+        if (d->made > d->limit) {
+            return true; /* too much: the callers tell, each in its way */
+        }
+    }
+    return decoder_flush(d, err);
+}
+
+/* Opens, runs and closes; d->made tells how many bytes came out, at most limit + 1. */
+static bool decoder_decode(struct decoder *d, struct reel_error *err) {
+    if (d->offset > d->source->size || d->stored > d->source->size - d->offset) {
+        return decoder_fail(d, REEL_DAMAGED, "exceeds the file", NULL, err);
+    }
+    d->next = d->offset;
+    d->unread = d->stored;
+    d->in_size = d->stored < IN_BYTES ? (size_t)d->stored + MAGIC_MAX : IN_BYTES;
+    AUTO_MEM uint8_t *in = (uint8_t *)malloc(d->in_size);
+    if (!in || d->codec->open(&d->state) != STEP_MORE) {
+        return reel_fail_memory(err);
+    }
+    d->in = in;
+    d->run = (struct run){.in = in};
+    bool ok = decoder_run(d, err);
+    d->codec->close(&d->state);
+    return ok;
+}
+
+static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
+    if (d->made == d->limit) {
+        return true;
+    }
+    return reel_fail(err, REEL_DAMAGED, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives %s than the %" PRIu64 " bytes it should",
+                     d->codec->name, d->stored, d->offset, d->made > d->limit ? "more" : "less", d->limit);
+}
+
+static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
+                         uint64_t limit, struct reel_error *err) {
+    *d = (struct decoder){.codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+    return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
+}
+
+bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint8_t *out, uint64_t raw,
+                  struct reel_error *err) {
+    struct decoder d;
+    if (!decoder_init(&d, codec, source, offset, stored, raw, err)) {
+        return false;
+    }
+    d.out = out;
+    d.out_size = (size_t)raw;
+    return decoder_decode(&d, err) && decoder_exact(&d, err);
+}
+
+/* Through a buffer that is handed on whenever it is full. */
+static bool decoder_spool(struct decoder *d, struct reel_error *err) {
+    AUTO_MEM uint8_t *out = (uint8_t *)malloc(OUT_BYTES);
+    if (!out) {
+        return reel_fail_memory(err);
+    }
+    d->out = out;
+    d->out_size = OUT_BYTES;
+    return decoder_decode(d, err);
+}
+
+bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t raw,
+                        struct reel_error *err) {
+    struct decoder d;
+    if (!decoder_init(&d, codec, source, offset, stored, raw, err)) {
+        return false;
+    }
+    d.fd = fd;
+    return decoder_spool(&d, err) && decoder_exact(&d, err);
+}
+
+bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw,
+                   struct reel_error *err) {
+    struct decoder d;
+    if (!decoder_init(&d, codec, source, offset, stored, max, err) || !decoder_spool(&d, err)) {
+        return false;
+    }
+    if (d.made > max) {
+        return reel_fail(err, REEL_LIMIT, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives more than %" PRIu64 " bytes", d.codec->name,
+                         stored, offset, max);
+    }
+    *raw = d.made;
+    return true;
+}

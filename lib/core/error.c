@@ -1,0 +1,98 @@
+/* Fills struct reel_error. Its one rule: the text is always one line of valid UTF-8, whatever a file put into it. */
+#include "reel/error.h"
+
+#include "core/utf8.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = sizeof((struct reel_error *)0)->text };
+
+/* Texts are made here first, so that one may be built from the err->text it replaces. */
+struct draft {
+    char text[TEXT_MAX];
+};
+
+__attribute__((format(printf, 2, 0))) static void draft_format(struct draft *draft, const char *format, va_list args) {
+    if (vsnprintf(draft->text, sizeof draft->text, format, args) < 0) {
+        draft->text[0] = '\0';
+    }
+}
+
+static void draft_append(struct draft *draft, const char *text) {
+    size_t used = strlen(draft->text);
+    size_t size = strnlen(text, TEXT_MAX - 1 - used);
+    memcpy(draft->text + used, text, size);
+    draft->text[used + size] = '\0';
+}
+
+static void draft_join(struct draft *draft, const char *second) {
+    draft_append(draft, ": ");
+    draft_append(draft, second);
+}
+
+/* Controls and bytes that are no UTF-8 (also a character cut at the end) become '?'. */
+static void draft_store(const struct draft *draft, struct reel_error *err) {
+    size_t size = strlen(draft->text);
+    for (size_t i = 0; i < size;) {
+        size_t length = utf8_length((const uint8_t *)draft->text + i, size - i);
+        bool plain = length > 1 || (length == 1 && draft->text[i] >= 0x20 && draft->text[i] != 0x7f);
+        if (plain) {
+            memcpy(err->text + i, draft->text + i, length);
+        } else {
+            err->text[i] = '?';
+        }
+        i += plain ? length : 1;
+    }
+    err->text[size] = '\0';
+}
+
+bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...) {
+    if (err) {
+        struct draft draft;
+        va_list args;
+        va_start(args, format);
+        draft_format(&draft, format, args);
+        va_end(args);
+        err->code = code;
+        err->sys = 0;
+        draft_store(&draft, err);
+    }
+    return false;
+}
+
+bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
+    int sys = errno;
+    if (err) {
+        struct draft draft;
+        va_list args;
+        va_start(args, format);
+        draft_format(&draft, format, args);
+        va_end(args);
+        char memory[128];
+        draft_join(&draft, strerror_r(sys, memory, sizeof memory));
+        err->code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : REEL_IO;
+        err->sys = sys;
+        draft_store(&draft, err);
+    }
+    return false;
+}
+
+bool reel_error_at(struct reel_error *err, const char *place, ...) {
+    if (err) {
+        struct draft draft;
+        va_list args;
+        va_start(args, place);
+        draft_format(&draft, place, args);
+        va_end(args);
+        draft_join(&draft, err->text);
+        draft_store(&draft, err);
+    }
+    return false;
+}
+
+bool reel_fail_memory(struct reel_error *err) {
+    return reel_fail(err, REEL_NO_MEMORY, "out of memory");
+}

@@ -1,0 +1,24 @@
+/* See fsync.h. */
+#include "core/fsync.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reel/cleanup.h"
+
+bool fsync_folder_of(const char *path, struct reel_error *err) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path) : snprintf(folder, sizeof folder, ".");
+    if (n < 0 || (size_t)n >= sizeof folder) {
+        return reel_fail(err, REEL_ARGUMENT, "the path of a folder is too long");
+    }
+    AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) != 0) {
+        return reel_fail_errno(err, "could not make a rename durable");
+    }
+    return true;
+}

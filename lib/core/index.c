@@ -1,0 +1,201 @@
+/* See core/index.h. Opening reads the directory alone: its cost goes with channels and segments, not with messages. */
+#include "core/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/limits.h"
+#include "reel/cleanup.h"
+
+enum { DIRECTORY_MAX = 1 << 30 };
+
+static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(fd, (uint8_t *)buffer + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return reel_fail_errno(err, "could not read the index");
+        }
+        if (n == 0) {
+            return reel_fail(err, REEL_CHANGED, "the index file is too short");
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {
+    uint8_t footer[PACK_FOOTER_BYTES];
+    if (size < PACK_HEADER_BYTES + PACK_FOOTER_BYTES) {
+        return reel_fail(err, REEL_CHANGED, "the index file is too short");
+    }
+    if (!read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
+        return false;
+    }
+    uint64_t offset = load_u64le(footer), length = load_u64le(footer + 8);
+    if (memcmp(footer + 24, PACK_MAGIC, 8) != 0 || load_u32le(footer + 20) != PACK_VERSION) {
+        return reel_fail(err, REEL_CHANGED, "the index is of another version");
+    }
+    if (length > DIRECTORY_MAX || offset > size - sizeof footer || length != size - sizeof footer - offset) {
+        return reel_fail(err, REEL_CHANGED, "the index directory does not hold together");
+    }
+    AUTO_MEM uint8_t *data = malloc(length ? length : 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (!read_at(index->fd, offset, data, length, err)) {
+        return false;
+    }
+    if (pack_crc(data, length) != load_u32le(footer + 16)) {
+        return reel_fail(err, REEL_CHANGED, "the checksum of the index directory does not hold");
+    }
+    return pack_model_read(bytes_of(data, length), &index->model, err);
+}
+
+static bool sort_out(struct reel_index *index, struct reel_error *err) {
+    const struct pack_model *m = &index->model;
+    size_t *first = calloc(m->n_channels + 1, sizeof *first);
+    if (!(index->first_segment = first)) {
+        return reel_fail_memory(err);
+    }
+    uint32_t channel = 0;
+    for (size_t i = 0; i < m->n_segments; i++) {
+        if (m->segments[i].channel < channel) {
+            return reel_fail(err, REEL_CHANGED, "the index directory does not hold together");
+        }
+        while (channel < m->segments[i].channel) {
+            first[++channel] = i;
+        }
+    }
+    while (channel < m->n_channels) {
+        first[++channel] = m->n_segments;
+    }
+    return true;
+}
+
+static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error *err) {
+    const struct pack_model *m = &index->model;
+    struct reel_index_info *info = &index->info;
+    info->format = reel_format_named(m->format);
+    if (!info->format || info->format->version != m->format_version) {
+        return reel_fail(err, REEL_CHANGED, "the index was made by another version of the %s reader", m->format);
+    }
+    info->container = m->container;
+    info->clock = m->clock;
+    info->clock_note = m->clock_note;
+    info->n_channels = (uint32_t)m->n_channels;
+    info->n_parts = m->n_parts;
+    info->n_chunks = m->n_chunks;
+    info->pack_bytes = size;
+    info->damaged = m->losses > 0;
+    info->lost_bytes = m->lost_bytes;
+    info->n_findings_total = m->findings_total;
+    for (size_t i = 0; i < m->n_channels; i++) {
+        const struct reel_channel_stats *s = &m->stats[i];
+        if (s->count > 0) {
+            info->start_ns = info->messages == 0 || s->first_ns < info->start_ns ? s->first_ns : info->start_ns;
+            info->end_ns = info->messages == 0 || s->last_ns > info->end_ns ? s->last_ns : info->end_ns;
+            info->messages += s->count;
+            info->payload_bytes += s->bytes;
+        }
+    }
+    return true;
+}
+
+struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = calloc(1, sizeof *index);
+    if (!index) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    index->fd = open(pack_path, O_RDONLY | O_CLOEXEC);
+    struct stat there;
+    if (index->fd < 0 || fstat(index->fd, &there) != 0) {
+        if (errno == ENOENT) {
+            reel_fail(err, REEL_NOT_FOUND, "there is no index");
+        } else {
+            reel_fail_errno(err, "could not open the index");
+        }
+        return NULL;
+    }
+    uint64_t size = (uint64_t)there.st_size;
+    if (!read_directory(index, size, err) || !sort_out(index, err) || !fill_info(index, size, err)) {
+        return NULL;
+    }
+    return TAKE(index);
+}
+
+void reel_index_free(struct reel_index *index) {
+    if (!index) {
+        return;
+    }
+    if (index->fd >= 0) {
+        close(index->fd);
+    }
+    free(index->first_segment);
+    pack_model_free(&index->model);
+    free(index);
+}
+
+const struct reel_index_info *reel_index_info(const struct reel_index *index) {
+    return &index->info;
+}
+const struct reel_channel *reel_index_channel(const struct reel_index *index, uint32_t id) {
+    return &index->model.channels[id];
+}
+const struct reel_channel_stats *reel_index_stats(const struct reel_index *index, uint32_t channel_id) {
+    return &index->model.stats[channel_id];
+}
+const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count) {
+    *count = index->model.n_attachments;
+    return index->model.attachments;
+}
+const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count) {
+    *count = index->model.n_findings;
+    return index->model.findings;
+}
+const struct reel_pairs *reel_index_metadata(const struct reel_index *index) {
+    return &index->model.metadata;
+}
+uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
+    return part < index->model.n_parts ? index->model.part_sizes[part] : 0;
+}
+
+static bool read_checked(const struct reel_index *index, uint64_t offset, uint32_t size, uint32_t crc, uint8_t *buffer, struct reel_error *err) {
+    if (!read_at(index->fd, offset, buffer, size, err)) {
+        return false;
+    }
+    return pack_crc(buffer, size) == crc || reel_fail(err, REEL_CHANGED, "the checksum of the index does not hold at %llu", (unsigned long long)offset);
+}
+
+bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err) {
+    return read_checked(index, segment->offset, segment->size, segment->crc, buffer, err);
+}
+
+bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count, struct reel_error *err) {
+    size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows but the last are full */
+    if (n >= index->model.n_chunk_segments) {
+        return reel_fail(err, REEL_CHANGED, "the index knows no chunk %u", id);
+    }
+    const struct pack_chunk_segment *s = &index->model.chunk_segments[n];
+    if (id % REEL_SEGMENT_ENTRIES >= s->count || s->count > REEL_SEGMENT_ENTRIES) {
+        return reel_fail(err, REEL_CHANGED, "the index knows no chunk %u", id);
+    }
+    AUTO_MEM uint8_t *data = malloc(s->size ? s->size : 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (!read_checked(index, s->offset, s->size, s->crc, data, err)) {
+        return false;
+    }
+    if (!pack_unpack_chunks(bytes_of(data, s->size), s->count, rows)) {
+        return reel_fail(err, REEL_CHANGED, "the chunk rows of the index do not hold together");
+    }
+    *first = (uint32_t)(n * REEL_SEGMENT_ENTRIES);
+    *count = s->count;
+    return true;
+}

@@ -1,0 +1,20 @@
+/* The index as the core sees it: segments and chunk rows, read on demand and checked each time. */
+#ifndef REEL_CORE_INDEX_H
+#define REEL_CORE_INDEX_H
+
+#include "core/pack_model.h"
+
+struct reel_index {
+    struct pack_model model;
+    struct reel_index_info info;
+    size_t *first_segment; /* of each channel, n_channels + 1: segments of a channel stand together, sorted by first key */
+    int fd;
+};
+
+/* Segment bytes into `buffer` (segment->size bytes), CRC checked. */
+bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err);
+
+/* The REEL_SEGMENT_ENTRIES chunk rows around chunk `id` into `rows`; *first is the id of rows[0]. */
+bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count, struct reel_error *err);
+
+#endif

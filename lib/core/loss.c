@@ -1,0 +1,61 @@
+/* The list of what a conversion would lose or change. Its one rule: it owns every text, so it may outlive the recording. */
+#include "reel/write.h"
+
+#include "core/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct reel_loss {
+    struct arena arena; /* texts */
+    struct reel_loss_item *items;
+    size_t count, capacity;
+};
+
+struct reel_loss *reel_loss_new(void) {
+    return (struct reel_loss *)calloc(1, sizeof(struct reel_loss));
+}
+
+void reel_loss_free(struct reel_loss *loss) {
+    if (loss) {
+        arena_free(&loss->arena);
+        free(loss->items);
+        free(loss);
+    }
+}
+
+static bool loss_grow(struct reel_loss *loss) {
+    size_t capacity = loss->capacity > 0 ? loss->capacity * 2 : 16;
+    void *items = reallocarray(loss->items, capacity, sizeof *loss->items);
+    if (!items) {
+        return false;
+    }
+    loss->items = (struct reel_loss_item *)items;
+    loss->capacity = capacity;
+    return true;
+}
+
+void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel, const char *text, ...) {
+    if (!loss || (loss->count == loss->capacity && !loss_grow(loss))) {
+        return;
+    }
+    AUTO_MEM char *told = NULL;
+    va_list args;
+    va_start(args, text);
+    int size = vasprintf(&told, text, args);
+    va_end(args);
+    if (size < 0) {
+        told = NULL;
+        return;
+    }
+    struct reel_loss_item item = {.kind = kind, .text = arena_text(&loss->arena, told)};
+    item.channel = channel ? arena_text(&loss->arena, channel->name) : NULL;
+    if (item.text && (item.channel || !channel)) {
+        loss->items[loss->count++] = item;
+    }
+}
+
+const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count) {
+    *count = loss->count;
+    return loss->items;
+}

@@ -1,0 +1,35 @@
+/* The k-way merge by time over index segments of any number of recordings: the heart of every query. */
+#ifndef REEL_CORE_MERGE_H
+#define REEL_CORE_MERGE_H
+
+#include "core/index.h"
+#include "reel/iterate.h"
+
+struct merge_segment {
+    const struct pack_segment *segment;
+    const struct reel_index *index;
+    uint32_t source;  /* position of the recording */
+    uint32_t channel; /* position in the stream's channels */
+};
+
+struct merge_place { /* order of messages in a stream */
+    struct pack_key key;
+    uint32_t source;
+};
+
+struct merge;
+
+/* Takes over `segments` (from malloc, also on failure). */
+struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err);
+void merge_free(struct merge *m);
+
+/* Starts (again) with the first entry at or after `from`. */
+void merge_seek(struct merge *m, const struct merge_place *from);
+
+/* The next entry; its channel id is the recording's own. */
+enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
+
+/* How many entries of one stream channel lie in [from, to): whole segments by their count, only those at the edges are read. */
+bool merge_count(struct merge *m, uint32_t channel, const struct merge_place *from, const struct merge_place *to, uint64_t *count, struct reel_error *err);
+
+#endif

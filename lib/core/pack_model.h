@@ -1,0 +1,42 @@
+/* The directory of an index pack: everything but the segments. The builder fills one, the index reads it back. */
+#ifndef REEL_CORE_PACK_MODEL_H
+#define REEL_CORE_PACK_MODEL_H
+
+#include "core/arena.h"
+#include "core/grow.h"
+#include "core/pack.h"
+#include "reel/index.h"
+
+struct pack_model {
+    struct arena arena; /* all texts */
+    const char *format;
+    uint32_t format_version;
+    const char *container, *clock_note;
+    enum reel_clock clock;
+    uint32_t n_parts;
+    uint64_t *part_sizes;
+    struct reel_channel *channels;
+    struct reel_channel_stats *stats; /* one a channel */
+    size_t n_channels, cap_channels, cap_stats;
+    struct reel_attachment *attachments;
+    size_t n_attachments, cap_attachments;
+    struct reel_finding *findings;
+    size_t n_findings, cap_findings;
+    struct reel_pairs metadata;
+    size_t cap_metadata;
+    uint64_t findings_total, losses, lost_bytes;
+    uint64_t n_chunks;
+    struct pack_segment *segments;
+    size_t n_segments, cap_segments;
+    struct pack_chunk_segment *chunk_segments;
+    size_t n_chunk_segments, cap_chunk_segments;
+};
+
+void pack_model_free(struct pack_model *m); /* empties */
+/* Copies a channel into the model's arena; `out` may be the model's own. */
+bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *from, struct reel_channel *out);
+void pack_model_write(const struct pack_model *m, struct grow *out);
+/* REEL_CHANGED when the bytes do not hold together. */
+bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error *err);
+
+#endif

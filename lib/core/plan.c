@@ -1,0 +1,168 @@
+/* Planning: the writer runs once over a sink that only counts (or hashes); each group's place, size and first message are kept. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "core/run.h"
+
+enum { PROGRESS_GROUPS = 64 };
+
+void reel_plan_free(struct reel_plan *plan) {
+    if (!plan || atomic_fetch_sub(&plan->references, 1) != 1) {
+        return;
+    }
+    free(plan->groups);
+    free(plan->marks);
+    free(plan->tail);
+    reel_front_free(plan->front);
+    arena_free(&plan->arena);
+    free(plan);
+}
+
+struct reel_plan *reel_plan_ref(struct reel_plan *plan) {
+    atomic_fetch_add(&plan->references, 1);
+    return plan;
+}
+
+uint64_t reel_plan_length(const struct reel_plan *plan) {
+    return plan->length;
+}
+
+uint64_t reel_plan_memory(const struct reel_plan *plan) {
+    return sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
+}
+
+struct reel_front *reel_plan_front(const struct reel_plan *plan) {
+    return plan->front;
+}
+
+/* The note of the group just made, moved to the plan's arena. */
+static bool keep_note(struct run *run, const uint8_t **note, uint32_t *size, struct reel_error *err) {
+    *note = NULL;
+    *size = (uint32_t)run->note.size;
+    if (run->note.size > 0 && !(*note = arena_copy(&run->plan->arena, run->note.data, run->note.size))) {
+        return reel_fail_memory(err);
+    }
+    return true;
+}
+
+/* True when the stream has another message: it is taken and given back. */
+static bool has_more(struct run *run, bool *more, struct reel_error *err) {
+    struct reel_message m;
+    run_begin_group(run, run->plan->n_groups, UINT64_MAX);
+    enum reel_step step = reel_write_next(&run->w, &m, err);
+    if (step == REEL_STEP_MESSAGE) {
+        reel_write_unget(&run->w, &m);
+    }
+    *more = step == REEL_STEP_MESSAGE;
+    return step != REEL_STEP_ERROR;
+}
+
+static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error *err) {
+    struct reel_plan *plan = run->plan;
+    if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) || !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
+        return reel_fail_memory(err);
+    }
+    struct reel_group group = {.offset = out->pos, .first = plan->messages};
+    run_begin_group(run, plan->n_groups, UINT32_MAX);
+    if (!run->w.writer->messages(&run->w, out, err)) {
+        return false;
+    }
+    if (run->taken == 0) {
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group of no message", run->w.writer->name);
+    }
+    group.size = out->pos - group.offset;
+    group.count = (uint32_t)run->taken;
+    if (!keep_note(run, &group.note, &group.note_size, err)) {
+        return false;
+    }
+    plan->messages += run->taken;
+    plan->marks[plan->n_groups] = run->first;
+    plan->groups[plan->n_groups++] = group;
+    return true;
+}
+
+static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress, struct reel_error *err) {
+    for (bool more = true;;) {
+        if (!has_more(run, &more, err)) {
+            return false;
+        }
+        if (!more) {
+            return true;
+        }
+        if (!plan_group(run, out, err)) {
+            return false;
+        }
+        if (progress && progress->report && run->plan->n_groups % PROGRESS_GROUPS == 0 && !progress->report(progress->context, run->plan->messages, total)) {
+            return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+        }
+    }
+}
+
+static bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
+    struct reel_plan *plan = run->plan;
+    const struct reel_writer *writer = run->w.writer;
+    plan->length = out->pos;
+    run->stream_group = UINT64_MAX;
+    uint64_t parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
+    for (uint64_t i = 0; i < parts; i++) {
+        if (!GROW_ARRAY(plan->tail, plan->n_tail, plan->cap_tail)) {
+            return reel_fail_memory(err);
+        }
+        struct tail_part part = {.offset = out->pos};
+        run->note.size = 0;
+        if (!writer->tail(&run->w, i, out, err)) {
+            return false;
+        }
+        part.size = out->pos - part.offset;
+        if (!keep_note(run, &part.note, &part.note_size, err)) {
+            return false;
+        }
+        plan->tail[plan->n_tail++] = part;
+        plan->length = out->pos;
+    }
+    return true;
+}
+
+static uint64_t count_messages(const struct reel_stream *s) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        total += reel_index_info(reel_recording_index(reel_reader_recording(s->readers[i])))->messages;
+    }
+    return total;
+}
+
+/* Options are plain values but for two texts. */
+static bool copy_options(struct reel_plan *plan, const struct reel_write_options *options) {
+    plan->options = *options;
+    plan->options.compression = arena_text(&plan->arena, options->compression ? options->compression : "");
+    plan->options.source_ids = NULL;
+    return plan->options.compression != NULL;
+}
+
+struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+                                const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(reel_plan_free) struct reel_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    atomic_init(&plan->references, 1);
+    plan->writer = writer;
+    plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
+    if (!plan->totals || !copy_options(plan, options)) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
+    struct run run = {.plan = plan};
+    struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
+    bool good = run_open(&run, writer, &plan->options, stream, plan->totals, err);
+    if (good) {
+        run.w.planning = true;
+        good = writer->head(&run.w, &out, err);
+        plan->head_size = out.pos;
+        good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);
+    }
+    run_close(&run);
+    return good ? TAKE(plan) : NULL;
+}

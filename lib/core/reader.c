@@ -1,0 +1,334 @@
+/* From (chunk, offset, size) to bytes. Plain chunks are read through a window that grows while reads follow each other and shrinks when they jump, so that a sparse
+ * selection does not read the file between; compressed chunks come from the shared cache, huge ones from a file they were spooled to once. */
+#include "core/reader.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "core/codec.h"
+#include "core/limits.h"
+#include "core/spool.h"
+
+enum {
+    AHEAD_MIN = 16 << 10,  /* bytes taken with a lone read */
+    AHEAD_MAX = 1 << 20,   /* with reads that follow each other */
+    NEAR = 64 << 10,       /* a jump forward this short still follows */
+    DIRECT = 64 << 10,     /* reads from here on go straight to the caller */
+    OWN_CACHE = 192 << 20, /* of a recording opened without a cache */
+};
+
+struct reel_reader {
+    struct reel_recording *recording;
+    struct reel_chunk *rows; /* REEL_SEGMENT_ENTRIES chunk rows around the last one used */
+    uint32_t rows_first, rows_count;
+    struct cache_block *block; /* pinned, of block->chunk */
+    struct reel_source *window_source;
+    uint8_t *window;
+    uint64_t window_offset;
+    size_t window_size, window_capacity, ahead;
+};
+
+/* ---- recordings */
+
+static void release(struct reel_recording *r) {
+    if (r->cache && !r->own_cache) {
+        cache_drop_recording(r->cache, r->number);
+    }
+    if (r->own_cache) {
+        reel_cache_free(r->cache);
+    }
+    for (size_t i = 0; i < r->n_spooled; i++) {
+        reel_source_free(r->spooled[i].source);
+    }
+    free(r->spooled);
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        reel_source_free(r->parts[i]);
+    }
+    free(r->parts);
+    reel_index_free(r->index);
+    free(r->derived_folder);
+    free(r->derived_name);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+static bool same_sizes(const struct reel_recording *r, struct reel_error *err) {
+    if (r->n_parts != reel_index_info(r->index)->n_parts) {
+        return reel_fail(err, REEL_CHANGED, "the recording has %u files, its index knows %u", r->n_parts, reel_index_info(r->index)->n_parts);
+    }
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        if (r->parts[i]->size != reel_index_part_size(r->index, i)) {
+            return reel_fail(err, REEL_CHANGED, "%s has %llu bytes, its index knows %llu", r->parts[i]->name, (unsigned long long)r->parts[i]->size,
+                             (unsigned long long)reel_index_part_size(r->index, i));
+        }
+    }
+    return true;
+}
+
+static bool set_options(struct reel_recording *r, const struct reel_recording_options *o, struct reel_error *err) {
+    r->cache = o ? o->cache : NULL;
+    if (!r->cache) {
+        r->own_cache = true;
+        if (!(r->cache = reel_cache_new(OWN_CACHE, err))) {
+            return false;
+        }
+    }
+    if (o && o->derived_folder && o->derived_name) {
+        r->derived_folder = strdup(o->derived_folder);
+        r->derived_name = strdup(o->derived_name);
+        return (r->derived_folder && r->derived_name) || reel_fail_memory(err);
+    }
+    return true;
+}
+
+struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
+                                           const struct reel_recording_options *options, struct reel_error *err) {
+    static _Atomic uint64_t numbers;
+    struct reel_recording *r = calloc(1, sizeof *r);
+    struct reel_source **copy = malloc((n_parts ? n_parts : 1) * sizeof *copy);
+    if (!r || !copy) {
+        free(r);
+        free(copy);
+        for (uint32_t i = 0; i < n_parts; i++) {
+            reel_source_free(parts[i]);
+        }
+        reel_index_free(index);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    memcpy(copy, parts, n_parts * sizeof *copy);
+    r->index = index;
+    r->parts = copy;
+    r->n_parts = n_parts;
+    r->number = atomic_fetch_add(&numbers, 1);
+    atomic_init(&r->references, 1);
+    pthread_mutex_init(&r->lock, NULL);
+    if (!set_options(r, options, err) || !same_sizes(r, err)) {
+        release(r);
+        return NULL;
+    }
+    return r;
+}
+
+struct reel_recording *reel_recording_ref(struct reel_recording *r) {
+    atomic_fetch_add(&r->references, 1);
+    return r;
+}
+
+void reel_recording_free(struct reel_recording *r) {
+    if (r && atomic_fetch_sub(&r->references, 1) == 1) {
+        release(r);
+    }
+}
+
+const struct reel_index *reel_recording_index(const struct reel_recording *r) {
+    return r->index;
+}
+
+/* The spooled source of a huge chunk; made by the first who asks, the others wait for it. */
+static struct reel_source *spooled_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *chunk, struct reel_error *err) {
+    struct reel_source *found = NULL;
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->n_spooled && !found; i++) {
+        found = r->spooled[i].chunk == id ? r->spooled[i].source : NULL;
+    }
+    if (!found && !GROW_ARRAY(r->spooled, r->n_spooled, r->cap_spooled)) {
+        reel_fail_memory(err);
+    } else if (!found) {
+        char *path = NULL;
+        if (r->derived_folder && asprintf(&path, "%s/%s.%u.raw", r->derived_folder, r->derived_name, id) < 0) {
+            path = NULL;
+        }
+        found = spool_file(chunk, r->parts[chunk->part], path, err);
+        if (found) {
+            r->spooled[r->n_spooled++] = (struct spooled){.chunk = id, .source = found};
+        }
+        free(path);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+/* ---- readers */
+
+struct reel_reader *reel_reader_new(struct reel_recording *recording, struct reel_error *err) {
+    struct reel_reader *r = calloc(1, sizeof *r);
+    if (!r || !(r->rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *r->rows))) {
+        free(r);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    r->recording = reel_recording_ref(recording);
+    r->ahead = AHEAD_MIN;
+    return r;
+}
+
+void reel_reader_free(struct reel_reader *r) {
+    if (!r) {
+        return;
+    }
+    cache_unpin(r->recording->cache, r->block);
+    free(r->rows);
+    free(r->window);
+    reel_recording_free(r->recording);
+    free(r);
+}
+
+struct reel_recording *reel_reader_recording(const struct reel_reader *r) {
+    return r->recording;
+}
+
+static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, struct reel_error *err) {
+    if (id - r->rows_first >= r->rows_count && !index_read_chunks(r->recording->index, id, r->rows, &r->rows_first, &r->rows_count, err)) {
+        r->rows_count = 0;
+        return NULL;
+    }
+    const struct reel_chunk *row = &r->rows[id - r->rows_first];
+    if (row->part >= r->recording->n_parts) {
+        reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
+        return NULL;
+    }
+    return row;
+}
+
+/* The decoded chunk, pinned as r->block. */
+static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    if (r->block && r->block->chunk == id) {
+        return true;
+    }
+    struct reel_recording *rec = r->recording;
+    cache_unpin(rec->cache, TAKE(r->block));
+    if ((r->block = cache_find(rec->cache, rec->number, id))) {
+        return true;
+    }
+    AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (!codec_decode(row->codec, rec->parts[row->part], row->offset, row->stored, data, row->raw, err)) {
+        return reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset);
+    }
+    r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
+    return r->block || reel_fail_memory(err);
+}
+
+/* Where the bytes of (chunk, offset, size) lie: in a pinned block (*direct), or in a source at *at. */
+static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct, struct reel_source **source, uint64_t *at,
+                   struct reel_error *err) {
+    const struct reel_chunk *row = chunk_row(r, id, err);
+    if (!row) {
+        return false;
+    }
+    if (offset > row->raw || size > row->raw - offset) {
+        return reel_fail(err, REEL_CHANGED, "bytes at %llu do not lie in their chunk", (unsigned long long)offset);
+    }
+    *direct = NULL;
+    if (row->codec == REEL_CODEC_NONE) {
+        *source = r->recording->parts[row->part];
+        *at = row->offset + offset;
+        return true;
+    }
+    if (row->raw > REEL_CHUNK_MEMORY_MAX) {
+        *at = offset;
+        return (*source = spooled_source(r->recording, id, row, err)) != NULL;
+    }
+    if (!pin_block(r, id, row, err)) {
+        return false;
+    }
+    *direct = r->block->data + offset;
+    return true;
+}
+
+/* Makes the window hold [at, at + size), with as much ahead as the pattern of reads deserves. */
+static bool fill_window(struct reel_reader *r, struct reel_source *source, uint64_t at, size_t size, struct reel_error *err) {
+    uint64_t end = r->window_offset + r->window_size;
+    bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
+    r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
+    size_t want = size > r->ahead ? size : r->ahead;
+    want = want > source->size - at ? (size_t)(source->size - at) : want;
+    if (want > r->window_capacity) {
+        free(TAKE(r->window));
+        r->window_capacity = 0;
+        size_t capacity = want > AHEAD_MAX ? want : follows ? AHEAD_MAX : want;
+        if (!(r->window = malloc(capacity))) {
+            r->window_size = 0;
+            return reel_fail_memory(err);
+        }
+        r->window_capacity = capacity;
+    }
+    r->window_size = 0;
+    r->window_source = source;
+    if (!reel_source_read(source, at, r->window, want, err)) {
+        return false;
+    }
+    r->window_offset = at;
+    r->window_size = want;
+    return true;
+}
+
+static bool in_window(const struct reel_reader *r, const struct reel_source *source, uint64_t at, size_t size) {
+    return source == r->window_source && at >= r->window_offset && at - r->window_offset <= r->window_size &&
+           size <= r->window_size - (size_t)(at - r->window_offset);
+}
+
+bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct bytes *out, struct reel_error *err) {
+    if (size > REEL_MESSAGE_MEMORY_MAX) {
+        return reel_fail(err, REEL_LIMIT, "%zu bytes of one message exceed the %d that are held in memory", size, REEL_MESSAGE_MEMORY_MAX);
+    }
+    const uint8_t *direct;
+    struct reel_source *source;
+    uint64_t at;
+    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+        return false;
+    }
+    if (direct) {
+        *out = bytes_of(direct, size);
+        return true;
+    }
+    if (!in_window(r, source, at, size) && !fill_window(r, source, at, size, err)) {
+        return false;
+    }
+    *out = bytes_of(r->window + (at - r->window_offset), size);
+    return true;
+}
+
+bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    const uint8_t *direct;
+    struct reel_source *source;
+    uint64_t at;
+    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+        return false;
+    }
+    if (direct) {
+        memcpy(buffer, direct, size);
+        return true;
+    }
+    if (!in_window(r, source, at, size)) {
+        if (size >= DIRECT) {
+            return reel_source_read(source, at, buffer, size, err);
+        }
+        if (!fill_window(r, source, at, size, err)) {
+            return false;
+        }
+    }
+    memcpy(buffer, r->window + (at - r->window_offset), size);
+    return true;
+}
+
+bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct bytes *out, struct reel_error *err) {
+    return reel_reader_view(r, e->chunk, e->offset + e->head, e->size, out, err);
+}
+
+bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, struct reel_description *out, struct reel_error *err) {
+    *out = (struct reel_description){.publish_ns = e->time_ns};
+    const struct reel_format *format = reel_index_info(r->recording->index)->format;
+    struct bytes head;
+    if (!format->describe) {
+        return true;
+    }
+    if (!reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) {
+        return false;
+    }
+    format->describe(head, e, out);
+    return true;
+}

@@ -1,0 +1,244 @@
+/* Rendering: any bytes of a planned output, or a streamed output from front to back. A group is emitted into one buffer; what is asked is copied from there. */
+#include <stdlib.h>
+
+#include "core/run.h"
+
+enum { STREAM_WINDOW = 1 << 20 };
+
+struct reel_render {
+    struct run run; /* first of nothing: reached by name */
+    struct reel_stream *stream;
+    struct reel_plan *plan;
+    struct reel_write_options options; /* of a streamed run */
+    void *totals;                      /* of a streamed run */
+    uint8_t *buffer;
+    size_t capacity;
+    uint64_t held, held_end; /* output bytes in the buffer (planned), or of the group (streamed) */
+    uint64_t messages;
+    /* streamed: */
+    enum { AT_HEAD, AT_MESSAGES, AT_TAIL, AT_END } stage;
+    uint64_t tail_part, tail_parts;
+    uint64_t group_size, given; /* of the stretch being given */
+    uint64_t group_count;
+};
+
+struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+                                    struct reel_error *err) {
+    struct reel_render *r = calloc(1, sizeof *r);
+    void *totals = calloc(1, writer->totals_size ? writer->totals_size : 1);
+    if (!r || !totals) {
+        free(r);
+        free(totals);
+        reel_stream_free(stream);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    r->totals = totals;
+    r->stream = stream;
+    r->plan = plan ? reel_plan_ref(plan) : NULL;
+    r->options = *options;
+    r->run.plan = plan;
+    if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, err)) {
+        reel_render_free(r);
+        return NULL;
+    }
+    r->run.stream_group = 0;
+    return r;
+}
+
+void reel_render_free(struct reel_render *r) {
+    if (!r) {
+        return;
+    }
+    run_close(&r->run);
+    reel_stream_free(r->stream);
+    reel_plan_free(r->plan);
+    free(r->totals);
+    free(r->buffer);
+    free(r);
+}
+
+uint64_t reel_render_messages(const struct reel_render *r) {
+    return r->messages;
+}
+
+static bool reserve(struct reel_render *r, size_t size, struct reel_error *err) {
+    if (size > r->capacity) {
+        free(TAKE(r->buffer));
+        r->capacity = 0;
+        if (!(r->buffer = malloc(size))) {
+            return reel_fail_memory(err);
+        }
+        r->capacity = size;
+    }
+    return true;
+}
+
+/* ---- planned */
+
+struct stretch { /* a group of any kind */
+    enum { HEAD, MESSAGES, TAIL } kind;
+    uint64_t index, offset, size;
+};
+
+static struct stretch stretch_at(const struct reel_plan *plan, uint64_t offset) {
+    if (offset < plan->head_size) {
+        return (struct stretch){.kind = HEAD, .size = plan->head_size};
+    }
+    uint64_t tail = plan->n_tail > 0 ? plan->tail[0].offset : plan->length;
+    size_t low = 0, high = offset < tail ? plan->n_groups : plan->n_tail;
+    bool in_tail = offset >= tail;
+    while (high - low > 1) { /* the last one that begins at or before offset */
+        size_t middle = low + (high - low) / 2;
+        uint64_t begins = in_tail ? plan->tail[middle].offset : plan->groups[middle].offset;
+        if (begins <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return in_tail ? (struct stretch){.kind = TAIL, .index = low, .offset = plan->tail[low].offset, .size = plan->tail[low].size}
+                   : (struct stretch){.kind = MESSAGES, .index = low, .offset = plan->groups[low].offset, .size = plan->groups[low].size};
+}
+
+static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sink *out, struct reel_error *err) {
+    struct run *run = &r->run;
+    const struct reel_writer *writer = run->w.writer;
+    if (s->kind == HEAD) {
+        return writer->head(&run->w, out, err);
+    }
+    if (s->kind == TAIL) {
+        return writer->tail(&run->w, s->index, out, err);
+    }
+    if (run->stream_group != s->index && !reel_stream_seek(r->stream, &r->plan->marks[s->index], err)) {
+        return false;
+    }
+    run->stream_group = UINT64_MAX;
+    run_begin_group(run, s->index, r->plan->groups[s->index].count);
+    if (!writer->messages(&run->w, out, err)) {
+        return false;
+    }
+    r->messages += run->taken;
+    run->stream_group = s->index + 1;
+    return true;
+}
+
+/* Fills the buffer with output bytes around `offset`. Sink positions are those of the output, so that writers see the same places as while planning. */
+static bool hold(struct reel_render *r, uint64_t offset, struct reel_error *err) {
+    struct stretch s = stretch_at(r->plan, offset);
+    struct reel_sink out = {.pos = s.offset, .lo = s.offset, .hi = s.offset + s.size};
+    if (s.size > REEL_GROUP_WHOLE_MAX) {
+        out.lo = offset;
+        out.hi = out.hi - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : out.hi;
+    }
+    r->held = r->held_end = 0;
+    if (!reserve(r, (size_t)(out.hi - out.lo), err)) {
+        return false;
+    }
+    out.buffer = r->buffer;
+    if (!emit(r, &s, &out, err)) {
+        return false;
+    }
+    if (out.pos != s.offset + s.size) {
+        return reel_fail(err, REEL_CHANGED, "group at %llu has %llu bytes, planned were %llu", (unsigned long long)s.offset,
+                         (unsigned long long)(out.pos - s.offset), (unsigned long long)s.size);
+    }
+    r->held = out.lo;
+    r->held_end = out.hi;
+    return true;
+}
+
+bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    uint8_t *to = buffer;
+    if (offset > r->plan->length || size > r->plan->length - offset) {
+        return reel_fail(err, REEL_ARGUMENT, "bytes at %llu lie behind the end", (unsigned long long)offset);
+    }
+    while (size > 0) {
+        if ((offset < r->held || offset >= r->held_end) && !hold(r, offset, err)) {
+            return false;
+        }
+        size_t n = r->held_end - offset < size ? (size_t)(r->held_end - offset) : size;
+        memcpy(to, r->buffer + (offset - r->held), n);
+        to += n;
+        offset += n;
+        size -= n;
+    }
+    return true;
+}
+
+/* ---- streamed */
+
+/* Emits the stretch the stage stands at into the window that begins at `from`; the first time round its size becomes known. */
+static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_error *err) {
+    struct run *run = &r->run;
+    const struct reel_writer *writer = run->w.writer;
+    struct reel_sink out = {.lo = from, .hi = from + STREAM_WINDOW, .buffer = r->buffer};
+    bool good;
+    if (r->stage == AT_HEAD) {
+        good = writer->head(&run->w, &out, err);
+    } else if (r->stage == AT_TAIL) {
+        good = writer->tail(&run->w, r->tail_part, &out, err);
+    } else {
+        if (from > 0 && !reel_stream_seek(r->stream, &run->first, err)) {
+            return false;
+        }
+        run->has_pending = run->has_pending && from == 0;
+        run_begin_group(run, run->w.group, from > 0 ? r->group_count : UINT64_MAX);
+        good = writer->messages(&run->w, &out, err);
+        r->group_count = run->taken;
+    }
+    r->group_size = out.pos;
+    r->held = from;
+    r->held_end = out.pos < out.hi ? out.pos : out.hi;
+    return good;
+}
+
+/* Steps to the next stretch that has bytes. */
+static bool next_stretch(struct reel_render *r, struct reel_error *err) {
+    struct run *run = &r->run;
+    const struct reel_writer *writer = run->w.writer;
+    if (r->stage == AT_MESSAGES) {
+        r->messages += r->group_count;
+        run->w.group++;
+    }
+    if (r->stage == AT_HEAD || (r->stage == AT_MESSAGES && r->group_count > 0 && !run->ended)) {
+        r->stage = AT_MESSAGES;
+    } else if (r->stage == AT_MESSAGES) {
+        r->stage = AT_TAIL;
+        r->tail_parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
+    } else {
+        r->tail_part++;
+    }
+    if (r->stage == AT_TAIL && r->tail_part >= r->tail_parts) {
+        r->stage = AT_END;
+        r->group_size = r->given = 0;
+        return true;
+    }
+    r->given = 0;
+    return emit_streamed(r, 0, err);
+}
+
+bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    *got = 0;
+    if (!r->buffer) { /* the very first call */
+        if (!reserve(r, STREAM_WINDOW, err) || !emit_streamed(r, 0, err)) {
+            return false;
+        }
+    }
+    while (*got < size && r->stage != AT_END) {
+        if (r->given == r->group_size) {
+            if (!next_stretch(r, err)) {
+                return false;
+            }
+            continue;
+        }
+        if (r->given >= r->held_end && !emit_streamed(r, r->given, err)) {
+            return false;
+        }
+        size_t n = r->held_end - r->given < size - *got ? (size_t)(r->held_end - r->given) : size - *got;
+        memcpy((uint8_t *)buffer + *got, r->buffer + (r->given - r->held), n);
+        *got += n;
+        r->given += n;
+    }
+    return true;
+}

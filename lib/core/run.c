@@ -1,0 +1,165 @@
+/* The calls a writer makes while it emits (reel/write.h), the same for planning and rendering. */
+#include "core/run.h"
+
+#include <stdlib.h>
+
+enum { PIECE = 256 << 10 };
+
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals,
+              struct reel_error *err) {
+    run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals};
+    run->stream_group = UINT64_MAX;
+    if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
+        return reel_fail_memory(err);
+    }
+    return !writer->open || writer->open(&run->w, err);
+}
+
+void run_close(struct run *run) {
+    if (run->w.run && run->w.writer->close) {
+        run->w.writer->close(&run->w);
+    }
+    free(run->w.run);
+    free(run->scratch);
+    free(run->note.data);
+}
+
+void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
+    run->w.group = group;
+    run->taken = 0;
+    run->quota = quota;
+    run->note.size = 0;
+}
+
+enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    if (run->taken == run->quota) {
+        return REEL_STEP_END;
+    }
+    if (run->has_pending) {
+        *m = run->pending;
+        run->has_pending = false;
+    } else {
+        enum reel_step step = reel_stream_next(w->stream, m, err);
+        if (step != REEL_STEP_MESSAGE) {
+            run->ended = step == REEL_STEP_END;
+            return step;
+        }
+    }
+    if (run->taken++ == 0) {
+        run->first = reel_mark_of(m);
+    }
+    return REEL_STEP_MESSAGE;
+}
+
+void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
+    struct run *run = (struct run *)w;
+    run->pending = *m;
+    run->has_pending = true;
+    run->taken--;
+}
+
+/* Payload that is only partly wanted, or hashed: in pieces, those outside the window unread. */
+static bool put_pieces(struct run *run, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    if (!run->scratch && !(run->scratch = malloc(PIECE))) {
+        return reel_fail_memory(err);
+    }
+    for (uint64_t at = 0; at < m->size;) {
+        uint64_t left = m->size - at;
+        if (!out->hashing && out->pos < out->lo) { /* skip to the window */
+            uint64_t skip = out->lo - out->pos < left ? out->lo - out->pos : left;
+            out->pos += skip;
+            at += skip;
+            continue;
+        }
+        if (!out->hashing && out->pos >= out->hi) {
+            out->pos += left;
+            return true;
+        }
+        size_t size = left < PIECE ? (size_t)left : PIECE;
+        if (!reel_stream_copy(run->w.stream, m, at, run->scratch, size, err)) {
+            return false;
+        }
+        reel_sink_put(out, run->scratch, size);
+        at += size;
+    }
+    return true;
+}
+
+bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    if (m->size == 0) {
+        return true;
+    }
+    if (!out->hashing) {
+        if (out->lo == out->hi || out->pos + m->size <= out->lo || out->pos >= out->hi) {
+            out->pos += m->size;
+            return true;
+        }
+        uint8_t *place = reel_sink_at(out, out->pos, m->size);
+        if (place) {
+            out->pos += m->size;
+            return reel_stream_copy(w->stream, m, 0, place, m->size, err);
+        }
+    }
+    return put_pieces((struct run *)w, m, out, err);
+}
+
+int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m) {
+    bool rebase = (w->writer->needs & REEL_REBASES_CUT) && w->options->is_cut;
+    return rebase ? (int64_t)((uint64_t)m->time_ns - (uint64_t)w->options->start_ns) : m->time_ns;
+}
+
+bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    if (!w->planning) {
+        return true;
+    }
+    grow_put(&run->note, data, size);
+    return !run->note.failed || reel_fail_memory(err);
+}
+
+void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    void *p = run->plan ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;
+    if (!p) {
+        reel_fail_memory(err);
+    }
+    return p;
+}
+
+uint64_t reel_write_groups(const struct reel_write *w) {
+    const struct run *run = (const struct run *)w;
+    return run->plan ? run->plan->n_groups : 0;
+}
+
+const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group) {
+    const struct run *run = (const struct run *)w;
+    return &run->plan->groups[group];
+}
+
+uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
+    const struct reel_plan *plan = ((const struct run *)w)->plan;
+    return part < plan->n_tail ? plan->tail[part].offset : plan->length;
+}
+
+bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
+                     void *context, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    const struct reel_plan *plan = run->plan;
+    if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->marks[group], err)) {
+        return false;
+    }
+    run->stream_group = UINT64_MAX;
+    for (uint32_t i = 0; i < plan->groups[group].count; i++) {
+        struct reel_message m;
+        enum reel_step step = reel_stream_next(w->stream, &m, err);
+        if (step == REEL_STEP_END) {
+            return reel_fail(err, REEL_CHANGED, "the recording has fewer messages than were planned");
+        }
+        if (step != REEL_STEP_MESSAGE || !visit(w, &m, context, err)) {
+            return false;
+        }
+    }
+    run->stream_group = group + 1;
+    return true;
+}

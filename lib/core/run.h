@@ -1,0 +1,49 @@
+/* One run of a writer over a stream: what plan.c and render.c share. */
+#ifndef REEL_CORE_RUN_H
+#define REEL_CORE_RUN_H
+
+#include "core/arena.h"
+#include "core/grow.h"
+#include "reel/write.h"
+
+struct tail_part {
+    uint64_t offset, size;
+    const uint8_t *note;
+    uint32_t note_size;
+};
+
+struct reel_plan {
+    _Atomic uint32_t references;
+    const struct reel_writer *writer;
+    struct reel_write_options options;
+    struct arena arena; /* totals, notes, what writers keep */
+    void *totals;
+    uint64_t head_size;
+    struct reel_group *groups;
+    struct reel_mark *marks; /* of each group's first message */
+    size_t n_groups, cap_groups, cap_marks;
+    struct tail_part *tail;
+    size_t n_tail, cap_tail;
+    uint64_t length, messages;
+    struct reel_front *front;
+};
+
+struct run {
+    struct reel_write w; /* first: writers get &run->w */
+    struct reel_plan *plan; /* NULL while streaming */
+    struct reel_message pending;
+    bool has_pending, ended;
+    uint64_t taken, quota; /* messages of this group: so far, at most */
+    struct reel_mark first; /* mark of this group's first message */
+    struct reel_message last; /* given last, for unget */
+    uint8_t *scratch;      /* payload pieces for hashing */
+    struct grow note;      /* planning: of the group being made */
+    uint64_t stream_group; /* the message group the stream stands before; UINT64_MAX = somewhere else */
+};
+
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals,
+              struct reel_error *err);
+void run_close(struct run *run); /* does not free the stream */
+void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
+
+#endif

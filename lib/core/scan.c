@@ -1,0 +1,145 @@
+/* What formats call while they scan (reel/scan.h), and the run around them. */
+#include "reel/scan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/builder.h"
+#include "core/spool.h"
+
+bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err) {
+    const struct reel_progress *p = scan->progress;
+    if (p && p->report && !p->report(p->context, done, total)) {
+        return reel_fail(err, REEL_CANCELLED, "the scan was cancelled");
+    }
+    return true;
+}
+
+bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uint32_t *id, struct reel_error *err) {
+    return builder_add_channel(scan->builder, c, id, err);
+}
+
+bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err) {
+    struct pack_model *m = &scan->builder->model;
+    if (id >= m->n_channels) {
+        return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", id);
+    }
+    if (!pack_model_copy_channel(&m->arena, c, &m->channels[id])) {
+        return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+    }
+    m->channels[id].id = id;
+    return true;
+}
+
+bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err) {
+    return builder_add_chunk(scan->builder, chunk, id, err);
+}
+
+bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err) {
+    return builder_add_entry(scan->builder, entry, err);
+}
+
+bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err) {
+    struct pack_model *m = &scan->builder->model;
+    if (m->n_attachments >= REEL_ATTACHMENTS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d attachments", REEL_ATTACHMENTS_MAX);
+    }
+    if (!GROW_ARRAY(m->attachments, m->n_attachments, m->cap_attachments)) {
+        return reel_fail_memory(err);
+    }
+    struct reel_attachment copy = *a;
+    copy.name = arena_text(&m->arena, a->name);
+    copy.media_type = arena_text(&m->arena, a->media_type ? a->media_type : "application/octet-stream");
+    if (!copy.name || !copy.media_type) {
+        return reel_fail_memory(err);
+    }
+    m->attachments[m->n_attachments++] = copy;
+    return true;
+}
+
+bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes value, struct reel_error *err) {
+    struct pack_model *m = &scan->builder->model;
+    if (m->metadata.count >= REEL_METADATA_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d metadata values", REEL_METADATA_MAX);
+    }
+    if (!GROW_ARRAY(m->metadata.items, m->metadata.count, m->cap_metadata)) {
+        return reel_fail_memory(err);
+    }
+    struct reel_pair pair = {.key = arena_text(&m->arena, key), .value = arena_utf8(&m->arena, value)};
+    if (!pair.key || !pair.value) {
+        return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+    }
+    m->metadata.items[m->metadata.count++] = pair;
+    return true;
+}
+
+bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset, uint64_t length, const char *text, ...) {
+    struct pack_model *m = &scan->builder->model;
+    m->findings_total++;
+    if (severity == REEL_LOSS) {
+        m->losses++;
+        m->lost_bytes += length;
+    }
+    if (m->n_findings >= REEL_FINDINGS_MAX || !GROW_ARRAY(m->findings, m->n_findings, m->cap_findings)) {
+        return true;
+    }
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, text);
+    int n = vsnprintf(line, sizeof line, text, arguments);
+    va_end(arguments);
+    size_t size = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    const char *copy = arena_utf8(&m->arena, bytes_of(line, size));
+    if (copy) {
+        m->findings[m->n_findings++] = (struct reel_finding){.severity = severity, .part = part, .offset = offset, .length = length, .text = copy};
+    }
+    return true;
+}
+
+void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why) {
+    struct pack_model *m = &scan->builder->model;
+    const char *note = arena_text(&m->arena, why ? why : "");
+    m->clock = clock;
+    m->clock_note = note ? note : "";
+}
+
+void reel_scan_container(struct reel_scan *scan, const char *version) {
+    struct pack_model *m = &scan->builder->model;
+    const char *text = arena_text(&m->arena, version);
+    m->container = text ? text : "";
+}
+
+const char *reel_scan_text(struct reel_scan *scan, struct bytes raw) {
+    return arena_utf8(&scan->builder->model.arena, raw);
+}
+
+struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err) {
+    if (chunk->part >= scan->n_parts) {
+        reel_fail(err, REEL_ARGUMENT, "there is no part %u", chunk->part);
+        return NULL;
+    }
+    return spool_chunk(chunk, scan->parts[chunk->part], err);
+}
+
+bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                   const struct reel_progress *progress, struct reel_error *err) {
+    if (n_parts == 0 || n_parts > REEL_PARTS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d parts, not %u", REEL_PARTS_MAX, n_parts);
+    }
+    if (!format && !(format = reel_format_probe(parts[0], err))) {
+        return false;
+    }
+    AUTO_MEM uint64_t *sizes = malloc(n_parts * sizeof *sizes);
+    if (!sizes) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n_parts; i++) {
+        sizes[i] = parts[i]->size;
+    }
+    AUTO(builder_free) struct reel_builder *builder = builder_new(pack_path, format->name, format->version, sizes, n_parts, err);
+    if (!builder) {
+        return false;
+    }
+    struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
+    return format->scan(&scan, err) && builder_finish(builder, err);
+}

@@ -1,0 +1,105 @@
+/* See spool.h. */
+#include "core/spool.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/codec.h"
+#include "core/limits.h"
+
+struct memory_source {
+    struct reel_source source;
+    uint8_t *data;
+};
+
+static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    (void)err;
+    memcpy(buffer, ((struct memory_source *)source)->data + offset, size);
+    return true;
+}
+
+static void memory_free(struct reel_source *source) {
+    free(((struct memory_source *)source)->data);
+    free(source);
+}
+
+struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err) {
+    static const struct reel_source_ops ops = {.read = memory_read, .free = memory_free};
+    struct memory_source *m = malloc(sizeof *m);
+    if (!m) {
+        free(data);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *m = (struct memory_source){.source = {.ops = &ops, .size = size, .name = name}, .data = data};
+    return &m->source;
+}
+
+static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
+    const char *folder = getenv("TMPDIR");
+    AUTO_FD int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        reel_fail_errno(err, "could not make a temporary file");
+        return NULL;
+    }
+    if (!codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
+        return NULL;
+    }
+    int taken = fd;
+    fd = -1;
+    return reel_source_from_fd(taken, part->name, err);
+}
+
+struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err) {
+    if (!path) {
+        return spool_unlinked(chunk, part, err);
+    }
+    struct stat there;
+    if (stat(path, &there) == 0 && (uint64_t)there.st_size == chunk->raw) {
+        return reel_source_open(path, part->name, err);
+    }
+    AUTO_MEM char *temporary = NULL;
+    if (asprintf(&temporary, "%s.tmp-XXXXXX", path) < 0) {
+        temporary = NULL;
+        reel_fail_memory(err);
+        return NULL;
+    }
+    AUTO_FD int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        reel_fail_errno(err, "could not make a derived file");
+        return NULL;
+    }
+    if (!codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
+        unlink(temporary);
+        return NULL;
+    }
+    if (rename(temporary, path) != 0) {
+        reel_fail_errno(err, "could not put a derived file in place");
+        unlink(temporary);
+        return NULL;
+    }
+    int taken = fd;
+    fd = -1;
+    return reel_source_from_fd(taken, part->name, err);
+}
+
+struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
+    if (chunk->codec == REEL_CODEC_NONE) {
+        return reel_source_slice(part, chunk->offset, chunk->stored, err);
+    }
+    if (chunk->raw > REEL_CHUNK_MEMORY_MAX) {
+        return spool_unlinked(chunk, part, err);
+    }
+    AUTO_MEM uint8_t *data = malloc(chunk->raw ? chunk->raw : 1);
+    if (!data) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (!codec_decode(chunk->codec, part, chunk->offset, chunk->stored, data, chunk->raw, err)) {
+        return NULL;
+    }
+    return spool_memory(TAKE(data), chunk->raw, part->name, err);
+}

@@ -1,0 +1,304 @@
+/* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
+#include <stdlib.h>
+
+#include "core/front.h"
+#include "core/merge.h"
+#include "core/reader.h"
+
+struct stream {
+    struct reel_stream base;
+    struct reel_reader **readers;
+    const struct reel_channel **channels;
+    uint32_t *channel_source;
+    size_t cap_channels, cap_sources;
+    uint32_t n_selected; /* channels of the recordings; those of the front come behind */
+    struct merge *merge;
+    struct reel_front *front;
+    size_t front_at;
+    struct merge_place start;
+    int64_t end_ns;
+    int64_t origin_ns; /* what every_ns counts from */
+    uint64_t every_n;
+    int64_t every_ns;
+    uint64_t *seen;       /* every_n: messages of each channel so far */
+    int64_t *last_bucket; /* every_ns: the interval of each channel's last message; -1 none */
+};
+
+struct reel_mark reel_mark_of(const struct reel_message *m) {
+    return (struct reel_mark){.time_ns = m->entry.time_ns, .offset = m->entry.offset, .source = m->source, .chunk = m->entry.chunk, .front = m->front, .again = m->again};
+}
+
+/* ---- sampling */
+
+static int64_t bucket_of(const struct stream *s, int64_t time_ns) {
+    uint64_t since = (uint64_t)time_ns - (uint64_t)s->origin_ns;
+    return time_ns < s->origin_ns ? 0 : (int64_t)(since / (uint64_t)s->every_ns);
+}
+
+static bool sampled_out(struct stream *s, const struct reel_message *m) {
+    if (s->every_n > 1 && s->seen[m->channel]++ % s->every_n != 0) {
+        return true;
+    }
+    if (s->every_ns > 0) {
+        int64_t bucket = bucket_of(s, m->time_ns);
+        if (s->last_bucket[m->channel] == bucket) {
+            return true;
+        }
+        s->last_bucket[m->channel] = bucket;
+    }
+    return false;
+}
+
+/* What sampling would remember had the stream run from its start to `to`. */
+static bool catch_up(struct stream *s, const struct merge_place *to, struct reel_error *err) {
+    for (uint32_t i = 0; i < s->n_selected; i++) {
+        if (s->every_n > 1 && !merge_count(s->merge, i, &s->start, to, &s->seen[i], err)) {
+            return false;
+        }
+        if (s->every_ns > 0) {
+            int64_t bucket = bucket_of(s, to->key.time_ns);
+            struct merge_place from = s->start;
+            int64_t begins = (int64_t)((uint64_t)s->origin_ns + (uint64_t)bucket * (uint64_t)s->every_ns);
+            if (begins > from.key.time_ns) {
+                from = (struct merge_place){.key = {.time_ns = begins}};
+            }
+            uint64_t count;
+            if (!merge_count(s->merge, i, &from, to, &count, err)) {
+                return false;
+            }
+            s->last_bucket[i] = count > 0 ? bucket : -1;
+        }
+    }
+    return true;
+}
+
+/* ---- the stream's own table */
+
+static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+    struct stream *s = (struct stream *)base;
+    if (s->front && s->front_at < s->front->n_messages) {
+        *m = s->front->messages[s->front_at++];
+        return REEL_STEP_MESSAGE;
+    }
+    for (;;) {
+        enum reel_step step = merge_next(s->merge, &m->entry, &m->source, &m->channel, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step;
+        }
+        if (m->entry.time_ns >= s->end_ns && s->end_ns != REEL_TIME_MAX) {
+            return REEL_STEP_END;
+        }
+        m->time_ns = m->entry.time_ns;
+        m->size = m->entry.size;
+        m->before_start = false;
+        m->front = m->again = 0;
+        m->owned = NULL;
+        if ((s->every_n <= 1 && s->every_ns == 0) || !sampled_out(s, m)) {
+            return REEL_STEP_MESSAGE;
+        }
+    }
+}
+
+static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+    struct stream *s = (struct stream *)base;
+    struct merge_place to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset}, .source = mark->source};
+    if (mark->front > 0) {
+        s->front_at = mark->front - 1;
+        to = s->start;
+    } else {
+        s->front_at = s->front ? s->front->n_messages : 0;
+        if (to.key.time_ns < s->start.key.time_ns) {
+            to = s->start;
+        }
+    }
+    merge_seek(s->merge, &to);
+    return catch_up(s, &to, err);
+}
+
+static void stream_free(struct reel_stream *base) {
+    struct stream *s = (struct stream *)base;
+    merge_free(s->merge);
+    reel_front_free(s->front);
+    for (uint32_t i = 0; i < s->base.n_sources; i++) {
+        reel_reader_free(s->readers[i]);
+    }
+    free(s->readers);
+    free(s->channels);
+    free(s->channel_source);
+    free(s->seen);
+    free(s->last_bucket);
+    free(s);
+}
+
+static const struct reel_stream_ops stream_ops = {.next = stream_next, .seek = stream_seek, .free = stream_free};
+
+/* ---- opening */
+
+static bool any_glob_matches(const char *const *globs, uint32_t n, const struct reel_channel *c) {
+    for (uint32_t g = 0; g < n; g++) {
+        for (uint32_t t = 0; t < c->n_topics; t++) {
+            if (reel_glob_match(globs[g], c->topics[t])) {
+                return true;
+            }
+        }
+        if (reel_glob_match(globs[g], c->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool selected(const struct reel_selection *q, const struct reel_channel *c) {
+    return (q->n_topics == 0 || any_glob_matches(q->topics, q->n_topics, c)) && !any_glob_matches(q->exclude, q->n_exclude, c);
+}
+
+static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t source, struct reel_error *err) {
+    size_t n = s->base.n_channels;
+    if (!GROW_ARRAY(s->channels, n, s->cap_channels) || !GROW_ARRAY(s->channel_source, n, s->cap_sources)) {
+        return reel_fail_memory(err);
+    }
+    s->channels[n] = c;
+    s->channel_source[n] = source;
+    s->base.channels = s->channels;
+    s->base.channel_source = s->channel_source;
+    s->base.n_channels++;
+    return true;
+}
+
+/* Channels and overlapping segments of one recording. */
+static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q, struct merge_segment **segments,
+                       size_t *n_segments, size_t *cap_segments, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(recording);
+    for (uint32_t id = 0; id < index->info.n_channels; id++) {
+        const struct reel_channel *c = reel_index_channel(index, id);
+        if (!selected(q, c)) {
+            continue;
+        }
+        for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
+            const struct pack_segment *segment = &index->model.segments[i];
+            if (segment->last.time_ns < q->start_ns || (segment->first.time_ns >= q->end_ns && q->end_ns != REEL_TIME_MAX)) {
+                continue;
+            }
+            if (!GROW_ARRAY(*segments, *n_segments, *cap_segments)) {
+                return reel_fail_memory(err);
+            }
+            (*segments)[(*n_segments)++] = (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels};
+        }
+        if (!add_channel(s, c, source, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+    if (!(s->readers = calloc(n ? n : 1, sizeof *s->readers))) {
+        return reel_fail_memory(err);
+    }
+    s->base.readers = s->readers;
+    AUTO_MEM struct merge_segment *segments = NULL;
+    size_t n_segments = 0, cap_segments = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
+        if (!(s->readers[i] = reel_reader_new(recordings[i], err))) {
+            return false;
+        }
+        s->base.n_sources++;
+        s->origin_ns = i == 0 || info->start_ns < s->origin_ns ? info->start_ns : s->origin_ns;
+        if (!add_source(s, recordings[i], i, q, &segments, &n_segments, &cap_segments, err)) {
+            return false;
+        }
+    }
+    s->n_selected = s->base.n_channels;
+    return (s->merge = merge_new(TAKE(segments), n_segments, err)) != NULL;
+}
+
+static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
+    if (q->front) {
+        s->front = reel_front_ref(q->front);
+    } else if ((q->last_per_topic || q->state_at_cut) && q->start_ns != REEL_TIME_MIN) {
+        if (!(s->front = front_make(&s->base, q, err))) {
+            return false;
+        }
+    }
+    s->base.front = s->front;
+    for (size_t i = 0; s->front && i < s->front->n_channels; i++) {
+        if (!add_channel(s, s->front->channels[i], s->front->channel_source[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
+    s->every_n = q->every_n;
+    s->every_ns = q->every_ns;
+    s->seen = calloc(s->base.n_channels ? s->base.n_channels : 1, sizeof *s->seen);
+    s->last_bucket = malloc((s->base.n_channels ? s->base.n_channels : 1) * sizeof *s->last_bucket);
+    if (!s->seen || !s->last_bucket) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < s->base.n_channels; i++) {
+        s->last_bucket[i] = -1;
+    }
+    return true;
+}
+
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
+                                     struct reel_error *err) {
+    struct stream *s = calloc(1, sizeof *s);
+    if (!s) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    s->base.ops = &stream_ops;
+    s->start = (struct merge_place){.key = {.time_ns = selection->start_ns}};
+    s->end_ns = selection->end_ns;
+    if (!open_sources(s, recordings, n_recordings, selection, err) || !open_front(s, selection, err) || !open_sampling(s, selection, err)) {
+        stream_free(&s->base);
+        return NULL;
+    }
+    if (selection->start_ns != REEL_TIME_MIN) {
+        s->origin_ns = selection->start_ns;
+    }
+    merge_seek(s->merge, &s->start);
+    return &s->base;
+}
+
+/* ---- what works for every stream */
+
+void reel_stream_free(struct reel_stream *stream) {
+    if (stream) {
+        stream->ops->free(stream);
+    }
+}
+enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
+    return stream->ops->next(stream, m, err);
+}
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err) {
+    return stream->ops->seek(stream, mark, err);
+}
+
+bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    if (m->owned) {
+        memcpy(buffer, m->owned + offset, size);
+        return true;
+    }
+    return reel_reader_copy(stream->readers[m->source], m->entry.chunk, m->entry.offset + m->entry.head + offset, buffer, size, err);
+}
+
+bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+    if (m->owned) {
+        *out = bytes_of(m->owned, m->size);
+        return true;
+    }
+    return reel_reader_payload(stream->readers[m->source], &m->entry, out, err);
+}
+
+bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err) {
+    if (m->owned) {
+        *out = (struct reel_description){.publish_ns = m->time_ns};
+        return true;
+    }
+    return reel_reader_describe(stream->readers[m->source], &m->entry, out, err);
+}

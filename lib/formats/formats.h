@@ -1,0 +1,19 @@
+/* The formats and writers there are, one line each. Rule: only formats.c names them together; everything else goes through the tables
+ * reel_formats[] (reel/format.h) and reel_writers[] (reel/write.h). */
+#ifndef REEL_FORMATS_FORMATS_H
+#define REEL_FORMATS_FORMATS_H
+
+#include "reel/format.h"
+#include "reel/write.h"
+
+extern const struct reel_format reel_format_rosbag1;
+extern const struct reel_format reel_format_nanover;
+
+extern const struct reel_writer reel_writer_mcap;
+extern const struct reel_writer reel_writer_rosbag12;
+extern const struct reel_writer reel_writer_nanover;
+extern const struct reel_writer reel_writer_ndjson;
+extern const struct reel_writer reel_writer_json;
+extern const struct reel_writer reel_writer_json_seq;
+
+#endif

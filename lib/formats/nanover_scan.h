@@ -1,0 +1,65 @@
+/* One scan of a NanoVer recording, shared by the walk over the index (nanover_scan.c) and the walk without one (nanover_recover.c). */
+#ifndef REEL_NANOVER_SCAN_H
+#define REEL_NANOVER_SCAN_H
+
+#include "core/window.h"
+#include "formats/nanover.h"
+#include "reel/scan.h"
+
+#define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are no times */
+
+struct nanover_ids { /* 64-bit hashes to small numbers; zero-initialised = empty */
+    struct nanover_id {
+        uint64_t hash;
+        uint32_t id;
+        bool used;
+    } *slots;
+    uint32_t capacity, count;
+};
+
+struct nanover_scan {
+    struct reel_scan *scan;
+    struct reel_source *messages; /* the member's raw bytes, `size` of them */
+    uint64_t size;
+    uint32_t chunk;    /* which they are for the entries … */
+    uint64_t base;     /* … and where in it they begin */
+    bool plain;        /* stored: base + offset is also the place in the file */
+    struct window window;
+    uint8_t *jump; /* a message that lies before the window */
+    size_t jump_capacity;
+
+    struct nanover_ids channels, sets;
+    struct {
+        uint64_t count, first_offset;
+    } quirks[QUIRKS];
+
+    uint64_t taken;    /* messages that are in the index pack */
+    uint64_t end;      /* of the last message, in the member; what is read on from when the index breaks off */
+    uint64_t checked;  /* bytes of messages walked: entries that overlap may not make this more than a few times the member */
+    uint64_t told;     /* bytes at the last progress report */
+    int64_t time_ns;   /* of the last message */
+    uint64_t crc_end;  /* the CRC covers [0, crc_end) of the member */
+    uint32_t crc;
+    bool seen_frame;
+    uint64_t run_particles, run_residues; /* of the simulation run, 0 = not told yet */
+    bool named;                           /* a simulation name was told */
+};
+
+void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t offset);
+void nanover_quirks_tell(struct nanover_scan *s);
+/* A message that is left out. */
+__attribute__((format(printf, 4, 5))) void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, const char *text, ...);
+
+/* Its bytes, valid until the next call; the caller has checked that they lie inside the member and under REEL_MESSAGE_MEMORY_MAX. */
+const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err);
+
+/* Makes the entry of a message that was read: its channel, its key set, its checks against the run it belongs to. *kept is false when it
+ * is of too many channels. The time is the caller's to set. */
+bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry, bool *kept,
+                        struct reel_error *err);
+bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err);
+
+/* Walks messages from `at` on without an index, with times by substitutes (nanover_recover.c). */
+bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err);
+
+#endif

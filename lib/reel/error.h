@@ -1,0 +1,41 @@
+/* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last.
+ * Rule: told once, where it happens, in words that help; callers add place with reel_error_at(). No allocation, no globals. */
+#ifndef REEL_ERROR_H
+#define REEL_ERROR_H
+
+#include <stdbool.h>
+
+enum reel_code {
+    REEL_OK = 0,
+    REEL_NOT_MINE,    /* the bytes are no recording of this format */
+    REEL_DAMAGED,     /* recognised, but the bytes break the format's rules */
+    REEL_UNSUPPORTED, /* understood, and deliberately not done (encrypted, future version, target cannot hold it) */
+    REEL_LIMIT,       /* a named ceiling of core/limits.h was met */
+    REEL_ARGUMENT,    /* the caller's request makes no sense */
+    REEL_NOT_FOUND,
+    REEL_CONFLICT,    /* the name or the state is taken */
+    REEL_IO,          /* the system failed: err->sys holds errno */
+    REEL_NO_SPACE,    /* ENOSPC, EDQUOT, or a quota of ours */
+    REEL_NO_MEMORY,
+    REEL_CANCELLED,
+    REEL_CHANGED,     /* stored bytes are not what the index or catalog remembers */
+};
+
+struct reel_error {
+    enum reel_code code;
+    int sys;        /* errno of the failing call, 0 when no system call was involved */
+    char text[384]; /* one line, no final newline, no path of the server's own */
+};
+
+/* Fills `err` (which may be NULL) and returns false, so that a check is `return reel_fail(err, …)`. */
+__attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...);
+
+/* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE. */
+__attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *err, const char *format, ...);
+
+/* Puts "place: " in front of an error already told. Returns false. */
+__attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *place, ...);
+
+bool reel_fail_memory(struct reel_error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* What a format is to the rest of the house: one const table at the end of its file, listed in formats/formats.c. */
+#ifndef REEL_FORMAT_H
+#define REEL_FORMAT_H
+
+#include "reel/model.h"
+#include "reel/source.h"
+
+struct reel_scan;
+struct reel_reader;
+struct reel_front;
+
+/* What only the record header holds; describe() fills what the format has. */
+struct reel_description {
+    int64_t publish_ns;   /* preset to log_time */
+    uint32_t sequence;    /* preset to 0 */
+    const char *frame_id; /* preset to NULL; points into `head` or the channel */
+};
+
+struct reel_format {
+    const char *name, *title, *media_type;
+    const char *const *suffixes; /* NULL-terminated, with the dot; first = the usual one */
+
+    /* Bits of magic verified in `head` (the first 64 KiB or less) and, if need be, elsewhere; 0 = not mine. Reads little. */
+    int (*probe)(struct bytes head, struct reel_source *source);
+
+    /* Walks the parts, reports channels, chunks, entries, attachments, metadata and findings to the builder (reel/scan.h). Keeps what is good
+     * and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE, REEL_DAMAGED), on I/O, memory, or cancel. */
+    bool (*scan)(struct reel_scan *scan, struct reel_error *err);
+
+    /* Optional: turns the record header (`entry.head` bytes) into message fields. */
+    void (*describe)(struct bytes head, const struct reel_entry *entry, struct reel_description *out);
+
+    /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns,
+     * for channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). */
+    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+
+    unsigned version; /* of scan(): a pack made by an older one is rebuilt */
+};
+
+/* The table of formats, NULL-terminated (formats/formats.c). */
+extern const struct reel_format *const reel_formats[];
+
+const struct reel_format *reel_format_named(const char *name); /* NULL when there is none */
+
+/* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
+const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);
+
+#endif

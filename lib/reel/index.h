@@ -1,0 +1,37 @@
+/* An opened index pack: all that is known of a scanned recording. Immutable; may be used from many threads. */
+#ifndef REEL_INDEX_H
+#define REEL_INDEX_H
+
+#include "reel/format.h"
+#include "reel/model.h"
+
+struct reel_index;
+
+struct reel_index_info {
+    const struct reel_format *format;
+    const char *container; /* "#ROSRECORD V1.2"; may be "" */
+    enum reel_clock clock;
+    const char *clock_note; /* may be "" */
+    uint32_t n_channels, n_parts;
+    uint64_t n_chunks, messages, payload_bytes;
+    int64_t start_ns, end_ns; /* smallest and largest message time; 0 when messages is 0 */
+    uint64_t pack_bytes;      /* size of the pack file */
+    bool damaged;             /* a finding of severity REEL_LOSS exists */
+    uint64_t lost_bytes;      /* sum of the lengths of those */
+    uint64_t n_findings_total;
+};
+
+/* REEL_NOT_FOUND: no such file. REEL_CHANGED: an older version, another program's, or a checksum that does not hold: rebuild it. */
+struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err);
+void reel_index_free(struct reel_index *index);
+REEL_DEFINE_AUTO(struct reel_index, reel_index_free);
+
+const struct reel_index_info *reel_index_info(const struct reel_index *index);
+const struct reel_channel *reel_index_channel(const struct reel_index *index, uint32_t id);             /* id < n_channels */
+const struct reel_channel_stats *reel_index_stats(const struct reel_index *index, uint32_t channel_id); /* never NULL */
+const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count);
+const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
+const struct reel_pairs *reel_index_metadata(const struct reel_index *index);
+uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
+
+#endif

@@ -1,0 +1,109 @@
+/* From a selection to messages in time order: one k-way merge over the index segments of any number of recordings. No payload is read
+ * until it is asked for. Order: time, then recording, then place in the file. A stream can be marked and taken up again at any message. */
+#ifndef REEL_ITERATE_H
+#define REEL_ITERATE_H
+
+#include "reel/reader.h"
+
+struct reel_selection {
+    const char *const *topics; /* globs (* any run, ? one character); a channel is in when one of its topics matches one of them */
+    uint32_t n_topics;         /* 0 = all */
+    const char *const *exclude;
+    uint32_t n_exclude;
+    int64_t start_ns, end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
+    uint64_t every_n;         /* keep each n-th message of a channel; 0, 1 = all */
+    int64_t every_ns;         /* keep the first message of a channel in each interval of this length, counted from start; 0 = all */
+    bool last_per_topic;      /* put the last message before start of every selected channel in front (needs start) */
+    int64_t lookback_ns;      /* not older than this before start; 0 = however old */
+    bool state_at_cut;        /* put the format's state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
+    struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL: made when needed */
+};
+#define REEL_TIME_MIN INT64_MIN
+#define REEL_TIME_MAX INT64_MAX
+#define REEL_SELECT_ALL ((struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX})
+
+struct reel_message {
+    int64_t time_ns;
+    uint32_t channel;       /* position in reel_stream_channels() */
+    uint32_t source;        /* position of its recording in the stream */
+    uint32_t size;          /* payload bytes */
+    bool before_start;      /* put in front of the selection */
+    uint32_t front;         /* its place among the messages put in front, from 1; 0: an ordinary one */
+    uint32_t again;         /* how many messages a view has made of the same one before it */
+    const uint8_t *owned;   /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says */
+    struct reel_entry entry;
+};
+
+/* The place of a message in its stream. Plain data, good for any stream opened with the same recordings and selection. */
+struct reel_mark {
+    int64_t time_ns;
+    uint64_t offset;
+    uint32_t source, chunk;
+    uint32_t front; /* as in reel_message */
+    uint32_t again;
+};
+struct reel_mark reel_mark_of(const struct reel_message *m);
+
+enum reel_step { REEL_STEP_ERROR = -1, REEL_STEP_END = 0, REEL_STEP_MESSAGE = 1 };
+
+struct reel_stream;
+
+/* A view wraps a stream and is one: it fills this table and owns the stream below. Callers use the functions below it. */
+struct reel_stream_ops {
+    enum reel_step (*next)(struct reel_stream *s, struct reel_message *m, struct reel_error *err);
+    bool (*seek)(struct reel_stream *s, const struct reel_mark *mark, struct reel_error *err);
+    void (*free)(struct reel_stream *s);
+};
+struct reel_stream {
+    const struct reel_stream_ops *ops;
+    const struct reel_channel *const *channels; /* the selected ones, also those without a message in range; ->id is the recording's own */
+    const uint32_t *channel_source;             /* which recording each comes from */
+    uint32_t n_channels;
+    uint32_t n_sources;
+    struct reel_reader *const *readers; /* one a source, for payloads */
+    struct reel_front *front;           /* what was put in front; NULL = nothing */
+    uint32_t view_version;              /* part of every ETag */
+};
+
+/* Each recording gets a reference. The selection's texts are copied. Unknown topics select nothing. */
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
+                                     struct reel_error *err);
+void reel_stream_free(struct reel_stream *stream);
+REEL_DEFINE_AUTO(struct reel_stream, reel_stream_free);
+
+enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
+/* Goes on with the message at `mark` (or the first one after that place). What every_n / every_ns have counted up to there is found from the index. */
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err);
+
+/* Payload bytes [offset, offset + size) of m into the caller's memory. */
+bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+/* The whole payload, valid until the next call on the stream. */
+bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct bytes *out, struct reel_error *err);
+bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err);
+
+/* The message of `channel_name` (glob) at place `index` in time order (negative: from the end), or the last at or before time_ns. REEL_NOT_FOUND. */
+bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns, struct reel_stream **stream,
+                          struct reel_message *out, struct reel_error *err);
+
+/* Messages put in front, made once per (recordings, selection); counted references. */
+struct reel_front *reel_front_ref(struct reel_front *front);
+void reel_front_free(struct reel_front *front);
+
+/* What a format's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over, also on failure. The channel is copied
+ * and joined to the stream's channels; one equal to a channel of the recording (same name, type, encoding) is that channel. */
+bool reel_front_add(struct reel_front *front, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
+                    struct reel_error *err);
+
+/* Entries of one channel with time < before_ns, newest first; for state_at(). Stops when visit() returns false. */
+bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns, bool (*visit)(void *context, const struct reel_entry *entry), void *context,
+                      struct reel_error *err);
+
+bool reel_glob_match(const char *glob, const char *text);
+
+/* A mark as a text for URLs and rows, and back; false: no room, or no text of ours. */
+enum { REEL_CURSOR_ROOM = 44 };
+bool reel_cursor_encode(const struct reel_mark *mark, char *out, size_t size);
+bool reel_cursor_decode(const char *text, struct reel_mark *mark);
+
+#endif

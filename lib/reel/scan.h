@@ -1,0 +1,57 @@
+/* The builder's side that format readers see: scan() reports here, in any order it meets things; everything is copied. */
+#ifndef REEL_SCAN_H
+#define REEL_SCAN_H
+
+#include "reel/format.h"
+
+struct reel_progress { /* report() may be NULL; returning false cancels (REEL_CANCELLED) */
+    bool (*report)(void *context, uint64_t done, uint64_t total);
+    void *context;
+};
+
+struct reel_builder;
+
+struct reel_scan {
+    struct reel_source *const *parts;
+    uint32_t n_parts;
+    struct reel_builder *builder;
+    const struct reel_progress *progress; /* may be NULL */
+};
+
+/* Call every few MiB. False when the work was cancelled (err is filled). */
+bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err);
+
+/* Adds a channel (c->id is ignored, all is copied; n_topics 0 means { name }). The new dense id goes to *id. Never merges: a format interns its own. */
+bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
+
+/* Replaces what was said of channel `id` (a definition that stood after its messages); its entries stay. */
+bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err);
+
+/* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). */
+bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err);
+
+/* Adds a message; the hot path. Checks that it lies inside its chunk. */
+bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err);
+
+bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err);
+bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes value, struct reel_error *err);
+
+/* Notes something unusual or damaged. At most REEL_FINDINGS_MAX texts are kept, all are counted. */
+__attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset,
+                                                             uint64_t length, const char *text, ...);
+
+/* Default is REEL_CLOCK_WALL. `why` (may be NULL) is shown with the recording: "stamps count from the start of the recording". */
+void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why);
+void reel_scan_container(struct reel_scan *scan, const char *version); /* "#ROSRECORD V1.2" */
+
+/* Copies file bytes as model text (UTF-8, other bytes as \xNN) into memory that lives as long as the scan. NULL: no memory. */
+const char *reel_scan_text(struct reel_scan *scan, struct bytes raw);
+
+/* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than REEL_CHUNK_MEMORY_MAX). Caller frees. */
+struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
+
+/* Scans `parts` and writes the index pack to `pack_path` (made whole beside it, fsynced, renamed). `format` NULL = probe part 0. */
+bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                   const struct reel_progress *progress, struct reel_error *err);
+
+#endif

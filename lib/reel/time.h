@@ -1,0 +1,32 @@
+/* Times and durations as people write them (API.md "Time input"), and as we print them. */
+#ifndef REEL_TIME_H
+#define REEL_TIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reel/error.h"
+
+/* A point in time not yet tied to a recording. */
+struct reel_time {
+    enum reel_time_kind { REEL_TIME_ABSOLUTE, REEL_TIME_FROM_START, REEL_TIME_FROM_END, REEL_TIME_FROM_NOW } kind;
+    int64_t ns; /* since 1970 (or the recording's zero), or the offset: "-2.5s" is FROM_END, -2500000000; "now-1h" FROM_NOW, -3600e9 */
+};
+
+/* RFC 3339 with up to 9 digits; integer or decimal with ns/us/ms/s (bare = bare_unit_ns: 1 for ns, 1000000 for from=/to=); "+2.5s" from the start,
+ * "-2.5s" from the end (with m, h, d too); "now", "now-1h". REEL_ARGUMENT with what is accepted. */
+bool reel_time_parse(const char *text, int64_t bare_unit_ns, struct reel_time *out, struct reel_error *err);
+
+/* Ties it to a recording that spans [first_ns, last_ns]. Saturates instead of overflowing. */
+int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t now_ns);
+
+/* "100ms", "2.5s", "1h"; a unit is needed. Positive. */
+bool reel_duration_parse(const char *text, int64_t *ns, struct reel_error *err);
+
+int64_t reel_now_ns(void); /* since 1970 */
+
+enum { REEL_TIME_TEXT = 40 }; /* room for any of these, with NUL */
+size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]);      /* 2010-05-10T14:29:17.457991000Z; returns its length */
+size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]);      /* -1.500000000 */
+
+#endif

@@ -1,0 +1,144 @@
+/* A writer is its own planner: it only appends to a sink, group by group. Run over a counting sink it tells the length of the result and the
+ * place of every group; run again it renders any group, or any part of one, alone. So a conversion has a length, an ETag and byte ranges, needs no
+ * temporary file and never seeks back.
+ *
+ * Groups, in file order: the head (0), runs of messages, the parts of the tail. A group of at most REEL_GROUP_WHOLE_MAX bytes is always
+ * rendered whole into memory (so a writer may patch a checksum into it); a larger one (one huge message) is rendered window by window. */
+#ifndef REEL_WRITE_H
+#define REEL_WRITE_H
+
+#include "reel/iterate.h"
+#include "reel/scan.h"
+#include "reel/sink.h"
+
+enum {
+    REEL_NEEDS_PAYLOAD_TO_PLAN = 1, /* planning renders through the hashing sink: out->crc is right while planning */
+    REEL_NEEDS_STATE_AT_CUT = 2,    /* a selection with a start gets the format's state in front */
+    REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
+    REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
+};
+enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
+
+/* What a conversion would lose or change, told before it is done. */
+enum reel_loss_kind { REEL_CHANGES, REEL_LOSES, REEL_REFUSES };
+struct reel_loss;
+struct reel_loss *reel_loss_new(void);
+void reel_loss_free(struct reel_loss *loss);
+REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
+__attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel, const char *text, ...); /* loss, channel may be NULL */
+struct reel_loss_item {
+    enum reel_loss_kind kind;
+    const char *channel; /* topic, or NULL: the whole file */
+    const char *text;
+};
+const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count);
+
+struct reel_write_options {
+    const char *compression; /* "", "zstd", "lz4", "bz2" */
+    bool is_cut;             /* the selection has a start */
+    int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
+    bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
+    enum reel_time_format { REEL_TIME_RFC3339, REEL_TIME_SECONDS, REEL_TIME_MILLISECONDS, REEL_TIME_NANOSECONDS, REEL_TIME_RELATIVE } time_format;
+    uint64_t limit;          /* REEL_STREAMED only: stop after this many messages, 0 = all */
+    const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
+};
+
+struct reel_plan;
+struct reel_write; /* one run of a writer: planning or rendering */
+
+struct reel_writer {
+    const char *name;       /* "mcap" */
+    const char *extension;  /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
+    const char *variant;    /* what ?version= says: "1.2"; NULL = the only or usual one */
+    const char *media_type;
+    unsigned needs;
+    unsigned version; /* part of every ETag: raise it when one output byte changes */
+    size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
+    size_t run_size;    /* zeroed struct of one run (write->run) */
+
+    /* Can this target hold the channel? False: refused, the reason added to loss. Also adds what would be lost or changed. */
+    bool (*accepts)(const struct reel_channel *channel, struct reel_loss *loss);
+    /* Optional, for what is not about one channel (several recordings, attachments). */
+    bool (*accepts_all)(const struct reel_stream *stream, struct reel_loss *loss);
+
+    bool (*open)(struct reel_write *w, struct reel_error *err); /* optional: prepares run */
+    void (*close)(struct reel_write *w);                        /* optional; also after a failed open */
+
+    bool (*head)(struct reel_write *w, struct reel_sink *out, struct reel_error *err);
+    /* Takes messages with reel_write_next() until it wants the group closed or there are no more. At least one. */
+    bool (*messages)(struct reel_write *w, struct reel_sink *out, struct reel_error *err);
+    /* Optional: how many groups the tail has; known once the messages are planned. */
+    uint64_t (*tail_parts)(struct reel_write *w);
+    bool (*tail)(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+};
+
+/* One planned group of messages, in file order. */
+struct reel_group {
+    uint64_t offset;  /* in the output */
+    uint64_t size;
+    uint64_t first;   /* ordinal of its first message in the stream */
+    uint32_t count;   /* messages */
+    uint32_t note_size;
+    const uint8_t *note; /* what the writer left with reel_write_note() while planning */
+};
+
+struct reel_write {
+    const struct reel_writer *writer;
+    const struct reel_write_options *options;
+    struct reel_stream *stream;
+    void *totals;   /* shared by all runs; written only while planning */
+    void *run;      /* this run's own */
+    bool planning;
+    uint64_t group; /* the message group being emitted, 0 … ; valid in messages() */
+};
+
+/* The next message of this group. REEL_STEP_END: close the group (end of stream, or as many as were planned). */
+enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err);
+/* True when the message just taken would better open a new group: gives it back and ends this one. */
+void reel_write_unget(struct reel_write *w, const struct reel_message *m);
+/* Appends the payload. While counting no byte is read. */
+bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err);
+/* m's time, rebased when the writer says so. */
+int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m);
+
+/* While planning, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
+bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
+/* Memory that lives with the plan (for totals), zeroed. */
+void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
+uint64_t reel_write_groups(const struct reel_write *w);                                     /* message groups planned so far */
+const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group);
+uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part);                 /* in the output; parts planned so far */
+/* Runs the messages of group g through visit(), in order, payloads not read; for tails that need places of single messages. Not inside messages(). */
+bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
+                     void *context, struct reel_error *err);
+
+/* The table of writers, NULL-terminated (formats/formats.c). */
+extern const struct reel_writer *const reel_writers[];
+const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err); /* REEL_UNSUPPORTED with the list */
+
+/* What would be lost; false when the target refuses (err tells the first reason, loss all). loss may be NULL. */
+bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err);
+
+/* Plans the whole output; runs the stream once. The plan does not keep the stream. Not for REEL_STREAMED writers. */
+struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+                                const struct reel_progress *progress, struct reel_error *err);
+struct reel_plan *reel_plan_ref(struct reel_plan *plan);
+void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
+uint64_t reel_plan_length(const struct reel_plan *plan);
+struct reel_front *reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
+uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */
+REEL_DEFINE_AUTO(struct reel_plan, reel_plan_free);
+
+/* One reader's run over a plan: its own stream (taken over, also on failure), opened like the one planned with. plan NULL: REEL_STREAMED. */
+struct reel_render;
+struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+                                    struct reel_error *err);
+void reel_render_free(struct reel_render *render);
+REEL_DEFINE_AUTO(struct reel_render, reel_render_free);
+/* Bytes [offset, offset + size) of a planned output; touches only the groups they lie in. */
+bool reel_render_read(struct reel_render *render, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+/* The next at most `size` bytes of a streamed output; *got 0 = complete. */
+bool reel_render_next(struct reel_render *render, void *buffer, size_t size, size_t *got, struct reel_error *err);
+uint64_t reel_render_messages(const struct reel_render *render); /* given so far */
+
+#endif

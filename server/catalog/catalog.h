@@ -1,0 +1,103 @@
+/* What people search by: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Any thread may call; writers take turns, readers
+ * get a handle from a pool. No statement stays open when a function returns. */
+#ifndef SERVER_CATALOG_H
+#define SERVER_CATALOG_H
+
+#include <stdint.h>
+
+#include "reel/index.h"
+
+struct catalog;
+
+enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED };
+const char *recording_state_name(enum recording_state state);
+bool recording_state_parse(const char *name, enum recording_state *out);
+
+enum { RECORDING_ID_TEXT = 33, SHA256_HEX = 65 };
+
+struct catalog_part { /* one stored file */
+    char sha256[SHA256_HEX];
+    uint64_t size;
+    const char *file_name; /* as uploaded */
+};
+
+/* A recording as the catalog has it. Texts belong to the struct; free with catalog_recording_done(). */
+struct catalog_recording {
+    int64_t row;                  /* internal */
+    char id[RECORDING_ID_TEXT];   /* opaque, never reused: 32 hex digits */
+    char *collection, *name;
+    uint32_t revision;            /* 1 … ; the newest is the one a name means */
+    enum recording_state state;
+    enum recording_state state_before_trash;
+    char content[SHA256_HEX];     /* names index pack and manifest: the part's SHA-256, or for several parts that of their hashes */
+    struct catalog_part *parts;
+    uint32_t n_parts;
+    uint64_t size;                /* of all parts */
+    char *format, *container;     /* "" while unknown */
+    enum reel_clock clock;
+    char *clock_note;
+    int64_t start_ns, end_ns;     /* meaningful when messages > 0 */
+    uint64_t messages, payload_bytes;
+    uint32_t n_channels;
+    bool damaged;
+    uint64_t findings, lost_bytes;
+    char *problem;                /* why it failed; "" otherwise */
+    int64_t created_ns, updated_ns;
+};
+void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a zeroed one */
+
+/* Opens or creates `path`, migrates it; REEL_UNSUPPORTED when it was made by a newer program. */
+struct catalog *catalog_open(const char *path, struct reel_error *err);
+void catalog_close(struct catalog *catalog);
+
+/* Fills r->id, revision, created_ns, row. One small transaction: recording, parts, channels (from index, may be NULL), FTS. Fails with REEL_CONFLICT when
+ * (collection, name) is taken by other content and !replace. */
+bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err);
+/* Replaces what a scan found (state, times, channels, damage …) of the recording r->id. */
+bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
+bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err);
+bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
+bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);
+bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err); /* the row goes; the caller sweeps blobs without a recording */
+
+/* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
+bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
+bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err); /* newest revision, not trashed */
+bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
+bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
+
+struct catalog_query {
+    const char *words;            /* free words: FTS over names, topics, types; all must match, prefixes count; NULL = any */
+    const char *format, *collection;
+    const char *const *topics;    /* globs; all of them must be matched by some channel */
+    uint32_t n_topics;
+    const char *const *types;
+    uint32_t n_types;
+    bool has_start, has_end;      /* overlap with [start_ns, end_ns) ; only clock wall recordings have times to compare */
+    int64_t start_ns, end_ns;
+    bool has_state;
+    enum recording_state state;   /* without it: all but trashed */
+    bool damaged_only;
+    const char *sort;             /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending; the id breaks ties */
+    uint32_t limit;               /* 1 … 1000 */
+    const char *cursor;           /* opaque, from the page before; NULL = first page */
+    uint64_t offset;              /* for those who must; cursor is the way */
+    bool count;                   /* also fill total */
+};
+struct catalog_page {
+    struct catalog_recording *items;
+    uint32_t n_items;
+    char *next;     /* cursor, NULL on the last page */
+    uint64_t total; /* when asked for */
+};
+bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */
+void catalog_page_done(struct catalog_page *page);
+
+/* Every recording that is not purged, in no order, for start-up checks; stops when visit() is false. */
+bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err);
+
+struct catalog_figures { uint64_t recordings[5]; uint64_t bytes, messages; };
+bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err);
+bool catalog_ready(struct catalog *c); /* a trivial query answers */
+
+#endif

@@ -1,0 +1,55 @@
+/* The one face to SQLite: a database with one writer and a pool of readers, transactions as handles, the statements of sql/queries by name. */
+#ifndef SERVER_CATALOG_DB_H
+#define SERVER_CATALOG_DB_H
+
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+struct db;
+struct db_handle;    /* a connection inside a transaction, borrowed by one thread */
+struct db_statement; /* bound and stepped by that thread; given back before the handle */
+
+enum { DB_READERS_MAX = 16 };
+
+struct db *db_open(const char *path, struct reel_error *err);
+void db_close(struct db *db);
+REEL_DEFINE_AUTO(struct db, db_close);
+
+struct db_handle *db_read(struct db *db, struct reel_error *err);  /* one unchanging picture; waits when all readers are out */
+struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
+bool db_commit(struct db_handle *h, struct reel_error *err);
+void db_end(struct db_handle *h); /* gives the connection back; what was not committed is undone */
+REEL_DEFINE_AUTO(struct db_handle, db_end);
+
+/* Several statements without parameters: migrations. */
+bool db_script(struct db_handle *h, const char *sql, struct reel_error *err);
+
+/* `name` is a file of sql/queries; prepared once per connection. */
+struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err);
+/* One composed at run time; prepared anew. */
+struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err);
+void db_done(struct db_statement *s);
+REEL_DEFINE_AUTO(struct db_statement, db_done);
+
+/* Parameters by name (":row"); one that the statement does not have is left out. Texts and bytes must live until db_done(). */
+void db_set_int(struct db_statement *s, const char *name, int64_t value);
+void db_set_size(struct db_statement *s, const char *name, uint64_t value); /* what does not fit becomes INT64_MAX */
+void db_set_text(struct db_statement *s, const char *name, const char *value);
+void db_set_hex(struct db_statement *s, const char *name, const char *hex); /* as raw bytes, at most 32; what is no hex finds nothing */
+void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
+
+enum db_step { DB_FAILED = -1, DB_END = 0, DB_ROW = 1 };
+enum db_step db_next(struct db_statement *s, struct reel_error *err);
+bool db_run(struct db_statement *s, struct reel_error *err); /* to its end, rows ignored; it may be bound and run again */
+unsigned db_changes(struct db_statement *s);                 /* rows the last run changed */
+
+/* Columns of the row db_next() stands on, 0 … */
+int64_t db_int(struct db_statement *s, int column);
+uint64_t db_size(struct db_statement *s, int column);
+const char *db_text(struct db_statement *s, int column); /* never NULL; until the next db_ call */
+bool db_is_text(struct db_statement *s, int column);
+void db_hex(struct db_statement *s, int column, char *out, size_t size); /* raw bytes as hex with NUL; cut to `size` */
+
+#endif

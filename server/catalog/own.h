@@ -1,0 +1,32 @@
+/* What the catalog's files share and nobody else needs. */
+#ifndef SERVER_CATALOG_OWN_H
+#define SERVER_CATALOG_OWN_H
+
+#include "catalog/catalog.h"
+#include "catalog/db.h"
+
+struct catalog {
+    struct db *db;
+};
+
+/* Brings the database to the newest version; refuses one that a newer program, or another one, has made. */
+bool catalog_migrate(struct db *db, struct reel_error *err);
+
+/* The recording of that row with its parts; REEL_NOT_FOUND. */
+bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
+
+/* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has none yet. */
+bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh, struct reel_error *err);
+
+/* ---- list.c: what is asked of sql/queries/list.sql */
+enum { LIST_FEW = 2000 }; /* a filter that leaves no more than this is the way in */
+enum list_way { LIST_WALK, LIST_STREAM, LIST_COLLECTION, LIST_FORMAT, LIST_STATE, LIST_DAMAGED, LIST_WORDS, LIST_LABEL };
+struct list_form {
+    enum list_way way;
+    const char *column; /* of the sort: "row", "name" … */
+    bool descending, counting;
+};
+/* The statement for a query that goes that way; malloc'd, NULL without memory. */
+char *list_sql(const struct catalog_query *q, const struct list_form *form);
+
+#endif

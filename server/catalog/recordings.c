@@ -1,0 +1,477 @@
+/* Recordings as rows: added, changed, fetched, removed. Its one rule: what a caller sees appears and goes in one transaction, complete. */
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/own.h"
+#include "reel/time.h"
+
+enum { VISIT_ROWS = 256 };
+
+static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed"};
+
+const char *recording_state_name(enum recording_state state) {
+    return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";
+}
+
+bool recording_state_parse(const char *name, enum recording_state *out) {
+    for (size_t i = 0; i < sizeof state_names / sizeof *state_names; i++) {
+        if (strcmp(name, state_names[i]) == 0) {
+            *out = (enum recording_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void catalog_recording_done(struct catalog_recording *r) {
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        free((char *)r->parts[i].file_name);
+    }
+    free(r->parts);
+    free(r->collection);
+    free(r->name);
+    free(r->format);
+    free(r->container);
+    free(r->clock_note);
+    free(r->problem);
+    *r = (struct catalog_recording){0};
+}
+REEL_DEFINE_AUTO(struct catalog, catalog_close);
+
+struct catalog *catalog_open(const char *path, struct reel_error *err) {
+    AUTO(catalog_close) struct catalog *c = calloc(1, sizeof *c);
+    if (!c) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    c->db = db_open(path, err);
+    return c->db && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
+}
+
+void catalog_close(struct catalog *c) {
+    if (c) {
+        db_close(c->db);
+        free(c);
+    }
+}
+
+/* ---- reading */
+
+static char *keep_text(struct db_statement *s, int column, bool *ok) {
+    char *text = strdup(db_text(s, column));
+    *ok = *ok && text;
+    return text;
+}
+
+static bool read_columns(struct db_statement *s, struct catalog_recording *r) {
+    bool ok = true;
+    r->row = db_int(s, 0);
+    db_hex(s, 1, r->id, sizeof r->id);
+    r->collection = keep_text(s, 2, &ok);
+    r->name = keep_text(s, 3, &ok);
+    r->revision = (uint32_t)db_int(s, 4);
+    r->state = (enum recording_state)db_int(s, 5);
+    r->state_before_trash = (enum recording_state)db_int(s, 6);
+    db_hex(s, 7, r->content, sizeof r->content);
+    r->size = db_size(s, 8);
+    r->format = keep_text(s, 9, &ok);
+    r->container = keep_text(s, 10, &ok);
+    r->clock = (enum reel_clock)db_int(s, 11);
+    r->clock_note = keep_text(s, 12, &ok);
+    r->start_ns = db_int(s, 13);
+    r->end_ns = db_int(s, 14);
+    r->messages = db_size(s, 15);
+    r->payload_bytes = db_size(s, 16);
+    r->n_channels = (uint32_t)db_int(s, 17);
+    r->damaged = db_int(s, 18) != 0;
+    r->findings = db_size(s, 19);
+    r->lost_bytes = db_size(s, 20);
+    r->problem = keep_text(s, 21, &ok);
+    r->created_ns = db_int(s, 22);
+    r->updated_ns = db_int(s, 23);
+    return ok;
+}
+
+static bool read_parts(struct db_handle *h, struct catalog_recording *r, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "parts_by_row", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", r->row);
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        struct catalog_part *parts = realloc(r->parts, (r->n_parts + 1) * sizeof *parts);
+        if (!parts) {
+            return reel_fail_memory(err);
+        }
+        r->parts = parts;
+        struct catalog_part *part = &parts[r->n_parts];
+        db_hex(s, 0, part->sha256, sizeof part->sha256);
+        part->size = db_size(s, 1);
+        part->file_name = strdup(db_text(s, 2));
+        if (!part->file_name) {
+            return reel_fail_memory(err);
+        }
+        r->n_parts++;
+    }
+    return step == DB_END;
+}
+
+bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
+    *out = (struct catalog_recording){0};
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_by_row", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    enum db_step step = db_next(s, err);
+    if (step != DB_ROW) {
+        return step == DB_END ? reel_fail(err, REEL_NOT_FOUND, "no such recording") : false;
+    }
+    bool ok = read_columns(s, out) ? read_parts(h, out, err) : reel_fail_memory(err);
+    if (!ok) {
+        catalog_recording_done(out);
+    }
+    return ok;
+}
+
+/* The row that `s` names; REEL_NOT_FOUND saying `what`. */
+static bool find_row(struct db_statement *s, const char *what, int64_t *row, struct reel_error *err) {
+    enum db_step step = db_next(s, err);
+    if (step == DB_ROW) {
+        *row = db_int(s, 0);
+    }
+    return step == DB_ROW || (step == DB_END && reel_fail(err, REEL_NOT_FOUND, "%s", what));
+}
+
+static bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "row_by_name", err);
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":collection", collection);
+    db_set_text(s, ":name", name);
+    return find_row(s, "no recording of that name in this collection", row, err);
+}
+
+static bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
+                       struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, parameter, hex);
+    return find_row(s, what, row, err);
+}
+
+bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err) {
+    *out = (struct catalog_recording){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    int64_t row;
+    bool found;
+    if (!h) {
+        return false;
+    }
+    if (strncmp(key, "sha256:", 7) == 0) {
+        found = row_by_hex(h, "row_by_content", ":content", key + 7, "no recording has that content", &row, err);
+    } else if (strncmp(key, "name:", 5) == 0) {
+        const char *slash = strchr(key + 5, '/');
+        AUTO_MEM char *collection = strndup(key + 5, slash ? (size_t)(slash - key - 5) : 0);
+        if (!collection) {
+            return reel_fail_memory(err);
+        }
+        found = slash ? row_by_name(h, collection, slash + 1, &row, err) : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
+    } else {
+        found = row_by_hex(h, "row_by_id", ":id", key, "no recording has that id", &row, err);
+    }
+    return found && catalog_load(h, row, out, err);
+}
+
+bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err) {
+    *out = (struct catalog_recording){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    int64_t row;
+    return h && row_by_name(h, collection, name, &row, err) && catalog_load(h, row, out, err);
+}
+
+static bool is_used(struct catalog *c, const char *statement, const char *sha256, bool *used, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":sha256", sha256);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *used = db_int(s, 0) != 0;
+    return true;
+}
+
+bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err) {
+    return is_used(c, "content_used", content, used, err);
+}
+
+bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err) {
+    return is_used(c, "blob_used", sha256, used, err);
+}
+
+/* ---- writing */
+
+static int64_t duration(const struct catalog_recording *r) {
+    int64_t ns;
+    if (r->messages == 0 || r->end_ns < r->start_ns) {
+        return 0;
+    }
+    return __builtin_sub_overflow(r->end_ns, r->start_ns, &ns) ? INT64_MAX : ns;
+}
+
+static void bind_scan(struct db_statement *s, const struct catalog_recording *r) {
+    db_set_int(s, ":state", r->state);
+    db_set_text(s, ":format", r->format);
+    db_set_text(s, ":container", r->container);
+    db_set_int(s, ":clock", r->clock == REEL_CLOCK_RELATIVE);
+    db_set_text(s, ":clock_note", r->clock_note);
+    db_set_int(s, ":start_ns", r->messages > 0 ? r->start_ns : 0);
+    db_set_int(s, ":end_ns", r->messages > 0 ? r->end_ns : 0);
+    db_set_int(s, ":duration_ns", duration(r));
+    db_set_size(s, ":messages", r->messages);
+    db_set_size(s, ":payload_bytes", r->payload_bytes);
+    db_set_int(s, ":channels", r->n_channels);
+    db_set_int(s, ":damaged", r->damaged);
+    db_set_size(s, ":findings", r->findings);
+    db_set_size(s, ":lost_bytes", r->lost_bytes);
+    db_set_text(s, ":problem", r->problem);
+}
+
+/* Is (collection, name) free for r's content? */
+static bool name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace, struct reel_error *err) {
+    struct reel_error none;
+    int64_t row;
+    if (!row_by_name(h, r->collection, r->name, &row, &none)) {
+        if (err && none.code != REEL_NOT_FOUND) {
+            *err = none;
+        }
+        return none.code == REEL_NOT_FOUND;
+    }
+    struct catalog_recording there;
+    if (!catalog_load(h, row, &there, err)) {
+        return false;
+    }
+    bool same = strcmp(there.content, r->content) == 0;
+    catalog_recording_done(&there);
+    if (same) {
+        return reel_fail(err, REEL_CONFLICT, "this content is there under this name already");
+    }
+    return replace || reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
+}
+
+static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t now, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_insert", err);
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", r->id);
+    db_set_text(s, ":collection", r->collection);
+    db_set_text(s, ":name", r->name);
+    db_set_hex(s, ":content", r->content);
+    db_set_size(s, ":size", r->size);
+    db_set_int(s, ":now", now);
+    bind_scan(s, r);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    r->row = db_int(s, 0);
+    r->revision = (uint32_t)db_int(s, 1);
+    return true;
+}
+
+static bool insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "part_insert", err);
+    bool ok = s;
+    for (uint32_t i = 0; ok && i < r->n_parts; i++) {
+        db_set_int(s, ":row", r->row);
+        db_set_int(s, ":position", i);
+        db_set_hex(s, ":sha256", r->parts[i].sha256);
+        db_set_size(s, ":size", r->parts[i].size);
+        db_set_text(s, ":file_name", r->parts[i].file_name);
+        ok = db_run(s, err);
+    }
+    return ok;
+}
+
+static bool make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
+    uint8_t raw[(RECORDING_ID_TEXT - 1) / 2];
+    if (RAND_bytes(raw, sizeof raw) != 1) {
+        return reel_fail(err, REEL_IO, "the system gives no random bytes for an id");
+    }
+    for (size_t i = 0; i < sizeof raw; i++) {
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    }
+    return true;
+}
+
+bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err) {
+    if (!make_id(r->id, err)) {
+        return false;
+    }
+    int64_t now = reel_now_ns();
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !insert_parts(h, r, err) || !catalog_label(h, r, index, true, err) ||
+        !db_commit(h, err)) {
+        return false;
+    }
+    r->created_ns = r->updated_ns = now;
+    return true;
+}
+
+/* Runs a statement that changes the recording `id` and returns its row. */
+static bool change(struct db_statement *s, const char *id, int64_t *row, struct reel_error *err) {
+    db_set_hex(s, ":id", id);
+    db_set_int(s, ":now", reel_now_ns());
+    return find_row(s, "no recording has that id", row, err);
+}
+
+static bool update_row(struct db_handle *h, const struct catalog_recording *r, int64_t *row, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_update_scan", err);
+    if (!s) {
+        return false;
+    }
+    bind_scan(s, r);
+    return change(s, r->id, row, err);
+}
+
+bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    struct catalog_recording now = *r; /* the caller's texts, the row as it is */
+    return h && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
+}
+
+static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state, const char *problem,
+                         struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
+    if (!s) {
+        return false;
+    }
+    int64_t row;
+    db_set_int(s, ":state", state);
+    db_set_text(s, ":problem", problem);
+    if (!change(s, id, &row, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
+bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err) {
+    if (state == STATE_TRASHED) {
+        return catalog_trash(c, id, err);
+    }
+    return change_state(c, "recording_set_state", id, state, problem, err);
+}
+
+bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err) {
+    return change_state(c, "recording_trash", id, STATE_TRASHED, NULL, err);
+}
+
+bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) {
+    return change_state(c, "recording_restore", id, STATE_READY, NULL, err);
+}
+
+static bool delete_where_row(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    return db_run(s, err);
+}
+
+bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    int64_t row;
+    return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) && delete_where_row(h, "search_delete", row, err) &&
+           delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
+}
+
+/* ---- all of them, figures */
+
+/* The next rows after `row`; they are read before anybody is called, so no statement is open while they are visited. */
+static bool next_rows(struct db_handle *h, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "rows_after", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", after);
+    db_set_int(s, ":limit", VISIT_ROWS);
+    enum db_step step;
+    for (*count = 0; (step = db_next(s, err)) == DB_ROW;) {
+        rows[(*count)++] = db_int(s, 0);
+    }
+    return step == DB_END;
+}
+
+static bool load_row(struct catalog *c, int64_t row, struct catalog_recording *out, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    return h && catalog_load(h, row, out, err);
+}
+
+static bool rows_after(struct catalog *c, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    return h && next_rows(h, after, rows, count, err);
+}
+
+bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
+    int64_t rows[VISIT_ROWS], after = 0;
+    uint32_t count;
+    do {
+        if (!rows_after(c, after, rows, &count, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            struct catalog_recording r;
+            struct reel_error gone = {0};
+            after = rows[i];
+            if (!load_row(c, rows[i], &r, &gone)) {
+                if (gone.code == REEL_NOT_FOUND) { /* purged since */
+                    continue;
+                }
+                if (err) {
+                    *err = gone;
+                }
+                return false;
+            }
+            bool more = visit(context, &r);
+            catalog_recording_done(&r);
+            if (!more) {
+                return true;
+            }
+        }
+    } while (count == VISIT_ROWS);
+    return true;
+}
+
+bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err) {
+    *out = (struct catalog_figures){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "figures", err) : NULL;
+    enum db_step step = s ? db_next(s, err) : DB_FAILED;
+    for (; step == DB_ROW; step = db_next(s, err)) {
+        int64_t state = db_int(s, 0);
+        if (state >= STATE_SCANNING && state <= STATE_TRASHED) {
+            out->recordings[state] = db_size(s, 1);
+            out->bytes += db_size(s, 2);
+            out->messages += db_size(s, 3);
+        }
+    }
+    return step == DB_END;
+}
+
+bool catalog_ready(struct catalog *c) {
+    struct reel_error err;
+    AUTO(db_end) struct db_handle *h = db_read(c->db, &err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "ready", &err) : NULL;
+    return s && db_next(s, &err) == DB_ROW;
+}

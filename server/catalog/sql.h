@@ -1,0 +1,16 @@
+/* The statements of sql/, built in (cmake/EmbedSql.cmake). Both tables are in the order of their names. */
+#ifndef SERVER_CATALOG_SQL_H
+#define SERVER_CATALOG_SQL_H
+
+#include <stddef.h>
+
+struct sql_text {
+    const char *name; /* of the file, without ".sql" */
+    const char *text;
+};
+extern const struct sql_text sql_migrations[];
+extern const size_t sql_migrations_count;
+extern const struct sql_text sql_queries[]; /* "list" is a template, see list.c */
+extern const size_t sql_queries_count;
+
+#endif

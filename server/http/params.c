@@ -1,0 +1,295 @@
+/* Query parameters. Its one rule: a handler sees only parameters its route declares, each of them already known to be well formed. */
+#include "http/private.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/utf8.h"
+
+enum { FROM_TO_UNIT_NS = 1000000 };
+
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+static bool is_utf8(const char *text, size_t size) {
+    for (size_t i = 0; i < size;) {
+        size_t step = utf8_length((const uint8_t *)text + i, size - i);
+        if (step == 0) {
+            return false;
+        }
+        i += step;
+    }
+    return true;
+}
+
+bool params_decode(char *text, size_t size, bool form, size_t *out_size) {
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (c == '%') {
+            int high = i + 2 < size ? hex_digit(text[i + 1]) : i + 2 == size - 0 ? -1 : -1;
+            int low = i + 2 < size ? hex_digit(text[i + 2]) : -1;
+            if (high < 0 || low < 0) {
+                return false;
+            }
+            c = (char)(high << 4 | low);
+            i += 2;
+        } else if (form && c == '+') {
+            c = ' ';
+        }
+        if (c == '\0') {
+            return false;
+        }
+        text[used++] = c;
+    }
+    text[used] = '\0';
+    *out_size = used;
+    return is_utf8(text, used);
+}
+
+__attribute__((format(printf, 3, 4))) static void complain(json_t *errors, const char *param, const char *format, ...) {
+    char detail[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    json_array_append_new(errors, json_pack("{s:s, s:s}", "param", param, "detail", detail));
+}
+
+static bool parse_u64(const char *text, uint64_t *out) {
+    uint64_t value = 0;
+    if (!*text) {
+        return false;
+    }
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (unsigned)(*text - '0'), &value)) {
+            return false;
+        }
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_i64(const char *text, int64_t *out) {
+    uint64_t size;
+    bool negative = *text == '-';
+    if (!parse_u64(text + negative, &size) || size > (uint64_t)INT64_MAX + negative) {
+        return false;
+    }
+    *out = negative ? (int64_t)(0 - size) : (int64_t)size;
+    return true;
+}
+
+static bool parse_bool(const char *text, bool *out) {
+    bool yes = *text == '\0' || strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
+    *out = yes;
+    return yes || strcmp(text, "0") == 0 || strcmp(text, "false") == 0;
+}
+
+/* A bare "+" came as a space: in a time only the one between date and hour can be meant as such. */
+static void mend_time(char *text) {
+    for (size_t i = 0; text[i]; i++) {
+        if (text[i] == ' ' && i != strlen("2010-05-10")) {
+            text[i] = '+';
+        }
+    }
+}
+
+static void check_choice(const struct http_param *param, const char *value, json_t *errors) {
+    char list[256] = "";
+    for (size_t i = 0; param->choices && param->choices[i]; i++) {
+        if (strcmp(param->choices[i], value) == 0) {
+            return;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", param->choices[i]);
+    }
+    complain(errors, param->name, "is one of %s", list);
+}
+
+static void check_value(const struct http_param *param, const char *value, json_t *errors) {
+    uint64_t u;
+    int64_t i;
+    bool b;
+    struct reel_time time;
+    struct reel_error err;
+    switch (param->type) {
+    case HTTP_TEXT:
+    case HTTP_GLOB:
+        return;
+    case HTTP_UINT:
+        if (!parse_u64(value, &u)) {
+            complain(errors, param->name, "must be a whole number from 0 to 18446744073709551615");
+        }
+        return;
+    case HTTP_INT:
+        if (!parse_i64(value, &i)) {
+            complain(errors, param->name, "must be a whole number of 64 bits");
+        }
+        return;
+    case HTTP_BOOL:
+        if (!parse_bool(value, &b)) {
+            complain(errors, param->name, "must be true or false");
+        }
+        return;
+    case HTTP_TIME:
+    case HTTP_TIME_MS:
+        if (!reel_time_parse(value, param->type == HTTP_TIME ? 1 : FROM_TO_UNIT_NS, &time, &err)) {
+            complain(errors, param->name, "%s", err.text);
+        }
+        return;
+    case HTTP_DURATION:
+        if (!reel_duration_parse(value, &i, &err)) {
+            complain(errors, param->name, "%s", err.text);
+        }
+        return;
+    case HTTP_CHOICE:
+        check_choice(param, value, errors);
+        return;
+    }
+}
+
+/* The row of the table; a row named "*" stands for all names the table does not have. */
+static const struct http_param *find_param(const struct http_param *table, const char *name) {
+    const struct http_param *any = NULL;
+    for (const struct http_param *p = table; p && p->name; p++) {
+        if (strcmp(p->name, name) == 0) {
+            return p;
+        }
+        if (strcmp(p->name, "*") == 0) {
+            any = p;
+        }
+    }
+    return any;
+}
+
+static const char *find_value(const struct http_query *query, const char *name) {
+    for (size_t i = 0; i < query->count; i++) {
+        if (strcmp(query->values[i].name, name) == 0) {
+            return query->values[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* Takes one decoded pair in, or complains. A parameter that may not repeat is looked for among those before: they are at most as many as the table has rows. */
+static void take_pair(const struct http_param *table, char *name, char *value, struct http_query *out, json_t *errors) {
+    const struct http_param *param = find_param(table, name);
+    if (!param) {
+        complain(errors, name, "is not a parameter of this path");
+        return;
+    }
+    if (!param->repeats && strcmp(param->name, "*") != 0 && find_value(out, name)) {
+        complain(errors, name, "may be given only once");
+        return;
+    }
+    if (param->type == HTTP_TIME || param->type == HTTP_TIME_MS) {
+        mend_time(value);
+    }
+    check_value(param, value, errors);
+    out->values[out->count++] = (struct http_text){.name = name, .value = value};
+}
+
+static size_t count_pairs(const char *raw) {
+    size_t count = 0;
+    for (const char *p = raw; *p;) {
+        size_t size = strcspn(p, "&");
+        count += size > 0;
+        p += size + (p[size] == '&');
+    }
+    return count;
+}
+
+/* Copies text into *buffer, decoded and with its NUL. NULL when it cannot be. */
+static char *decode_to(char **buffer, const char *text, size_t size) {
+    char *at = *buffer;
+    size_t decoded;
+    memcpy(at, text, size);
+    if (!params_decode(at, size, true, &decoded)) {
+        return NULL;
+    }
+    *buffer = at + decoded + 1;
+    return at;
+}
+
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, struct http_query *out, json_t *errors) {
+    *out = (struct http_query){0};
+    size_t count = count_pairs(raw);
+    if (count == 0) {
+        return true;
+    }
+    if (count > HTTP_PARAMS_MAX) {
+        complain(errors, "?", "a request takes at most %d parameters", HTTP_PARAMS_MAX);
+        return false;
+    }
+    out->values = calloc(count, sizeof out->values[0]);
+    if (!out->values) {
+        complain(errors, "?", "out of memory");
+        return false;
+    }
+    while (*raw) {
+        size_t size = strcspn(raw, "&");
+        size_t name_size = strcspn(raw, "&=");
+        bool has_value = name_size < size;
+        char *name = decode_to(&buffer, raw, name_size);
+        char *value = name ? decode_to(&buffer, raw + name_size + has_value, size - name_size - has_value) : NULL;
+        if (!name || !value) {
+            complain(errors, name ? name : "?", "holds a bad percent escape, a NUL or bytes that are no UTF-8");
+            if (!name) {
+                break;
+            }
+        } else if (size > 0) {
+            take_pair(table, name, value, out, errors);
+        }
+        raw += size + (raw[size] == '&');
+    }
+    return json_array_size(errors) == 0;
+}
+
+const char *http_param(const struct http_request *r, const char *name) {
+    return find_value(&r->query, name);
+}
+
+size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->query.count; i++) {
+        if (strcmp(r->query.values[i].name, name) == 0) {
+            if (count < max) {
+                out[count] = r->query.values[i].value;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out) {
+    const char *value = http_param(r, name);
+    return value && parse_u64(value, out);
+}
+
+bool http_param_i64(const struct http_request *r, const char *name, int64_t *out) {
+    const char *value = http_param(r, name);
+    return value && parse_i64(value, out);
+}
+
+bool http_param_bool(const struct http_request *r, const char *name, bool *out) {
+    const char *value = http_param(r, name);
+    return value && parse_bool(value, out);
+}
+
+bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out) {
+    const char *value = http_param(r, name);
+    const struct http_param *param = value ? find_param(r->route->params, name) : NULL;
+    return param && reel_time_parse(value, param->type == HTTP_TIME_MS ? FROM_TO_UNIT_NS : 1, out, NULL);
+}
+
+bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns) {
+    const char *value = http_param(r, name);
+    return value && reel_duration_parse(value, ns, NULL);
+}

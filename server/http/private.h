@@ -1,0 +1,235 @@
+/* What the files of server/http share. Its one rule: nothing outside this folder (but its tests) includes it.
+ * One request is answered by one thread from its first byte to its last, so a request needs no lock; what the watchdog and the figures read is atomic. */
+#ifndef SERVER_HTTP_PRIVATE_H
+#define SERVER_HTTP_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h> /* microhttpd.h needs it first */
+
+#include <microhttpd.h>
+
+#include "http/http.h"
+#include "reel/bytes.h"
+#include "reel/cleanup.h"
+
+enum {
+    HTTP_POOL_BYTES = 32 << 10,         /* of each connection; more is slower, the library clears it after each request */
+    HTTP_STACK_BYTES = 256 << 10,       /* of each connection's thread */
+    HTTP_ID_MAX = 64,                   /* X-Request-Id */
+    HTTP_METHOD_MAX = 15,
+    HTTP_PATH_PARTS_MAX = 32,           /* segments of a request's path */
+    HTTP_ROUTE_PARTS_MAX = 12,          /* segments of a route's template */
+    HTTP_PARAMS_MAX = 1024,             /* of one request */
+    HTTP_RANGES_MAX = 32,               /* of one request; more and the whole is sent */
+    HTTP_FILE_NAME_MAX = 512,           /* in Content-Disposition */
+    HTTP_BODY_IGNORED_MAX = 64 << 10,   /* sent to a route that takes none */
+    HTTP_BODY_DRAINED_MAX = 64 << 20,   /* read and dropped so that an answer given in the middle arrives; above: cut */
+    HTTP_BLOCK_BYTES = 256 << 10,       /* one read() of a body of known length */
+    HTTP_STREAM_BYTES = 128 << 10,      /* one next() of a stream */
+    HTTP_GZIP_MIN = 1024,
+    HTTP_LINGER_MS = 2000,              /* for a refused client to take its answer before the connection is closed */
+    HTTP_RATE_WINDOW_MS = 30000,        /* over which an upload's rate is measured */
+    HTTP_WATCH_MS = 200,                /* between two looks of the watchdog */
+    HTTP_DATE_TEXT = 32,
+};
+
+/* ---- connections, as the watchdog sees them (deadline.c) */
+enum http_phase { PHASE_HEADERS, PHASE_IDLE, PHASE_BODY, PHASE_BUSY };
+
+struct http_connection;
+
+struct http_watch {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards the list, and that every fd in it is still that connection's */
+    pthread_cond_t wake;
+    struct http_connection *first;
+    bool running, stop;
+    _Atomic int64_t rate_window_ms;
+};
+
+struct http_counters {
+    _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut;
+};
+
+struct http_server {
+    struct http_options options;
+    struct MHD_Daemon *daemon;
+    struct http_router *router;
+    int fd; /* that listens */
+    char url[128];
+    char address[64];       /* listened on, without port and brackets */
+    bool any_address;       /* every address of the machine: any literal address in Host is ours */
+    bool any_origin;        /* may read */
+    _Atomic bool draining, cutting;
+    _Atomic uint64_t running; /* requests whose headers came and whose answer is not yet out */
+    struct http_counters counters;
+    struct http_watch watch;
+};
+
+/* ---- one request */
+struct http_text { /* NUL-terminated copy in the request's buffer */
+    const char *name, *value;
+};
+
+struct http_query {
+    struct http_text *values; /* in the order sent; from malloc */
+    size_t count;
+};
+
+struct http_path {
+    char *text; /* decoded */
+    size_t count;
+    struct {
+        size_t at, size;
+    } parts[HTTP_PATH_PARTS_MAX];
+};
+
+struct http_extra_header {
+    struct http_extra_header *next;
+    const char *value; /* behind name in the same allocation */
+    char name[];
+};
+
+struct http_request {
+    struct http_server *server;
+    struct http_connection *connection;
+    struct MHD_Connection *mhd;
+    const struct http_route *route;
+    char *buffer; /* one allocation: the target as sent, then what was decoded from it */
+    char *target;
+    struct http_path path;
+    struct bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
+    const char *captured_values[HTTP_ROUTE_PARTS_MAX];
+    size_t captured_count;
+    struct http_query query;
+    struct http_extra_header *extra_headers, **extra_headers_end;
+    char method[HTTP_METHOD_MAX + 1];
+    char id[HTTP_ID_MAX + 1];
+    void *state;
+    void (*free_state)(void *);
+    struct MHD_Response *response; /* made, not yet handed to the library */
+    unsigned status;
+    bool started;    /* the headers have come */
+    bool has_body, body_known;
+    bool began;      /* route->begin() ran */
+    bool body_ended;
+    bool gave_up;    /* piece() wants no more */
+    bool replied;
+    bool refused;    /* answered before the body came */
+    bool is_file;    /* the body is sent by sendfile: only its length is known here */
+    bool close;      /* the connection ends with this answer */
+    uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
+    int64_t started_ms;
+};
+
+struct http_connection {
+    struct http_connection *next, *previous;
+    struct http_server *server;
+    int fd;
+    char remote[64];
+    uint64_t sent_before;   /* body bytes of earlier requests */
+    _Atomic int phase;
+    _Atomic int64_t since_ms; /* of the phase; PHASE_BODY: begin of the rate's window */
+    _Atomic uint64_t window_bytes; /* body bytes in the window */
+    struct http_request request;
+};
+
+/* request.c */
+int64_t http_clock_ms(void); /* monotonic */
+bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target);
+void request_take_id(struct http_request *r);
+bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
+void request_close(struct http_request *r);
+bool request_method_is(const struct http_request *r, const char *method);
+bool request_writes(const struct http_request *r);
+size_t request_raw_path_size(const struct http_request *r);
+
+/* connection.c: what the library calls. */
+void *connection_on_target(void *server, const char *target, struct MHD_Connection *mhd);
+enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
+                                      const char *data, size_t *size, void **request);
+void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code);
+void connection_on_change(void *server, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
+void connection_touch(struct http_request *r, int64_t since_ms); /* own work is not the client's idleness */
+
+/* log.c */
+void log_request(struct http_request *r, bool cut);
+
+/* deadline.c */
+bool deadline_start(struct http_server *server, struct reel_error *err);
+void deadline_stop(struct http_server *server);
+void deadline_add(struct http_connection *connection);
+void deadline_remove(struct http_connection *connection);
+void deadline_phase(struct http_connection *connection, enum http_phase phase);
+void deadline_shift(struct http_connection *connection, int64_t ms); /* time that was ours */
+/* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
+bool deadline_passed(struct http_connection *connection, int64_t now_ms);
+
+/* guard.c */
+bool guard_request(struct http_request *r, const char *version); /* 400 for what could be read in two ways; false = has replied */
+bool guard_host(struct http_request *r);                         /* 421 */
+bool guard_origin(struct http_request *r);                       /* 403 */
+bool guard_host_is_ours(const struct http_server *server, const char *host);
+bool guard_token(const char *text);
+
+/* router.c */
+struct http_router;
+struct http_router *router_new(const struct http_route *routes, struct reel_error *err);
+void router_free(struct http_router *router);
+REEL_DEFINE_AUTO(struct http_router, router_free);
+/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: bad escape, NUL, no UTF-8, "." or "..", too many parts. */
+bool router_split(const char *raw, size_t size, char *buffer, struct http_path *path);
+enum http_match { MATCH_NONE, MATCH_METHOD, MATCH_FOUND }; /* MATCH_METHOD: the path is known, the method not */
+enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path, const struct http_route **route);
+/* "GET, HEAD, OPTIONS": what this path answers; empty when nothing. */
+void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size);
+/* Names and values of the route's "{…}"; `buffer` has room for the path + 1. */
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names, const char **values);
+
+/* params.c */
+bool params_decode(char *text, size_t size, bool form, size_t *out_size); /* in place, NUL at the end; false: bad escape, NUL, no UTF-8 */
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` (NULL = takes none). What is wrong is added to `errors` as {param, detail}. */
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, struct http_query *out, json_t *errors);
+
+/* accept.c */
+const char *accept_best(const char *header, const char *const *offers); /* header may be NULL */
+bool accept_coding(const char *header, const char *coding);
+
+/* range.c */
+struct http_range {
+    uint64_t first, last; /* both inside */
+};
+struct http_ranges {
+    size_t count;
+    struct http_range items[HTTP_RANGES_MAX];
+};
+enum http_range_answer { RANGE_WHOLE, RANGE_PARTS, RANGE_UNSATISFIABLE };
+enum http_range_answer range_parse(const char *header, uint64_t length, struct http_ranges *out);
+
+/* conditional.c */
+struct http_validators {
+    const char *etag;    /* with quotes, may be NULL */
+    int64_t modified_ns; /* 0 = unknown */
+};
+unsigned conditional_status(const struct http_request *r, const struct http_validators *v); /* 0 = go on, 304, 412 */
+bool conditional_if_range(const struct http_request *r, const struct http_validators *v);   /* whether Range counts */
+bool conditional_etag_listed(const char *list, const char *etag, bool weak);
+bool conditional_parse_date(const char *text, int64_t *seconds);
+void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
+
+/* reply.c */
+/* The one end of every reply: adds what all answers carry and keeps it until the library may have it. Takes `response` (NULL = no memory). */
+void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length);
+void reply_header(struct MHD_Response *response, const char *name, const char *value);
+struct MHD_Response *reply_empty_response(void);
+/* Problem with errors: [{param, detail}]; takes the list. */
+void reply_bad_params(struct http_request *r, json_t *errors);
+
+/* cors.c */
+void cors_headers(const struct http_request *r, struct MHD_Response *response);
+bool cors_is_preflight(const struct http_request *r);
+void cors_preflight(struct http_request *r, const char *allow);
+bool cors_origin_listed(const struct http_server *server, const char *origin);
+
+#endif

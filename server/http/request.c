@@ -1,0 +1,166 @@
+/* One request's own data, and what handlers ask of it. Its one rule: every text handed out lives until the request ends. */
+#include "http/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+int64_t http_clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Room for the target, the decoded path, the captured segments and the decoded query. */
+bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
+    size_t size = strlen(target);
+    *r = (struct http_request){.server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms()};
+    r->extra_headers_end = &r->extra_headers;
+    r->buffer = malloc(4 * (size + 1));
+    if (!r->buffer) {
+        return false;
+    }
+    r->target = r->buffer;
+    memcpy(r->target, target, size + 1);
+    return true;
+}
+
+static bool id_usable(const char *id) {
+    size_t size = strnlen(id, HTTP_ID_MAX + 1);
+    for (size_t i = 0; i < size; i++) {
+        char c = id[i];
+        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        if (!good) {
+            return false;
+        }
+    }
+    return size >= 1 && size <= HTTP_ID_MAX;
+}
+
+void request_take_id(struct http_request *r) {
+    const char *given = http_header(r, "X-Request-Id");
+    if (given && id_usable(given)) {
+        memcpy(r->id, given, strlen(given) + 1);
+        return;
+    }
+    uint8_t random[8] = {0};
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) {
+        store_u64le(random, (uint64_t)reel_now_ns());
+    }
+    for (size_t i = 0; i < sizeof random; i++) {
+        r->id[2 * i] = "0123456789abcdef"[random[i] >> 4];
+        r->id[2 * i + 1] = "0123456789abcdef"[random[i] & 15];
+    }
+    r->id[16] = '\0';
+}
+
+size_t request_raw_path_size(const struct http_request *r) {
+    return strcspn(r->target, "?");
+}
+
+bool request_split_target(struct http_request *r) {
+    size_t size = request_raw_path_size(r);
+    char *decoded = r->buffer + strlen(r->target) + 1;
+    if (r->target[0] != '/') {
+        http_reply_problem(r, 400, "bad-target", "The request's target must be a path that begins with \"/\".");
+        return false;
+    }
+    if (!router_split(r->target, size, decoded, &r->path)) {
+        http_reply_problem(r, 400, "bad-path",
+                           "The path holds a bad percent escape, a NUL, bytes that are no UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
+                           HTTP_PATH_PARTS_MAX);
+        return false;
+    }
+    return true;
+}
+
+static void extra_headers_free(struct http_request *r) {
+    while (r->extra_headers) {
+        struct http_extra_header *next = r->extra_headers->next;
+        free(r->extra_headers);
+        r->extra_headers = next;
+    }
+}
+
+void request_close(struct http_request *r) {
+    if (r->free_state && r->state) {
+        r->free_state(r->state);
+    }
+    if (r->response) {
+        MHD_destroy_response(r->response);
+    }
+    extra_headers_free(r);
+    free(r->query.values);
+    free(r->buffer);
+    *r = (struct http_request){0};
+}
+
+bool request_method_is(const struct http_request *r, const char *method) {
+    return strcmp(r->method, method) == 0;
+}
+
+bool request_writes(const struct http_request *r) {
+    return !request_method_is(r, "GET") && !request_method_is(r, "HEAD") && !request_method_is(r, "OPTIONS");
+}
+
+struct app *http_app(const struct http_request *r) {
+    return r->server->options.app;
+}
+
+const char *http_id(const struct http_request *r) {
+    return r->id;
+}
+
+const char *http_method(const struct http_request *r) {
+    return r->method;
+}
+
+const char *http_path(const struct http_request *r) {
+    return r->path.text ? r->path.text : "";
+}
+
+const char *http_target(const struct http_request *r) {
+    return r->target;
+}
+
+const char *http_segment(const struct http_request *r, const char *name) {
+    for (size_t i = 0; i < r->captured_count; i++) {
+        if (bytes_is(r->captured[i], name)) {
+            return r->captured_values[i];
+        }
+    }
+    return NULL;
+}
+
+const char *http_header(const struct http_request *r, const char *name) {
+    return MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
+}
+
+bool http_is_head(const struct http_request *r) {
+    return request_method_is(r, "HEAD");
+}
+
+bool http_has_body_length(const struct http_request *r, uint64_t *length) {
+    if (r->body_known) {
+        *length = r->body_length;
+    }
+    return r->body_known;
+}
+
+void http_set_state(struct http_request *r, void *state, void (*free_state)(void *)) {
+    if (r->state && r->state != state && r->free_state) {
+        r->free_state(r->state);
+    }
+    r->state = state;
+    r->free_state = free_state;
+}
+
+void *http_state(const struct http_request *r) {
+    return r->state;
+}
+
+const char *http_negotiate(const struct http_request *r, const char *const *offers) {
+    return accept_best(http_header(r, "Accept"), offers);
+}

@@ -1,0 +1,45 @@
+/* From a finished upload (or a file on this machine) to a recording in the catalog: dedupe, name, scan, index pack, manifest, rows. The one way in. */
+#ifndef SERVER_INGEST_H
+#define SERVER_INGEST_H
+
+#include "app.h"
+#include "ingest/jobs.h"
+
+struct ingest_request {
+    const char *collection, *name;  /* what it is to be called; name also tells formats that go by name */
+    const char *format;             /* NULL = probe */
+    bool replace, keep;             /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
+};
+
+enum ingest_outcome {
+    INGEST_CREATED,  /* 201 */
+    INGEST_EXISTS,   /* 200: the same content under the same name */
+    INGEST_SCANNING, /* 202: goes on as result.job */
+    INGEST_REFUSED,  /* err says why: REEL_CONFLICT 409, REEL_NOT_MINE 415, REEL_DAMAGED 422, REEL_NO_SPACE 507 … nothing is left */
+    INGEST_KEPT,     /* 422, but the recording is there as failed (keep) */
+};
+struct ingest_result {
+    enum ingest_outcome outcome;
+    struct catalog_recording recording; /* set unless refused */
+    char job[33];                       /* when scanning */
+};
+
+/* Cheap checks before a body is taken: name valid, room for `length` bytes (0 = unknown). */
+bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err);
+
+/* `upload` is finished (store_upload_finish); this keeps or drops it. Waits for the scan at most wait_ns, then INGEST_SCANNING. */
+void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q, int64_t wait_ns,
+                   struct ingest_result *out, struct reel_error *err);
+
+/* Copies a file of this machine in by the same way (reel import). */
+void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress, struct ingest_result *out, struct reel_error *err);
+
+void ingest_result_done(struct ingest_result *r);
+
+/* At start: recordings in state scanning are scanned again; packs that are missing or of an older version are made again when first used (recordings.h). */
+bool ingest_resume(struct app *app, struct reel_error *err);
+
+/* Trash is a state; purge removes rows, then blobs, packs and manifests nobody uses. */
+bool ingest_purge(struct app *app, const char *id, struct reel_error *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* Small background work: a bounded number of threads, a queue, and a record of each job for /jobs/{id}. */
+#ifndef SERVER_JOBS_H
+#define SERVER_JOBS_H
+
+#include "reel/scan.h"
+
+struct jobs;
+struct job;
+
+enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
+
+/* Does the work; progress is wired to the job (and to its cancel). Runs on a worker. */
+typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
+
+struct jobs *jobs_open(unsigned threads, struct reel_error *err);
+void jobs_close(struct jobs *jobs); /* cancels what is queued and running, waits */
+
+/* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an id or path for
+ * people) and `result` (link shown when done) are copied; result may be NULL. */
+struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
+                     struct reel_error *err);
+bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
+void job_unref(struct job *job);
+
+struct job_view {
+    char id[33];
+    char kind[16];
+    char subject[256], result[256];
+    enum job_state state;
+    uint64_t done, total;
+    int64_t created_ns, ended_ns;
+    struct reel_error error;
+};
+void job_view(const struct job *job, struct job_view *out);
+bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out);
+bool jobs_cancel(struct jobs *jobs, const char *id);
+/* The newest `max` (ended ones are kept for an hour, at most 1000). Returns how many. */
+size_t jobs_list(struct jobs *jobs, struct job_view *out, size_t max);
+const char *job_state_name(enum job_state state);
+
+#endif

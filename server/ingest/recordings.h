@@ -1,0 +1,15 @@
+/* Opened recordings, shared by requests: index + sources, kept while used, at most RECORDINGS_OPEN_MAX; a missing or outdated index pack is made again here. */
+#ifndef SERVER_RECORDINGS_H
+#define SERVER_RECORDINGS_H
+
+#include "app.h"
+
+struct recordings *recordings_new(struct app *app, struct reel_error *err);
+void recordings_free(struct recordings *recordings);
+
+/* A reference for the caller (reel_recording_free). Only for state ready. A vanished or changed blob sets the state missing and fails with REEL_NOT_FOUND / REEL_CHANGED.
+ * When the pack must be made again and that takes more than 2 s: REEL_CONFLICT with *job filled (503 + Retry-After); job[0] = 0 otherwise. */
+struct reel_recording *recordings_get(struct recordings *recordings, const struct catalog_recording *r, char job[33], struct reel_error *err);
+void recordings_forget(struct recordings *recordings, const char *content);
+
+#endif

@@ -1,0 +1,2 @@
+-- scan: figures: five rows, one a state
+SELECT state, recordings, bytes, messages FROM figures;

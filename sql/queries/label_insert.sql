@@ -1,0 +1,1 @@
+INSERT INTO labels (kind, name) VALUES (:kind, :name) ON CONFLICT (kind, name) DO NOTHING;

@@ -1,0 +1,1 @@
+DELETE FROM recording_labels WHERE recording = :row;

@@ -1,0 +1,1 @@
+SELECT user_version FROM pragma_user_version;

@@ -1,0 +1,1 @@
+UPDATE recordings SET state = state_before_trash, updated_ns = :now WHERE id = :id RETURNING row;

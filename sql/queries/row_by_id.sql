@@ -1,0 +1,1 @@
+SELECT row FROM recordings WHERE id = :id;

@@ -1,0 +1,1 @@
+UPDATE search SET topics = :topics, types = :types WHERE rowid = :row;

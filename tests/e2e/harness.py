@@ -1,0 +1,195 @@
+"""A real `reel serve` for the tests: started on a free port over a folder of its own, stopped by SIGTERM, never by force unless it hangs."""
+import hashlib
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+
+REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
+QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
+API = '/api/v1'
+PATIENCE = 60  # seconds: longer than anything here takes, sanitizers included
+
+
+class Answer:
+    def __init__(self, response, body):
+        self.status, self.headers, self.body = response.status, response.headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+    def rows(self):
+        return [json.loads(line) for line in self.body.splitlines()]
+
+    def __repr__(self):
+        return '%d %s %r' % (self.status, dict(self.headers), self.body[:400])
+
+
+class Server:
+    def __init__(self, data=None, *args, env=None, wrapper=()):
+        self.own = data is None
+        self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
+        self.log = open(os.path.join(tempfile.gettempdir(), 'reel-e2e-%d.log' % os.getpid()), 'ab')
+        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        self.base, guard = None, threading.Timer(PATIENCE, self.process.kill)
+        guard.start()
+        while self.base is None:
+            line = self.process.stdout.readline().decode()
+            if not line:
+                raise AssertionError('the server ended before it listened: exit code %s' % self.process.wait())
+            found = re.search(r'listening on (http://\S+:(\d+))', line)
+            if found:
+                self.base, self.port = found.group(1), int(found.group(2))
+        guard.cancel()
+        self.drain = threading.Thread(target=self.process.stdout.read, daemon=True)  # so that it never blocks on its own output
+        self.drain.start()
+
+    def request(self, method, path, body=None, headers=None, timeout=PATIENCE):
+        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            response = connection.getresponse()
+            return Answer(response, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path, **headers):
+        return self.request('GET', path, headers={k.replace('_', '-'): v for k, v in headers.items()})
+
+    def put(self, name, body, query='', collection='lab', **headers):
+        """Uploads; the answer's json() is the recording."""
+        path = '%s/recordings/by-name/%s/%s%s' % (API, collection, urllib.parse.quote(name), query)
+        return self.request('PUT', path, body, {k.replace('_', '-'): v for k, v in headers.items()})
+
+    def added(self, name, body, query='', collection='lab'):
+        answer = self.put(name, body, query, collection)
+        if answer.status not in (200, 201):
+            raise AssertionError('upload of %s: %r' % (name, answer))
+        return answer.json()['id']
+
+    def raw(self, data, timeout=10, pieces=None, pause=0):
+        """Bytes to a socket of its own, and all that comes back until the server closes."""
+        with socket.create_connection(('127.0.0.1', self.port), timeout=timeout) as s:
+            for piece in pieces or [data]:
+                s.sendall(piece)
+                time.sleep(pause)
+            got = b''
+            try:
+                while True:
+                    more = s.recv(65536)
+                    if not more:
+                        return got
+                    got += more
+            except ConnectionResetError:
+                return got
+
+    def stop(self, expect=0):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError('the server did not end after SIGTERM')
+        self.drain.join()
+        self.process.stdout.close()
+        self.log.close()
+        if self.own:
+            shutil.rmtree(self.data, ignore_errors=True)
+        if expect is not None and code != expect:
+            raise AssertionError('the server ended with %d' % code)
+
+
+class Case(unittest.TestCase):
+    """A class of tests that share one server; `fill` puts in what they read."""
+    server_args = ()
+
+    @classmethod
+    def fill(cls):
+        pass
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(None, *cls.server_args)
+        try:
+            cls.fill()
+        except BaseException:
+            cls.server.stop(None)
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+
+    def get(self, path, status=200, **headers):
+        answer = self.server.get(path, **headers)
+        self.assertEqual(answer.status, status, answer)
+        return answer
+
+    def assertProblem(self, answer, status, *words):
+        """RFC 9457, with the words it must name."""
+        self.assertEqual(answer.status, status, answer)
+        self.assertEqual(answer.headers.get_content_type(), 'application/problem+json', answer)
+        problem = answer.json()
+        self.assertEqual(problem['status'], status)
+        for member in ('type', 'title', 'detail'):
+            self.assertTrue(problem.get(member), problem)
+        self.assertTrue(answer.body.endswith(b'\n'))
+        for word in words:
+            self.assertIn(word, json.dumps(problem))
+        return problem
+
+
+def curl(*args, stdin=None):
+    """The real curl; returns (exit code, stdout)."""
+    done = subprocess.run(['curl', '-sS', '--max-time', str(PATIENCE), *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout
+
+
+def reel(*args, stdin=None, check=True):
+    """The command line; returns the finished process."""
+    done = subprocess.run([REEL, *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE * 2)
+    if check and done.returncode != 0:
+        raise AssertionError('reel %s: exit code %d: %s' % (' '.join(args), done.returncode, done.stderr.decode(errors='replace')))
+    return done
+
+
+def digest_header(data, name='sha-256'):
+    return '%s=:%s:' % (name, base64.b64encode(hashlib.new(name.replace('-', ''), data).digest()).decode())
+
+
+def time_ns(text):
+    """RFC 3339 with nine digits, as the API writes times."""
+    whole, fraction = re.fullmatch(r'(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{9})Z', text).groups()
+    import calendar
+    return calendar.timegm(time.strptime(whole, '%Y-%m-%dT%H:%M:%S')) * 1_000_000_000 + int(fraction)
+
+
+def payload(row):
+    return base64.b64decode(row['data']['$base64'])
+
+
+def eventually(check, seconds=PATIENCE):
+    """Waits until check() is true; its last value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = check()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(0.05)
+
+
+def files_below(folder):
+    return sorted(os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)

@@ -1,0 +1,120 @@
+"""The command line does over files what the server does over HTTP."""
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+from harness import API, Server, payload, reel, time_ns
+from samples import SECOND, T0, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
+
+LAB = lab_messages(4, blob=5000)
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        for name, data in (('lab.bag', bag(LAB)), ('cut.bag', bag(LAB, indexed=False)[:-30]), ('sim.nanover.zip', nanover(nanover_messages())), ('notes.txt', b'hello\n' * 99)):
+            with open(cls.at(name), 'wb') as f:
+                f.write(data)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    @classmethod
+    def at(cls, name):
+        return os.path.join(cls.folder, name)
+
+    def read(self, name):
+        with open(self.at(name), 'rb') as f:
+            return f.read()
+
+    def test_info_json_is_the_recording_of_the_api(self):
+        info = json.loads(reel('info', self.at('lab.bag'), '--json').stdout)
+        self.assertEqual({t['name']: t['count'] for t in info['topics']}, {name: t['count'] for name, t in by_topic(LAB).items()})
+        server = Server()
+        try:
+            online = server.get('%s/recordings/%s' % (API, server.added('lab.bag', self.read('lab.bag')))).json()
+            self.assertEqual({k: v for k, v in info.items() if k in ('format', 'messages', 'start', 'end', 'clock', 'size', 'topics', 'damaged')},
+                             {k: online[k] for k in info if k in ('format', 'messages', 'start', 'end', 'clock', 'size', 'topics', 'damaged')})
+        finally:
+            server.stop()
+
+    def test_info_for_people(self):
+        out = reel('info', self.at('lab.bag')).stdout.decode()
+        for word in ('/odom', 'geometry_msgs/Point', '/robot/chatter'):
+            self.assertIn(word, out)
+
+    def test_cat(self):
+        rows = [json.loads(line) for line in reel('cat', self.at('lab.bag'), '--topic', '/odom', '--start', '+1s', '--end', '+2s').stdout.splitlines()]
+        want = [m for m in LAB if m.topic == '/odom' and T0 + SECOND <= m.time < T0 + 2 * SECOND]
+        self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in rows], [(m.time, m.payload) for m in want])
+
+    def test_cat_formats(self):
+        array = json.loads(reel('cat', self.at('lab.bag'), '--topic', 'tick', '--format', 'json').stdout)
+        self.assertEqual(len(array), 4)
+        self.assertNotEqual(reel('cat', self.at('lab.bag'), '--format', 'papyrus', check=False).returncode, 0)
+
+    def test_cat_ends_quietly_when_nobody_reads(self):
+        import subprocess
+        from harness import REEL
+        done = subprocess.run('%s cat %s | head -n 1' % (REEL, self.at('lab.bag')), shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual((len(done.stdout.splitlines()), done.stderr), (1, b''))
+
+    def test_convert(self):
+        reel('convert', self.at('lab.bag'), self.at('out.mcap'))
+        self.assertEqual(by_topic(read_mcap(self.read('out.mcap'))[2]), by_topic(LAB))
+        reel('convert', self.at('lab.bag'), self.at('out.bag'), '--version', '1.2')
+        self.assertEqual(by_topic(read_bag(self.read('out.bag'))), by_topic(LAB))
+        reel('convert', self.at('sim.nanover.zip'), self.at('out.nanover.zip'))
+        self.assertEqual([p for _, p in read_nanover(self.read('out.nanover.zip'))], [p for _, p in read_nanover(nanover(nanover_messages()))])
+
+    def test_convert_leaves_no_half_file(self):
+        self.assertNotEqual(reel('convert', self.at('notes.txt'), self.at('never.mcap'), check=False).returncode, 0)
+        self.assertNotEqual(reel('convert', self.at('lab.bag'), self.at('never.nanover.zip'), check=False).returncode, 0)
+        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('never')], [])
+
+    def test_check(self):
+        self.assertEqual(reel('check', self.at('lab.bag')).returncode, 0)
+        damaged = reel('check', self.at('cut.bag'), check=False)
+        self.assertNotEqual(damaged.returncode, 0)
+        self.assertIn(b'cut', damaged.stdout + damaged.stderr)
+
+    def test_errors_are_told_on_stderr(self):
+        for args in (('info', self.at('notes.txt')), ('info', self.at('not there.bag')), ('info',), ('polish', 'x'), ('cat', self.at('lab.bag'), '--start', 'yesterday')):
+            with self.subTest(args):
+                done = reel(*args, check=False)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertTrue(done.stderr)
+                self.assertEqual(done.stdout, b'')
+
+    def test_help_for_each(self):
+        self.assertIn(b'serve', reel('--help').stdout)
+        for command in ('serve', 'info', 'cat', 'convert', 'check', 'import'):
+            with self.subTest(command):
+                self.assertIn(command.encode(), reel(command, '--help').stdout)
+
+    def test_import(self):
+        data = tempfile.mkdtemp(prefix='reel-e2e-')
+        try:
+            reel('import', '--data', data, self.at('lab.bag'), self.at('sim.nanover.zip'))
+            server = Server(data)
+            try:
+                self.assertEqual({r['name'] for r in server.get(API + '/recordings').json()['recordings']}, {'lab.bag', 'sim.nanover.zip'})
+            finally:
+                server.stop()
+        finally:
+            shutil.rmtree(data)
+
+    def test_demo_recordings_are_the_same_each_time(self):
+        contents = []
+        for name in ('demo 1', 'demo 2'):
+            os.mkdir(self.at(name))
+            reel('demo', self.at(name))
+            contents.append({n: self.read(os.path.join(name, n)) for n in sorted(os.listdir(self.at(name)))})
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(list(contents[0]), ['demo.bag', 'demo.nanover.zip'])
+        self.assertTrue(read_bag(contents[0]['demo.bag']))
+        self.assertTrue(read_nanover(contents[0]['demo.nanover.zip']))

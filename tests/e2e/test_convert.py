@@ -1,0 +1,146 @@
+"""Conversions are real files too: length and tag before the first byte, any range, the same after a restart; and they hold what the source holds."""
+import random
+import shutil
+import tempfile
+
+from harness import API, Case, QUICK, Server, payload, time_ns
+from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
+
+LAB = lab_messages(6, blob=60_000)
+SIM = nanover_messages(200, atoms=400)
+BINARY = (('lab', 'as/x.mcap', ''), ('lab', 'as/x.bag', '?version=1.2'), ('lab', 'as/x.mcap', '?start=%2B1s&end=%2B4s&topic=/camera&topic=/odom'),
+          ('lab', 'as/x.bag', '?version=1.2&start=%2B3s&last=per_topic'), ('sim', 'as/x.mcap', ''), ('sim', 'as/x.nanover.zip', ''),
+          ('sim', 'as/x.nanover.zip', '?start=%2B2s&end=%2B5s'))
+
+
+class Convert(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.data = tempfile.mkdtemp(prefix='reel-e2e-')
+        cls.server = Server(cls.data)
+        cls.ids = {'lab': cls.server.added('lab.bag', bag(LAB)), 'sim': cls.server.added('sim.nanover.zip', nanover(SIM))}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+        shutil.rmtree(cls.data, ignore_errors=True)
+
+    def path(self, source, rest):
+        return '%s/recordings/%s/%s' % (API, self.ids[source], rest)
+
+    def test_mcap_holds_the_source(self):
+        answer = self.get(self.path('lab', 'as/x.mcap'))
+        channels, schemas, messages = read_mcap(answer.body)
+        self.assertEqual(by_topic(messages), by_topic(LAB))
+        self.assertEqual({(t, e) for t, e, _ in channels.values()}, {(m.topic, 'ros1') for m in LAB})
+        for _, _, schema in channels.values():
+            self.assertEqual(schemas[schema][1], 'ros1msg')
+
+    def test_mcap_of_nanover_has_schemas(self):
+        channels, schemas, messages = read_mcap(self.get(self.path('sim', 'as/x.mcap')).body)
+        self.assertEqual(len(messages), len(SIM))
+        self.assertTrue(all(schema in schemas for _, _, schema in channels.values()))
+
+    def test_bag_holds_the_source(self):
+        self.assertEqual(by_topic(read_bag(self.get(self.path('lab', 'as/x.bag?version=1.2')).body)), by_topic(LAB))
+
+    def test_bag_keeps_latching(self):
+        messages = read_bag(self.get(self.path('lab', 'as/x.bag?version=1.2')).body)
+        self.assertEqual({m.topic for m in messages if m.latched}, {'/map'})
+
+    def test_nanover_holds_the_source(self):
+        self.assertEqual([p for _, p in read_nanover(self.get(self.path('sim', 'as/x.nanover.zip')).body)], [p for _, p in read_nanover(nanover(SIM))])
+
+    def test_ndjson_holds_the_source(self):
+        answer = self.get(self.path('lab', 'as/x.ndjson'))
+        self.assertEqual(answer.headers.get_content_type(), 'application/x-ndjson')
+        self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in answer.rows()], [(m.time, m.payload) for m in sorted(LAB, key=lambda m: m.time)])
+
+    def test_a_cut_holds_the_interval(self):
+        answer = self.get(self.path('lab', 'as/x.mcap?start=%2B1s&end=%2B2s&exclude_topic=/camera'))
+        channels, _, messages = read_mcap(answer.body)
+        want = [m for m in LAB if T0 + SECOND <= m.time < T0 + 2 * SECOND and m.topic != '/camera']
+        self.assertEqual(by_topic(messages), by_topic(want))
+        self.assertIn('/map', {t for t, _, _ in channels.values()})  # selected, though without a message here
+
+    def test_a_cut_with_last_per_topic_carries_the_map(self):
+        _, _, messages = read_mcap(self.get(self.path('lab', 'as/x.mcap?start=%2B2s&end=%2B3s&last=per_topic')).body)
+        self.assertIn(LAB[0].payload, [m.payload for m in messages if m.topic == '/map'])
+
+    def test_a_nanover_cut_starts_with_the_state_of_its_instant(self):
+        source = read_nanover(nanover(SIM))
+        for start in (0, 1000, 700_000, 3_000_123, 3_334_300):
+            with self.subTest(start):
+                cut = read_nanover(self.get(self.path('sim', 'as/x.nanover.zip?start=%dus' % start)).body)
+                wanted = fold(source, before=start)
+                if any(wanted):
+                    self.assertEqual(fold(cut[:1]), ({**wanted[0], **({'frame.index': 0} if wanted[0] else {})}, wanted[1]))
+                    self.assertEqual(cut[0][0]['metadata']['timestamp'], 0)
+                    cut = cut[1:]
+                tail = [(e, p) for e, p in source if e['metadata']['timestamp'] >= start]
+                self.assertEqual([p for _, p in cut], [p for _, p in tail])
+                if start > 0:
+                    self.assertEqual([e['metadata']['timestamp'] for e, _ in cut], [e['metadata']['timestamp'] - start for e, _ in tail])
+
+    def test_random_ranges_make_the_whole(self):
+        rng = random.Random(11)
+        for source, target, query in BINARY:
+            with self.subTest(source + ' ' + target + query):
+                path = self.path(source, target + query)
+                head = self.server.request('HEAD', path)
+                size, tag = int(head.headers['Content-Length']), head.headers['ETag']
+                self.assertEqual(head.headers['Accept-Ranges'], 'bytes')
+                cuts = sorted({0, size, *(rng.randrange(size) for _ in range(8 if QUICK else 30)), *(min(k, size) for k in (1, 8, 66))})
+                pieces, got = list(zip(cuts, cuts[1:])), bytearray(size)
+                rng.shuffle(pieces)
+                for first, end in pieces:
+                    answer = self.get(path, 206, Range='bytes=%d-%d' % (first, end - 1), If_Range=tag)
+                    self.assertEqual(answer.headers['Content-Range'], 'bytes %d-%d/%d' % (first, end - 1, size))
+                    got[first:end] = answer.body
+                whole = self.get(path)
+                self.assertEqual((whole.headers['ETag'], len(whole.body)), (tag, size))
+                self.assertTrue(bytes(got) == whole.body)
+                self.assertEqual(self.get(path, 206, Range='bytes=-4096').body, whole.body[-4096:])
+                self.assertEqual(self.get(path, 304, If_None_Match=tag).body, b'')
+                self.get(path, 416, Range='bytes=%d-' % size)
+
+    def test_tag_names_content_and_parameters(self):
+        tags = [self.server.request('HEAD', self.path(s, t + q)).headers['ETag'] for s, t, q in BINARY]
+        self.assertEqual(len(set(tags)), len(BINARY))
+        for tag in tags:
+            self.assertRegex(tag, r'^"[^"]+"$')
+        again = Server(self.copy())
+        try:
+            self.assertEqual([again.request('HEAD', self.path(s, t + q)).headers['ETag'] for s, t, q in BINARY], tags)
+        finally:
+            again.stop()
+            shutil.rmtree(again.data)
+
+    def copy(self):
+        """The data folder as it is, for a server after a restart (this one's lock is not copied along in force)."""
+        to = tempfile.mkdtemp(prefix='reel-e2e-')
+        shutil.copytree(self.data, to, dirs_exist_ok=True)
+        return to
+
+    def test_nothing_is_stored(self):
+        from harness import files_below
+        before = [f for f in files_below(self.data) if '-wal' not in f and '-shm' not in f]
+        for source, target, query in BINARY:
+            self.get(self.path(source, target + query))
+        self.assertEqual([f for f in files_below(self.data) if '-wal' not in f and '-shm' not in f], before)
+
+    def test_report_says_what_would_change(self):
+        for source, target in (('lab', 'as/x.mcap?report'), ('sim', 'as/x.mcap?report'), ('lab', 'as/x.bag?version=1.2&report')):
+            with self.subTest(target):
+                answer = self.get(self.path(source, target))
+                self.assertEqual(answer.headers.get_content_type(), 'application/json')
+                self.assertIsInstance(answer.json(), dict)
+
+    def test_targets_that_are_not_there_are_406_with_the_list(self):
+        for target in ('as/x.bag', 'as/x.bag?version=2.0', 'as/x.tide', 'as/x.avi', 'as/x', 'as/x.bag?version=7'):
+            with self.subTest(target):
+                self.assertProblem(self.server.get(self.path('lab', target)), 406, 'mcap', 'nanover.zip')
+
+    def test_a_target_that_cannot_hold_the_source_is_422(self):
+        self.assertProblem(self.server.get(self.path('lab', 'as/x.nanover.zip')), 422)
+        self.assertProblem(self.server.get(self.path('sim', 'as/x.bag?version=1.2')), 422)

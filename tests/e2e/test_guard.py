@@ -1,0 +1,112 @@
+"""What the network may not do: pages of other origins, rebound names, smuggled requests, clients that never finish."""
+import socket
+import time
+
+from harness import API, Case, Server
+from samples import bag, lab_messages
+
+SMALL = bag(lab_messages(1))
+PUT = API + '/recordings/by-name/lab/guard.bag'
+
+
+class Origins(Case):
+    def test_foreign_origin_cannot_write(self):
+        for origin in ('https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost.evil.example'):
+            with self.subTest(origin):
+                self.assertProblem(self.server.request('PUT', PUT, SMALL, {'Origin': origin}), 403, 'rigin')
+                self.assertProblem(self.server.request('DELETE', API + '/recordings/x', headers={'Origin': origin}), 403)
+        self.assertEqual(self.get(API + '/recordings').json()['recordings'], [])
+
+    def test_cross_site_fetch_without_origin_cannot_write(self):
+        self.assertProblem(self.server.request('POST', API + '/recordings?name=x.bag', SMALL, {'Sec-Fetch-Site': 'cross-site'}), 403)
+
+    def test_own_origin_can_write(self):
+        answer = self.server.request('PUT', API + '/recordings/by-name/own/guard.bag', SMALL, {'Origin': self.server.base})
+        self.assertEqual(answer.status, 201, answer)
+        answer = self.server.request('DELETE', '%s/recordings/%s?purge=true' % (API, answer.json()['id']), headers={'Origin': self.server.base})
+        self.assertIn(answer.status, (200, 204))
+
+    def test_unknown_host_is_refused(self):
+        for host in ('evil.example', '127.0.0.1.evil.example:%d' % self.server.port, ''):
+            with self.subTest(host):
+                answer = self.server.raw(b'GET %s/recordings HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' % (API.encode(), host.encode()))
+                self.assertRegex(answer[:12], b'HTTP/1.1 4(00|03|21)')
+        for host in ('127.0.0.1:%d' % self.server.port, 'localhost:%d' % self.server.port):
+            with self.subTest(host):
+                answer = self.server.raw(b'GET %s/recordings HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' % (API.encode(), host.encode()))
+                self.assertTrue(answer.startswith(b'HTTP/1.1 200'), answer[:200])
+
+
+class Smuggling(Case):
+    def refused(self, *lines, start=b'PUT ' + PUT.encode() + b' HTTP/1.1', body=b'0\r\n\r\n', host=True):
+        head = [start] + ([b'Host: 127.0.0.1:%d' % self.server.port] if host else []) + list(lines)
+        answer = self.server.raw(b'\r\n'.join(head) + b'\r\n\r\n' + body)
+        self.assertTrue(answer == b'' or answer.startswith(b'HTTP/1.1 400'), answer[:300])
+        self.assertEqual(answer.count(b'HTTP/1.1 '), 1 if answer else 0)
+
+    def test_length_with_encoding(self):
+        self.refused(b'Content-Length: 5', b'Transfer-Encoding: chunked')
+
+    def test_two_lengths(self):
+        self.refused(b'Content-Length: 5', b'Content-Length: 6')
+        self.refused(b'Content-Length: 5', b'Content-Length: 5')
+
+    def test_other_codings(self):
+        self.refused(b'Transfer-Encoding: gzip, chunked')
+        self.refused(b'Transfer-Encoding: identity')
+        self.refused(b'Transfer-Encoding: chunked', b'Transfer-Encoding: chunked')
+
+    def test_encoding_in_http_1_0(self):
+        self.refused(b'Transfer-Encoding: chunked', start=b'PUT ' + PUT.encode() + b' HTTP/1.0')
+
+    def test_header_names(self):
+        self.refused(b'Content-Length : 5')
+        self.refused(b'X(y): 5', b'Content-Length: 5')
+
+    def test_hosts(self):
+        self.refused(b'Host: evil.example', b'Content-Length: 5')
+        self.refused(b'Content-Length: 5', host=False)
+
+    def test_nul_in_the_path(self):
+        self.refused(b'Connection: close', start=b'GET ' + API.encode() + b'/recordings/a%00b HTTP/1.1', body=b'')
+
+    def test_the_server_goes_on(self):
+        self.get('/healthz')
+
+
+class Deadlines(Case):
+    server_args = ('--header-timeout', '2')
+
+    def test_dribbled_headers_are_cut(self):
+        start = time.monotonic()
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=20) as s:
+            s.settimeout(0.2)
+            try:
+                s.sendall(b'GET /healthz HTTP/1.1\r\nHost: x\r\n')
+                while time.monotonic() - start < 15:
+                    s.sendall(b'X')
+                    try:
+                        if s.recv(1000) == b'':
+                            break
+                    except socket.timeout:
+                        pass
+            except OSError:
+                pass
+        self.assertLess(time.monotonic() - start, 8)
+
+    def test_silent_connection_does_not_hold_up_others(self):
+        idle = [socket.create_connection(('127.0.0.1', self.server.port)) for _ in range(50)]
+        self.get('/healthz')
+        for s in idle:
+            s.close()
+
+
+class Options(Case):
+    server_args = ('--allow-origin', 'https://viewer.example')
+
+    def test_preflight(self):
+        answer = self.server.request('OPTIONS', API + '/recordings', headers={
+            'Origin': 'https://viewer.example', 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'range'})
+        self.assertIn(answer.status, (200, 204))
+        self.assertEqual(answer.headers['Access-Control-Allow-Origin'], 'https://viewer.example')
+        self.assertIn('range', answer.headers['Access-Control-Allow-Headers'].lower())

@@ -1,0 +1,91 @@
+"""Our MCAP files and npm's @mcap/core: streamed and indexed, every CRC checked (mcap_check.mjs)."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from harness import reel
+from samples import Message, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_nanover
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = os.path.join(HERE, '..', '..', '..', 'shared', 'samples')
+INSTALLED = os.path.join(HERE, 'node_modules', '.package-lock.json')
+
+
+def prepare():
+    """Installs @mcap/core where it is not; returns why it cannot be."""
+    if not shutil.which('node') or not shutil.which('npm'):
+        return 'node and npm are not installed'
+    if os.path.exists(INSTALLED) and os.path.getmtime(INSTALLED) >= os.path.getmtime(os.path.join(HERE, 'package-lock.json')):
+        return None
+    try:
+        done = subprocess.run(['npm', 'ci', '--no-audit', '--no-fund', '--ignore-scripts'], cwd=HERE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=240)
+    except subprocess.TimeoutExpired:
+        return 'npm ci took too long'
+    return None if done.returncode == 0 else 'npm ci failed: ' + done.stdout.decode(errors='replace')[-300:]
+
+
+def nanover_topics(data):
+    """As MCAP channels: a message of several types is one message, under all of its types together."""
+    return by_topic([Message(e['metadata']['timestamp'] * 1000, '+'.join(e['metadata']['types']), piece) for e, piece in read_nanover(data)])
+
+
+class Mcap(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        problem = prepare()
+        if problem:
+            raise unittest.SkipTest(problem)
+        cls.folder = tempfile.mkdtemp(prefix='reel-peers-')
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def check(self, name, data, want, profile, *args):
+        before, after = os.path.join(self.folder, name), os.path.join(self.folder, name + '.mcap')
+        with open(before, 'wb') as f:
+            f.write(data)
+        reel('convert', before, after, *args)
+        done = subprocess.run(['node', os.path.join(HERE, 'mcap_check.mjs'), after], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        seen = json.loads(done.stdout)
+        self.assertEqual((seen['profile'], seen['chunks_without_crc']), (profile, 0))
+        got = {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': int(v['first'] or 0), 'last_ns': int(v['last'] or 0), 'sha': v['sha256']}
+               for t, v in seen['topics'].items() if v['count'] > 0}
+        self.assertEqual(got, want)
+        return seen
+
+    def test_bag(self):
+        messages = lab_messages(5, blob=40_000)
+        seen = self.check('lab.bag', bag(messages), by_topic(messages), 'ros1')
+        self.assertGreater(seen['chunks'], 1)
+        self.assertEqual({(t['message_encoding'], t['schema_encoding']) for t in seen['topics'].values()}, {('ros1', 'ros1msg')})
+
+    def test_bag_out_of_order_and_unindexed(self):
+        messages = lab_messages(3)
+        for i, m in enumerate(messages):
+            m.time -= 170_000_000 if i % 7 == 3 else 0
+        self.check('disorder.bag', bag(messages, indexed=False), by_topic(messages), 'ros1')
+
+    def test_nanover(self):
+        data = nanover(nanover_messages(100, atoms=500))
+        self.check('sim.nanover.zip', data, nanover_topics(data), '')
+
+    def test_cut(self):
+        messages = lab_messages(5)
+        first, end = messages[0].time + 10**9, messages[0].time + 3 * 10**9
+        self.check('cut.bag', bag(messages), by_topic([m for m in messages if first <= m.time < end]), 'ros1', '--start', '+1s', '--end', '+3s')
+
+    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    def test_samples(self):
+        for folder, name in (('rosbag1', 'ccny_gpsd_v1.2.bag'), ('rosbag1', 'ccny_ortho_scan_v1.2.bag'), ('nanover', 'sim-switching.nanover.zip'),
+                             ('nanover', 'kitchen-sink.nanover.zip'), ('nanover', 'empty.nanover.zip')):
+            with self.subTest(name):
+                with open(os.path.join(SAMPLES, folder, name), 'rb') as f:
+                    data = f.read()
+                want = by_topic(read_bag(data)) if folder == 'rosbag1' else nanover_topics(data)
+                self.check(name, data, want, 'ros1' if folder == 'rosbag1' else '')

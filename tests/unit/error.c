@@ -1,0 +1,111 @@
+/* reel/error.h: one line of UTF-8 whatever goes in, told once, place in front. */
+#include "reel/error.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void fail_fills_code_and_text(void **state) {
+    (void)state;
+    struct reel_error err = {.code = REEL_IO, .sys = EIO};
+    assert_false(reel_fail(&err, REEL_DAMAGED, "record at %d: header length %u exceeds the file", 4096, 70000U));
+    assert_int_equal(err.code, REEL_DAMAGED);
+    assert_int_equal(err.sys, 0);
+    assert_string_equal(err.text, "record at 4096: header length 70000 exceeds the file");
+}
+
+static void nobody_need_listen(void **state) {
+    (void)state;
+    assert_false(reel_fail(NULL, REEL_DAMAGED, "x"));
+    assert_false(reel_fail_errno(NULL, "x"));
+    assert_false(reel_error_at(NULL, "x"));
+    assert_false(reel_fail_memory(NULL));
+}
+
+static void place_goes_in_front(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    reel_fail(&err, REEL_LIMIT, "too deep");
+    assert_false(reel_error_at(&err, "chunk %d", 7));
+    assert_false(reel_error_at(&err, "part %s", "a.bag"));
+    assert_string_equal(err.text, "part a.bag: chunk 7: too deep");
+    assert_int_equal(err.code, REEL_LIMIT);
+}
+
+static void errno_is_kept_and_space_is_told_apart(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    errno = EACCES;
+    assert_false(reel_fail_errno(&err, "%s: cannot be opened", "a.bag"));
+    assert_int_equal(err.code, REEL_IO);
+    assert_int_equal(err.sys, EACCES);
+    assert_string_equal(err.text, "a.bag: cannot be opened: Permission denied");
+    const int full[] = {ENOSPC, EDQUOT};
+    for (size_t i = 0; i < 2; i++) {
+        errno = full[i];
+        reel_fail_errno(&err, "writing");
+        assert_int_equal(err.code, REEL_NO_SPACE);
+        assert_int_equal(err.sys, full[i]);
+    }
+    reel_fail_memory(&err);
+    assert_int_equal(err.code, REEL_NO_MEMORY);
+    assert_int_equal(err.sys, 0);
+}
+
+static void text_is_one_line_of_utf8(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    reel_fail(&err, REEL_DAMAGED,
+              "a\nb\tc\x7f"
+              "d\xff\xc3\xa4\xc0\xaf");
+    assert_string_equal(err.text, "a?b?c?d?\xc3\xa4??");
+}
+
+static void long_texts_are_cut_between_characters(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    char text[1000];
+    for (size_t shift = 0; shift < 3; shift++) { /* the cut falls on each byte of a three-byte character */
+        memset(text, 'x', sizeof text);
+        for (size_t i = shift; i + 3 < sizeof text; i += 3) {
+            memcpy(text + i, "\xe2\x82\xac", 3);
+        }
+        text[sizeof text - 1] = '\0';
+        reel_fail(&err, REEL_DAMAGED, "%s", text);
+        size_t size = strlen(err.text);
+        assert_int_equal(size, sizeof err.text - 1);
+        size_t whole = (size - shift) / 3 * 3 + shift;
+        assert_memory_equal(err.text, text, whole);
+        for (size_t i = whole; i < size; i++) {
+            assert_int_equal(err.text[i], '?');
+        }
+        reel_error_at(&err, "%s", text);
+        assert_int_equal(strlen(err.text), sizeof err.text - 1);
+    }
+}
+
+static void a_text_may_be_made_of_the_one_it_replaces(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    reel_fail(&err, REEL_DAMAGED, "inner");
+    reel_fail(&err, REEL_LIMIT, "outer (%s, %s)", err.text, err.text);
+    assert_string_equal(err.text, "outer (inner, inner)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fail_fills_code_and_text),
+        cmocka_unit_test(nobody_need_listen),
+        cmocka_unit_test(place_goes_in_front),
+        cmocka_unit_test(errno_is_kept_and_space_is_told_apart),
+        cmocka_unit_test(text_is_one_line_of_utf8),
+        cmocka_unit_test(long_texts_are_cut_between_characters),
+        cmocka_unit_test(a_text_may_be_made_of_the_one_it_replaces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,685 @@
+/* The MCAP writer: what it writes is read back here record by record, by the layout of formats/mcap_wire.h, and every offset, count and CRC is held
+ * against what is there. The independent reader is tests/peers/mcap_check.mjs. */
+#include "unit/toy_format.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "formats/formats.h"
+#include "formats/mcap_wire.h"
+
+enum { IDS = 512, CHUNKS = 8192 };
+
+struct seen_chunk {
+    uint64_t at, size, index_size, start, end, records;
+    uint32_t crc, messages, indexes;
+    struct {
+        uint16_t channel;
+        uint64_t at;
+    } index[64];
+};
+
+/* What is in a file. */
+struct seen {
+    struct bytes file;
+    struct bytes profile, library;
+    struct bytes schema[IDS], channel[IDS]; /* contents, by id */
+    uint32_t schemas, channels, chunks, attachments, metadata;
+    uint64_t count[IDS], messages, payload;
+    uint64_t attachment_at[8], attachment_size[8], metadata_at[8], metadata_size[8];
+    struct seen_chunk *chunk;
+    uint64_t data_end, last_op_at;
+    uint32_t sequence; /* of the last message, and its times */
+    uint64_t log_time, publish_time;
+};
+
+static struct cursor next_record(struct cursor *c, uint8_t *op) {
+    *op = cursor_u8(c);
+    struct cursor record = cursor_sub(c, cursor_u64le(c));
+    assert_false(c->failed);
+    return record;
+}
+
+static void see_definition(struct bytes *table, uint32_t *count, struct cursor record) {
+    struct bytes content = bytes_of(record.at, cursor_left(&record));
+    uint16_t id = cursor_u16le(&record);
+    assert_in_range(id, 1, IDS - 1);
+    if (table[id].data) {
+        assert_true(bytes_equal(table[id], content)); /* a copy, byte for byte */
+    } else {
+        table[id] = content;
+        assert_int_equal(id, ++*count); /* dense, in order */
+    }
+}
+
+/* The message at `offset` in the chunk's records; false past the end. */
+static bool message_at(struct bytes records, uint64_t offset, uint16_t *channel, uint64_t *time) {
+    struct cursor c = cursor_of(records);
+    if (!cursor_take(&c, offset) && offset > 0) {
+        return false;
+    }
+    uint8_t op = cursor_u8(&c);
+    cursor_u64le(&c);
+    *channel = cursor_u16le(&c);
+    cursor_u32le(&c);
+    *time = cursor_u64le(&c);
+    return !c.failed && op == MCAP_MESSAGE;
+}
+
+static struct bytes see_chunk(struct seen *s, struct cursor record, struct seen_chunk *chunk) {
+    chunk->start = cursor_u64le(&record);
+    chunk->end = cursor_u64le(&record);
+    chunk->records = cursor_u64le(&record);
+    chunk->crc = cursor_u32le(&record);
+    assert_int_equal(cursor_string32(&record).size, 0);
+    assert_int_equal(cursor_u64le(&record), chunk->records);
+    struct bytes records = cursor_bytes(&record, chunk->records);
+    assert_true(!record.failed && cursor_done(&record));
+    if (chunk->crc != 0) {
+        assert_int_equal(chunk->crc, crc32(0, records.data, (uInt)records.size));
+    }
+    uint64_t low = UINT64_MAX, high = 0;
+    for (struct cursor c = cursor_of(records); !cursor_done(&c);) {
+        uint8_t op = 0;
+        struct cursor m = next_record(&c, &op);
+        assert_int_equal(op, MCAP_MESSAGE);
+        uint16_t channel = cursor_u16le(&m);
+        assert_non_null(s->channel[channel].data);
+        s->sequence = cursor_u32le(&m);
+        s->log_time = cursor_u64le(&m);
+        s->publish_time = cursor_u64le(&m);
+        assert_false(m.failed);
+        s->payload += cursor_left(&m);
+        s->count[channel]++;
+        s->messages++;
+        chunk->messages++;
+        low = s->log_time < low ? s->log_time : low;
+        high = s->log_time > high ? s->log_time : high;
+    }
+    assert_int_equal(chunk->start, low);
+    assert_int_equal(chunk->end, high);
+    return records;
+}
+
+static uint32_t see_message_index(struct cursor record, struct bytes records) {
+    uint16_t channel = cursor_u16le(&record), found = 0;
+    struct cursor entries = cursor_sub(&record, cursor_u32le(&record));
+    assert_true(!record.failed && cursor_done(&record));
+    uint64_t before = 0;
+    uint32_t n = 0;
+    for (; !cursor_done(&entries); n++) {
+        uint64_t time = cursor_u64le(&entries), real = 0;
+        assert_true(message_at(records, cursor_u64le(&entries), &found, &real));
+        assert_int_equal(found, channel);
+        assert_int_equal(time, real);
+        assert_true(time >= before);
+        before = time;
+    }
+    return n;
+}
+
+static void see_attachment(struct seen *s, uint64_t at, struct cursor record) {
+    const uint8_t *content = record.at;
+    size_t size = cursor_left(&record);
+    s->attachment_at[s->attachments] = at;
+    s->attachment_size[s->attachments++] = MCAP_RECORD_HEAD + size;
+    cursor_take(&record, 16);
+    cursor_string32(&record);
+    cursor_string32(&record);
+    cursor_take(&record, cursor_u64le(&record));
+    assert_int_equal(cursor_u32le(&record), crc32(0, content, (uInt)size - 4));
+    assert_true(!record.failed && cursor_done(&record));
+}
+
+/* The data section, up to and with DataEnd. */
+static void see_data(struct seen *s, struct cursor *c) {
+    struct bytes records = {0};
+    struct seen_chunk *chunk = NULL;
+    uint32_t indexed = 0;
+    for (uint8_t op = 0; op != MCAP_DATA_END;) {
+        uint64_t at = (uint64_t)(c->at - s->file.data);
+        struct cursor record = next_record(c, &op);
+        uint64_t size = MCAP_RECORD_HEAD + cursor_left(&record);
+        if (op != MCAP_MESSAGE_INDEX && chunk) {
+            assert_int_equal(indexed, chunk->messages); /* each message has its index entry */
+            chunk = NULL;
+        }
+        if (op == MCAP_HEADER) {
+            s->profile = cursor_string32(&record);
+            s->library = cursor_string32(&record);
+        } else if (op == MCAP_SCHEMA) {
+            see_definition(s->schema, &s->schemas, record);
+        } else if (op == MCAP_CHANNEL) {
+            see_definition(s->channel, &s->channels, record);
+        } else if (op == MCAP_CHUNK) {
+            assert_in_range(s->chunks, 0, CHUNKS - 1);
+            chunk = &s->chunk[s->chunks++];
+            *chunk = (struct seen_chunk){.at = at, .size = size};
+            records = see_chunk(s, record, chunk);
+            indexed = 0;
+        } else if (op == MCAP_MESSAGE_INDEX) {
+            assert_non_null(chunk);
+            assert_in_range(chunk->indexes, 0, 63);
+            chunk->index[chunk->indexes].channel = load_u16le(record.at);
+            chunk->index[chunk->indexes++].at = at;
+            chunk->index_size += size;
+            indexed += see_message_index(record, records);
+        } else if (op == MCAP_ATTACHMENT) {
+            see_attachment(s, at, record);
+        } else if (op == MCAP_METADATA) {
+            s->metadata_at[s->metadata] = at;
+            s->metadata_size[s->metadata++] = size;
+        } else {
+            assert_int_equal(op, MCAP_DATA_END);
+            assert_int_equal(cursor_u32le(&record), 0);
+        }
+    }
+    s->data_end = (uint64_t)(c->at - s->file.data);
+}
+
+static void check_chunk_index(const struct seen *s, uint32_t n, struct cursor r) {
+    const struct seen_chunk *chunk = &s->chunk[n];
+    assert_int_equal(cursor_u64le(&r), chunk->start);
+    assert_int_equal(cursor_u64le(&r), chunk->end);
+    assert_int_equal(cursor_u64le(&r), chunk->at);
+    assert_int_equal(cursor_u64le(&r), chunk->size);
+    struct cursor map = cursor_sub(&r, cursor_u32le(&r));
+    for (uint32_t i = 0; i < chunk->indexes; i++) {
+        assert_int_equal(cursor_u16le(&map), chunk->index[i].channel);
+        assert_int_equal(cursor_u64le(&map), chunk->index[i].at);
+    }
+    assert_true(!map.failed && cursor_done(&map));
+    assert_int_equal(cursor_u64le(&r), chunk->index_size);
+    assert_int_equal(cursor_string32(&r).size, 0);
+    assert_int_equal(cursor_u64le(&r), chunk->records);
+    assert_int_equal(cursor_u64le(&r), chunk->records);
+    assert_true(!r.failed && cursor_done(&r));
+}
+
+static void check_statistics(const struct seen *s, struct cursor r) {
+    assert_int_equal(cursor_u64le(&r), s->messages);
+    assert_int_equal(cursor_u16le(&r), s->schemas);
+    assert_int_equal(cursor_u32le(&r), s->channels);
+    assert_int_equal(cursor_u32le(&r), s->attachments);
+    assert_int_equal(cursor_u32le(&r), s->metadata);
+    assert_int_equal(cursor_u32le(&r), s->chunks);
+    uint64_t start = s->chunks ? UINT64_MAX : 0, end = 0;
+    for (uint32_t i = 0; i < s->chunks; i++) {
+        start = s->chunk[i].start < start ? s->chunk[i].start : start;
+        end = s->chunk[i].end > end ? s->chunk[i].end : end;
+    }
+    assert_int_equal(cursor_u64le(&r), start);
+    assert_int_equal(cursor_u64le(&r), end);
+    struct cursor map = cursor_sub(&r, cursor_u32le(&r));
+    uint64_t messages = 0;
+    while (!cursor_done(&map)) {
+        uint16_t channel = cursor_u16le(&map);
+        uint64_t count = cursor_u64le(&map);
+        assert_int_equal(count, s->count[channel]);
+        messages += count;
+    }
+    assert_int_equal(messages, s->messages);
+    assert_true(!r.failed && cursor_done(&r));
+}
+
+/* Summary and summary offsets; returns what each op's group is, to be held against the offsets. */
+static void see_summary(struct seen *s, struct cursor *c, uint64_t offsets_at) {
+    uint64_t group_at[16] = {0}, group_size[16] = {0};
+    uint32_t seen[16] = {0};
+    uint8_t op = 0, last = 0;
+    while (c->at[0] != MCAP_FOOTER) {
+        uint64_t at = (uint64_t)(c->at - s->file.data);
+        struct cursor r = next_record(c, &op);
+        uint64_t size = MCAP_RECORD_HEAD + cursor_left(&r);
+        assert_in_range(op, 1, 15);
+        assert_int_equal(at < offsets_at, op != MCAP_SUMMARY_OFFSET);
+        if (op == MCAP_SUMMARY_OFFSET) {
+            uint8_t group = cursor_u8(&r);
+            assert_int_equal(cursor_u64le(&r), group_at[group]);
+            assert_int_equal(cursor_u64le(&r), group_size[group]);
+            assert_in_range(group_size[group], 1, UINT64_MAX);
+            group_size[group] = 0; /* told once */
+            continue;
+        }
+        assert_true(op == last || seen[op] == 0); /* grouped */
+        group_at[op] = seen[op]++ == 0 ? at : group_at[op];
+        group_size[op] += size;
+        last = op;
+        if (op == MCAP_SCHEMA || op == MCAP_CHANNEL) {
+            uint32_t none = IDS;
+            see_definition(op == MCAP_SCHEMA ? s->schema : s->channel, &none, r);
+        } else if (op == MCAP_STATISTICS) {
+            check_statistics(s, r);
+        } else if (op == MCAP_CHUNK_INDEX) {
+            check_chunk_index(s, seen[op] - 1, r);
+        } else {
+            assert_true(op == MCAP_ATTACHMENT_INDEX || op == MCAP_METADATA_INDEX);
+            bool attachment = op == MCAP_ATTACHMENT_INDEX;
+            assert_int_equal(cursor_u64le(&r), (attachment ? s->attachment_at : s->metadata_at)[seen[op] - 1]);
+            assert_int_equal(cursor_u64le(&r), (attachment ? s->attachment_size : s->metadata_size)[seen[op] - 1]);
+        }
+    }
+    for (int i = 0; i < 16; i++) {
+        assert_int_equal(group_size[i], 0); /* each group has its offset */
+    }
+    assert_int_equal(seen[MCAP_SCHEMA], s->schemas);
+    assert_int_equal(seen[MCAP_CHANNEL], s->channels);
+    assert_int_equal(seen[MCAP_STATISTICS], 1);
+    assert_int_equal(seen[MCAP_CHUNK_INDEX], s->chunks);
+    assert_int_equal(seen[MCAP_ATTACHMENT_INDEX], s->attachments);
+    assert_int_equal(seen[MCAP_METADATA_INDEX], s->metadata);
+}
+
+static void see_file(struct seen *s, const uint8_t *data, uint64_t size) {
+    struct seen_chunk *chunks = s->chunk ? s->chunk : malloc(CHUNKS * sizeof *chunks);
+    *s = (struct seen){.file = bytes_of(data, (size_t)size), .chunk = chunks};
+    struct cursor c = cursor_of(s->file);
+    assert_memory_equal(cursor_take(&c, MCAP_MAGIC_SIZE), MCAP_MAGIC, MCAP_MAGIC_SIZE);
+    see_data(s, &c);
+    assert_in_range(size, 37, UINT64_MAX);
+    struct cursor footer = cursor_of(bytes_of(data + size - 28, 28)); /* past its op and length */
+    uint64_t summary_at = cursor_u64le(&footer), offsets_at = cursor_u64le(&footer);
+    assert_int_equal(summary_at, s->data_end);
+    see_summary(s, &c, offsets_at);
+    uint8_t op = 0;
+    next_record(&c, &op);
+    assert_int_equal(op, MCAP_FOOTER);
+    assert_int_equal(cursor_u32le(&footer), crc32(0, data + summary_at, (uInt)(size - summary_at - 12)));
+    assert_memory_equal(c.at, MCAP_MAGIC, MCAP_MAGIC_SIZE);
+    assert_int_equal(cursor_left(&c), MCAP_MAGIC_SIZE);
+}
+
+/* --- helpers ----------------------------------------------------------------------------------------------------------- */
+
+static const struct reel_write_options plain = {0};
+
+static uint8_t *convert(struct toy *toy, const struct reel_selection *selection, size_t step, uint64_t *size) {
+    struct reel_error err = {0};
+    struct reel_recording *recording = toy_open(toy);
+    uint8_t *all = toy_render_planned(recording, &reel_writer_mcap, &plain, selection, step, size, &err);
+    if (!all) {
+        fail_msg("%s", err.text);
+    }
+    reel_recording_free(recording);
+    return all;
+}
+
+static bool holds(struct bytes where, const char *what, size_t size) {
+    return memmem(where.data, where.size, what, size) != NULL;
+}
+#define HOLDS(where, what) holds(where, what, sizeof(what) - 1)
+
+static void ros1_channel(struct toy *toy, const char *topic) {
+    toy_channel(toy, &(struct reel_channel){
+                         .name = topic,
+                         .type = "std_msgs/String",
+                         .encoding = "ros1",
+                         .schemas = &(struct reel_schema){.name = "std_msgs/String", .encoding = "ros1msg", .hash = "992ce8a1687cec8c8bd883ec73ca41d1", .data = bytes_text("string data\n")},
+                         .n_schemas = 1,
+                     });
+}
+
+/* Payload of which every byte is known by its place. */
+static uint8_t *pattern(size_t size) {
+    uint8_t *bytes = malloc(size + 1);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)(i * 7 + i / 251);
+    }
+    return bytes;
+}
+
+/* --- tests -------------------------------------------------------------------------------------------------------------- */
+
+static void a_small_recording(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    struct reel_pair pairs[] = {{"callerid", "/talker"}, {"latching", "1"}, {"x", "1"}, {"x", "2"}, {"x#2", "kept"}};
+    struct reel_schema log = {.name = "roslib/Log", .encoding = "ros1msg", .hash = "00112233445566778899aabbccddeeff", .data = bytes_text("Header header\nMSG: roslib/Header\n")};
+    ros1_channel(&toy, "/a");
+    ros1_channel(&toy, "/never");
+    toy_channel(&toy, &(struct reel_channel){.name = "/rosout", .type = "roslib/Log", .encoding = "ros1", .schemas = &log, .n_schemas = 1, .latched = true, .metadata = {pairs, 5}});
+    toy_message(&toy, 0, 1000, 7, "one", 3);
+    toy_message(&toy, 2, 2000, 8, "", 0);
+    toy_message(&toy, 0, 3000, 9, "three", 5);
+    uint64_t size = 0;
+    struct seen s = {0};
+    uint8_t *file = convert(&toy, NULL, 1 << 20, &size);
+    see_file(&s, file, size);
+    assert_true(bytes_is(s.profile, "ros1"));
+    assert_true(bytes_is(s.library, "reel " REEL_VERSION));
+    assert_int_equal(s.channels, 3); /* also the one without messages */
+    assert_int_equal(s.schemas, 2);  /* /a and /never share theirs */
+    assert_int_equal(s.count[1], 2);
+    assert_int_equal(s.count[2], 0);
+    assert_int_equal(s.count[3], 1);
+    assert_int_equal(s.payload, 8);
+    assert_int_equal(s.chunks, 1);
+    assert_int_not_equal(s.chunk[0].crc, 0);
+    assert_int_equal(s.sequence, 9); /* from the source's record header */
+    assert_int_equal(s.log_time, 3000);
+    assert_int_equal(s.publish_time, 3001);
+    assert_true(HOLDS(s.schema[2], "\x11\0\0\0rosgraph_msgs/Log\x07\0\0\0ros1msg\x21\0\0\0Header header\nMSG: std_msgs/Header\n"));
+    assert_true(HOLDS(s.channel[1], "\x02\0\0\0/a\x04\0\0\0ros1"));
+    assert_true(HOLDS(s.channel[1], "\x08\0\0\0latching\x05\0\0\0false"));
+    assert_true(HOLDS(s.channel[1], "\x06\0\0\0md5sum\x20\0\0\0" "992ce8a1687cec8c8bd883ec73ca41d1"));
+    assert_true(HOLDS(s.channel[3], "\x08\0\0\0callerid\x07\0\0\0/talker"));
+    assert_true(HOLDS(s.channel[3], "\x08\0\0\0latching\x04\0\0\0true"));
+    assert_false(HOLDS(s.channel[3], "latching\x01\0\0\0" "1"));
+    assert_true(HOLDS(s.channel[3], "\x09\0\0\0reel.type\x0a\0\0\0roslib/Log"));
+    assert_true(HOLDS(s.channel[3], "\x01\0\0\0x\x01\0\0\0" "1"));
+    assert_true(HOLDS(s.channel[3], "\x03\0\0\0x#3\x01\0\0\0" "2")); /* x#2 is taken */
+    assert_true(HOLDS(s.channel[3], "\x03\0\0\0x#2\x04\0\0\0kept"));
+    free(file);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void other_encodings_stay_honest(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_schema unnamed = {.name = "T", .encoding = "", .hash = "abcd", .data = bytes_text("struct T;")};
+    struct reel_schema two[] = {{.name = "Envelope", .encoding = "protobuf", .hash = "", .data = bytes_text("\1\2")}, {.name = "Inner", .encoding = "x", .hash = "", .data = bytes_text("y")}};
+    toy_start(&toy, REEL_CLOCK_RELATIVE);
+    toy_channel(&toy, &(struct reel_channel){.name = "frame", .type = "frame", .encoding = "nanover"});
+    toy_channel(&toy, &(struct reel_channel){.name = "j", .type = "J", .encoding = "json"});
+    toy_channel(&toy, &(struct reel_channel){.name = "blob", .type = "Blob", .encoding = "rsb"});
+    toy_channel(&toy, &(struct reel_channel){.name = "t", .type = "T", .encoding = "tide", .schemas = &unnamed, .n_schemas = 1});
+    toy_channel(&toy, &(struct reel_channel){.name = "p", .type = "P", .encoding = "protobuf", .schemas = two, .n_schemas = 2, .latched = true});
+    toy_message(&toy, 0, 5, 0, "\x80", 1);
+    uint64_t size = 0;
+    struct seen s = {0};
+    uint8_t *file = convert(&toy, NULL, 1 << 20, &size);
+    see_file(&s, file, size);
+    assert_int_equal(s.profile.size, 0);
+    assert_int_equal(s.schemas, 5);
+    assert_true(HOLDS(s.channel[1], "\x05\0\0\0frame\x07\0\0\0msgpack"));
+    assert_true(HOLDS(s.channel[1], "\x0d\0\0\0reel.encoding\x07\0\0\0nanover"));
+    assert_true(HOLDS(s.schema[1], "\x05\0\0\0frame\x0a\0\0\0jsonschema\x11\0\0\0{\"type\":\"object\"}"));
+    assert_true(HOLDS(s.schema[2], "\x01\0\0\0J\x0a\0\0\0jsonschema\x11\0\0\0{\"type\":\"object\"}"));
+    assert_true(HOLDS(s.schema[3], "\x04\0\0\0Blob\0\0\0\0\0\0\0\0"));
+    assert_true(HOLDS(s.schema[4], "\x01\0\0\0T\x04\0\0\0tide\x09\0\0\0struct T;"));
+    assert_true(HOLDS(s.channel[4], "\x09\0\0\0reel.hash\x04\0\0\0" "abcd"));
+    assert_true(HOLDS(s.schema[5], "\x08\0\0\0Envelope\x08\0\0\0protobuf\x02\0\0\0\1\2"));
+    assert_true(HOLDS(s.channel[5], "\x08\0\0\0latching\x04\0\0\0true"));
+    free(file);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void attachments_and_metadata(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_pair(&toy, "dc:Creator", "Ada");
+    toy_pair(&toy, "dc:Creator", "Grace");
+    toy_pair(&toy, "note", "");
+    ros1_channel(&toy, "/a");
+    uint8_t *big = pattern(200000);
+    toy_attachment(&toy, "big.bin", "application/octet-stream", 77, bytes_of(big, 200000));
+    toy_message(&toy, 0, 1, 0, "x", 1);
+    toy_attachment(&toy, "empty.txt", "text/plain", -5, bytes_of("", 0));
+    uint64_t size = 0;
+    struct seen s = {0};
+    uint8_t *file = convert(&toy, NULL, 1 << 20, &size);
+    see_file(&s, file, size);
+    assert_int_equal(s.attachments, 2);
+    assert_int_equal(s.metadata, 1);
+    struct bytes record = bytes_of(file + s.attachment_at[0], (size_t)s.attachment_size[0]);
+    assert_true(holds(record, (const char *)big, 200000));
+    assert_true(HOLDS(record, "M\0\0\0\0\0\0\0M\0\0\0\0\0\0\0\x07\0\0\0big.bin\x18\0\0\0application/octet-stream"));
+    record = bytes_of(file + s.metadata_at[0], (size_t)s.metadata_size[0]);
+    assert_true(HOLDS(record, "\x04\0\0\0reel"));
+    assert_true(HOLDS(record, "\x0a\0\0\0dc:Creator\x03\0\0\0Ada"));
+    assert_true(HOLDS(record, "\x0c\0\0\0dc:Creator#2\x05\0\0\0Grace"));
+    free(file);
+    free(big);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void nothing_at_all_is_a_file(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct seen s = {0};
+    for (int channels = 0; channels < 2; channels++) {
+        toy_start(&toy, REEL_CLOCK_WALL);
+        if (channels > 0) {
+            ros1_channel(&toy, "/a");
+        }
+        uint64_t size = 0;
+        uint8_t *file = convert(&toy, NULL, 1 << 20, &size);
+        see_file(&s, file, size);
+        assert_int_equal(s.channels, channels);
+        assert_int_equal(s.schemas, channels);
+        assert_int_equal(s.chunks, 0);
+        free(file);
+    }
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void chunks_are_bounded(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct seen s = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    for (int i = 0; i < 40; i++) {
+        char topic[16];
+        snprintf(topic, sizeof topic, "/t%d", i);
+        ros1_channel(&toy, topic);
+    }
+    uint8_t *payload = pattern(1000);
+    for (uint32_t i = 0; i < 40000; i++) { /* 16384 of 8 bytes to a chunk */
+        toy_message(&toy, i * 7 % 40, 1000000 + i, i, payload, 8);
+    }
+    for (uint32_t i = 0; i < 5000; i++) { /* a MiB of 1031 bytes each */
+        toy_message(&toy, i % 3, 2000000 + i, i, payload, 1000);
+    }
+    uint64_t size = 0;
+    uint8_t *file = convert(&toy, NULL, 1 << 20, &size);
+    see_file(&s, file, size);
+    assert_int_equal(s.messages, 45000);
+    assert_int_equal(s.payload, 40000 * 8 + 5000 * 1000);
+    assert_int_equal(s.chunk[0].messages, 16384);
+    assert_int_equal(s.chunk[1].messages, 16384);
+    assert_int_equal(s.chunk[0].indexes, 40);
+    for (uint32_t i = 0; i < s.chunks; i++) {
+        assert_in_range(s.chunk[i].records, 1, 1 << 20);
+        assert_in_range(s.chunk[i].messages, 1, 16384);
+        assert_int_not_equal(s.chunk[i].crc, 0);
+        bool full = s.chunk[i].messages == 16384 || s.chunk[i].records + 1031 > 1 << 20;
+        assert_true(full || i + 1 == s.chunks);
+    }
+    free(file);
+    free(payload);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void more_chunks_than_one_part_of_the_tail(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct seen s = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    ros1_channel(&toy, "/a");
+    uint8_t *payload = pattern((1 << 20) - 31);
+    enum { MESSAGES = 2100 };
+    struct reel_error err = {0};
+    toy_message(&toy, 0, 0, 0, payload, 20000);
+    for (uint32_t i = 1; i < MESSAGES; i++) { /* each chunk is one large message: all of them the same bytes of the file */
+        toy_message(&toy, 0, i, i, payload, 20000);
+    }
+    struct reel_recording *recording = toy_open(&toy);
+    uint64_t size = 0;
+    uint8_t *file = toy_render_planned(recording, &reel_writer_mcap, &plain, NULL, 4 << 20, &size, &err);
+    assert_non_null(file);
+    see_file(&s, file, size);
+    assert_int_equal(s.messages, MESSAGES);
+    reel_recording_free(recording);
+    free(file);
+    free(payload);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void a_huge_message_has_its_own_chunk_without_crc(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct seen s = {0};
+    uint8_t *payload = pattern(9 << 20);
+    toy_start(&toy, REEL_CLOCK_WALL);
+    ros1_channel(&toy, "/a");
+    toy_message(&toy, 0, 1, 0, payload, 10);
+    toy_message(&toy, 0, 2, 0, payload, 9 << 20);
+    toy_message(&toy, 0, 3, 0, payload, 10);
+    toy_message(&toy, 0, 4, 0, payload, 4 << 20); /* larger than a chunk, not than a group that is rendered whole */
+    uint64_t size = 0;
+    uint8_t *file = convert(&toy, NULL, 777777, &size);
+    see_file(&s, file, size);
+    assert_int_equal(s.chunks, 4);
+    assert_int_not_equal(s.chunk[0].crc, 0);
+    assert_int_equal(s.chunk[1].crc, 0);
+    assert_int_not_equal(s.chunk[2].crc, 0);
+    assert_int_not_equal(s.chunk[3].crc, 0);
+    assert_memory_equal(file + s.chunk[1].at + MCAP_CHUNK_HEAD + MCAP_MESSAGE_HEAD, payload, 9 << 20);
+    free(file);
+    free(payload);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+/* One renderer, asked here and there, gives what another gives from front to back. */
+static void any_range_is_that_part_of_the_whole(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    uint8_t *payload = pattern(9 << 20);
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_pair(&toy, "a", "b");
+    ros1_channel(&toy, "/a");
+    ros1_channel(&toy, "/b");
+    toy_attachment(&toy, "x", "", 0, bytes_of(payload, 100000));
+    for (uint32_t i = 0; i < 30000; i++) {
+        toy_message(&toy, i % 2, i, i, payload + i, i == 20000 ? 9 << 19 : i % 150);
+    }
+    uint64_t size = 0;
+    struct reel_recording *recording = toy_open(&toy);
+    uint8_t *whole = toy_render_planned(recording, &reel_writer_mcap, &plain, NULL, SIZE_MAX / 2, &size, &err);
+    struct reel_stream *stream = toy_stream(recording, NULL);
+    struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &plain, stream, NULL, &err);
+    struct reel_render *render = reel_render_new(plan, &reel_writer_mcap, &plain, toy_stream(recording, NULL), &err);
+    assert_true(whole && render);
+    assert_int_equal(reel_plan_length(plan), size);
+    uint8_t *part = malloc(1 << 20);
+    uint64_t random = 42;
+    for (int i = 0; i < 200; i++) {
+        random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+        uint64_t at = (random >> 16) % size, length = 1 + (random >> 40) % (i % 2 ? 300 : 1 << 20);
+        length = length > size - at ? size - at : length;
+        at = i % 5 == 4 ? size - length : at;
+        assert_true(reel_render_read(render, at, part, (size_t)length, &err));
+        assert_memory_equal(part, whole + at, (size_t)length);
+    }
+    free(part);
+    free(whole);
+    free(payload);
+    reel_render_free(render);
+    reel_plan_free(plan);
+    reel_stream_free(stream);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+static void messages_put_in_front_keep_the_index_sorted(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct seen s = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    ros1_channel(&toy, "/a");
+    ros1_channel(&toy, "/b");
+    toy_message(&toy, 1, 100, 1, "b", 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        toy_message(&toy, 0, 200 + i, i, "a", 1);
+    }
+    struct reel_selection cut = REEL_SELECT_ALL;
+    cut.start_ns = 250;
+    cut.last_per_topic = true;
+    uint64_t size = 0;
+    uint8_t *file = convert(&toy, &cut, 1 << 20, &size);
+    see_file(&s, file, size);
+    assert_int_equal(s.count[1], 51);
+    assert_int_equal(s.count[2], 1);
+    free(file);
+    free(s.chunk);
+    toy_free(&toy);
+}
+
+static void what_mcap_cannot_hold_is_refused(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    uint64_t size = 0;
+    toy_start(&toy, REEL_CLOCK_RELATIVE);
+    ros1_channel(&toy, "/early");
+    toy_message(&toy, 0, -5, 0, "x", 1);
+    struct reel_recording *recording = toy_open(&toy);
+    assert_null(toy_render_planned(recording, &reel_writer_mcap, &plain, NULL, 4096, &size, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "/early"));
+    assert_non_null(strstr(err.text, "-5 ns"));
+    struct reel_write_options zstd = {.compression = "zstd"};
+    assert_null(toy_render_planned(recording, &reel_writer_mcap, &zstd, NULL, 4096, &size, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "zstd"));
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+static void losses_are_told(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_schema two[] = {{.name = "A", .encoding = "x", .hash = "", .data = bytes_text("1")}, {.name = "B", .encoding = "x", .hash = "", .data = bytes_text("2")}};
+    toy_start(&toy, REEL_CLOCK_RELATIVE);
+    ros1_channel(&toy, "/fine");
+    toy_channel(&toy, &(struct reel_channel){.name = "/log", .type = "roslib/Log", .encoding = "ros1"});
+    toy_channel(&toy, &(struct reel_channel){.name = "/two", .type = "A", .encoding = "x", .schemas = two, .n_schemas = 2});
+    struct reel_recording *recording = toy_open(&toy);
+    struct reel_stream *stream = toy_stream(recording, NULL);
+    struct reel_loss *loss = reel_loss_new();
+    assert_true(reel_writer_accepts(&reel_writer_mcap, stream, loss, &err));
+    size_t count = 0, changes = 0, losses = 0;
+    const struct reel_loss_item *items = reel_loss_items(loss, &count);
+    for (size_t i = 0; i < count; i++) {
+        changes += items[i].kind == REEL_CHANGES;
+        losses += items[i].kind == REEL_LOSES;
+        assert_true(!items[i].channel || strcmp(items[i].channel, "/fine") != 0);
+    }
+    assert_int_equal(changes, 2); /* the renamed type, the relative clock */
+    assert_int_equal(losses, 2);  /* no definition of /log, second schema of /two */
+    reel_loss_free(loss);
+    reel_stream_free(stream);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_recording),
+        cmocka_unit_test(other_encodings_stay_honest),
+        cmocka_unit_test(attachments_and_metadata),
+        cmocka_unit_test(nothing_at_all_is_a_file),
+        cmocka_unit_test(chunks_are_bounded),
+        cmocka_unit_test(more_chunks_than_one_part_of_the_tail),
+        cmocka_unit_test(a_huge_message_has_its_own_chunk_without_crc),
+        cmocka_unit_test(any_range_is_that_part_of_the_whole),
+        cmocka_unit_test(messages_put_in_front_keep_the_index_sorted),
+        cmocka_unit_test(what_mcap_cannot_hold_is_refused),
+        cmocka_unit_test(losses_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
