@@ -59,3 +59,32 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_
     *count = loss->count;
     return loss->items;
 }
+
+/* The first refusal since item `from`, as an error. */
+static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from, struct reel_error *err) {
+    for (size_t i = from; i < loss->count; i++) {
+        const struct reel_loss_item *item = &loss->items[i];
+        if (item->kind == REEL_REFUSES) {
+            return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this: %s%s%s", writer->name, item->channel ? item->channel : "", item->channel ? ": " : "",
+                             item->text);
+        }
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this recording", writer->name);
+}
+
+bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err) {
+    AUTO(reel_loss_free) struct reel_loss *own = loss ? NULL : reel_loss_new();
+    struct reel_loss *list = loss ? loss : own;
+    if (!list) {
+        return reel_fail_memory(err);
+    }
+    size_t from = list->count;
+    bool good = true;
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        good &= writer->accepts(stream->channels[i], list);
+    }
+    if (writer->accepts_all) {
+        good &= writer->accepts_all(stream, list);
+    }
+    return good || tell_refusal(writer, list, from, err);
+}

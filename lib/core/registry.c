@@ -60,3 +60,17 @@ const struct reel_writer *reel_writer_named(const char *extension, const char *v
     reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "", variant ? variant : "", list);
     return NULL;
 }
+
+const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err) {
+    const char *extension = NULL;
+    size_t size = strlen(file_name);
+    for (size_t i = 0; reel_writers[i]; i++) {
+        const char *e = reel_writers[i]->extension;
+        size_t n = strlen(e);
+        if (n < size && strcmp(file_name + size - n, e) == 0 && (!extension || n > strlen(extension))) {
+            extension = e;
+        }
+    }
+    const char *dot = strrchr(file_name, '.');
+    return reel_writer_named(extension ? extension : dot ? dot : "", variant, err);
+}

@@ -52,7 +52,6 @@ struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err) {
 
 static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    struct mcap_totals *totals = w->totals;
     const struct reel_stream *stream = w->stream;
     size_t channels = (size_t)stream->n_channels + 1;
     if (w->options->compression && w->options->compression[0] != '\0') {
@@ -73,14 +72,16 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         run->described[i] = reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format->describe != NULL;
     }
-    if (w->planning) {
-        uint64_t attachments = mcap_attachments(stream);
-        totals->counts = reel_write_keep(w, channels * sizeof *totals->counts, err);
-        totals->attachment_crc =
-            totals->counts ? reel_write_keep(w, (size_t)(attachments + 1) * sizeof *totals->attachment_crc, err) : NULL;
-        return totals->attachment_crc != NULL;
-    }
     return true;
+}
+
+/* Totals that grow with the recording, made when planning begins. */
+static bool keep_totals(struct reel_write *w, struct reel_error *err) {
+    struct mcap_totals *totals = w->totals;
+    size_t channels = w->stream->n_channels, attachments = (size_t)mcap_attachments(w->stream);
+    totals->counts = reel_write_keep(w, channels * sizeof *totals->counts, err);
+    totals->attachment_crc = totals->counts ? reel_write_keep(w, attachments * sizeof *totals->attachment_crc, err) : NULL;
+    return totals->attachment_crc != NULL;
 }
 
 static void mcap_close(struct reel_write *w) {
@@ -95,7 +96,7 @@ static void mcap_close(struct reel_write *w) {
 
 static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     const struct mcap_model *model = mcap_model_of(w, err);
-    if (!model) {
+    if (!model || (w->planning && !keep_totals(w, err))) {
         return false;
     }
     struct bytes profile = bytes_text(mcap_model_is_ros1(model) ? "ros1" : "");

@@ -10,11 +10,10 @@
 #include "reel/model.h"
 
 /* extra[0]: bit 0      the frame is a reset (frame.index 0)
- *           bits 1-16  id of the set of keys that the message touches (0 = unknown): of two messages with one id the later wholly overrides the other
- *           bit 17     the index lies compressed, as chunk 1; else chunk 0 is the file
- *           bits 18-63 where, in that chunk, the entry's metadata map begins, when it holds keys of its own
- * extra[1]: bits 0-47  frame.index + 1; 0 = the message has none
- *           bits 48-63 size of that metadata map; 0 = nothing but types, frame.index and timestamp */
+ *           bits 1-16  id of the set of keys that the message touches (0 = unknown): of two messages with one id the later wholly overrides
+ * the other bit 17     the index lies compressed, as chunk 1; else chunk 0 is the file bits 18-63 where, in that chunk, the entry's
+ * metadata map begins, when it holds keys of its own extra[1]: bits 0-47  frame.index + 1; 0 = the message has none bits 48-63 size of that
+ * metadata map; 0 = nothing but types, frame.index and timestamp */
 enum { NANOVER_SETS_MAX = 65535, NANOVER_KEPT_MAX = 65535 };
 #define NANOVER_FRAME_INDEX_MAX ((UINT64_C(1) << 48) - 2)
 
@@ -39,7 +38,12 @@ static inline uint64_t nanover_frame_index_plus_1(const struct reel_entry *e) {
 
 /* --- nanover_pack.c: MessagePack read item by item from a cursor --- */
 
-enum pack_result { PACK_OK, PACK_SHORT /* the bytes end first */, PACK_BAD /* no MessagePack */, PACK_DEEP /* more than REEL_DEPTH_MAX levels */ };
+enum pack_result {
+    PACK_OK,
+    PACK_SHORT /* the bytes end first */,
+    PACK_BAD /* no MessagePack */,
+    PACK_DEEP /* more than REEL_DEPTH_MAX levels */
+};
 const char *pack_result_text(enum pack_result r);
 
 enum pack_kind { PACK_NIL, PACK_BOOL, PACK_INT, PACK_FLOAT, PACK_STR, PACK_BIN, PACK_EXT, PACK_ARRAY, PACK_MAP };
@@ -52,7 +56,7 @@ struct pack_item {
     struct bytes bytes; /* PACK_STR, PACK_BIN, PACK_EXT */
 };
 struct pack_faults { /* what strict readers refuse and we only note */
-    bool text, key; /* a str that is no UTF-8; a map key that is no str */
+    bool text, key;  /* a str that is no UTF-8; a map key that is no str */
 };
 
 enum pack_result pack_read(struct cursor *c, struct pack_item *item);
@@ -75,9 +79,30 @@ enum { NANOVER_TYPES_MAX = 32 };
 
 /* What is unusual about a message or its index entry; counted, and told once a recording (nanover_scan.h). */
 enum nanover_quirk {
-    QUIRK_TEXT, QUIRK_KEY, QUIRK_FRAME_SHAPE, QUIRK_STATE_SHAPE, QUIRK_LIST, QUIRK_LENGTH, QUIRK_ROWS, QUIRK_RANGE, QUIRK_NO_FRAME_INDEX,
-    QUIRK_FIRST_FRAME, QUIRK_NO_POSITIONS, QUIRK_TYPES_MISSING, QUIRK_TYPES, QUIRK_FRAME_INDEX, QUIRK_FLOAT_TIME, QUIRK_NO_TIME, QUIRK_TIME_BACK,
-    QUIRK_TIME_32, QUIRK_OFFSET_32, QUIRK_PAUSE, QUIRK_GAP, QUIRK_ENTRY_KEY, QUIRK_NOT_KEPT, QUIRK_SETS,
+    QUIRK_TEXT,
+    QUIRK_KEY,
+    QUIRK_FRAME_SHAPE,
+    QUIRK_STATE_SHAPE,
+    QUIRK_LIST,
+    QUIRK_LENGTH,
+    QUIRK_ROWS,
+    QUIRK_RANGE,
+    QUIRK_NO_FRAME_INDEX,
+    QUIRK_FIRST_FRAME,
+    QUIRK_NO_POSITIONS,
+    QUIRK_TYPES_MISSING,
+    QUIRK_TYPES,
+    QUIRK_FRAME_INDEX,
+    QUIRK_FLOAT_TIME,
+    QUIRK_NO_TIME,
+    QUIRK_TIME_BACK,
+    QUIRK_TIME_32,
+    QUIRK_OFFSET_32,
+    QUIRK_PAUSE,
+    QUIRK_GAP,
+    QUIRK_ENTRY_KEY,
+    QUIRK_NOT_KEPT,
+    QUIRK_SETS,
     QUIRKS
 };
 
@@ -87,11 +112,11 @@ struct nanover_message {
     bool has_frame, has_state;
     bool has_frame_index, has_positions;
     uint64_t frame_index;
-    uint64_t keys;     /* hash of the keys it touches; equal for two messages that touch the same */
-    uint32_t quirks;   /* bits 1 << enum nanover_quirk */
-    uint64_t rows;     /* particles by the length of the per-particle values; 0 = none is there */
-    uint64_t particles, residues;       /* particle.count, residue.count; 0 = not there */
-    uint64_t bond_end, residue_end;     /* largest particle in a bond, largest residue of a particle, each + 1 */
+    uint64_t keys;                  /* hash of the keys it touches; equal for two messages that touch the same */
+    uint32_t quirks;                /* bits 1 << enum nanover_quirk */
+    uint64_t rows;                  /* particles by the length of the per-particle values; 0 = none is there */
+    uint64_t particles, residues;   /* particle.count, residue.count; 0 = not there */
+    uint64_t bond_end, residue_end; /* largest particle in a bond, largest residue of a particle, each + 1 */
     bool has_server_time, has_simulation_time;
     double server_time, simulation_time; /* seconds, picoseconds */
     struct bytes simulation_name;
@@ -130,7 +155,8 @@ struct nanover_archive {
     const char *lost; /* why there is no directory and the members come from a walk over local headers; NULL = there is one */
 };
 
-/* Reads the directory, or, when there is none, the local headers from the file's start. REEL_NOT_MINE when that gives no messages member. */
+/* Reads the directory, or, when there is none, the local headers from the file's start. REEL_NOT_MINE when that gives no messages member.
+ */
 bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err);
 void nanover_archive_close(struct nanover_archive *archive);
 static inline void reel_auto_nanover_archive_close(struct nanover_archive *archive) { /* for AUTO() on the struct itself */

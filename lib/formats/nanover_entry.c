@@ -3,6 +3,7 @@
 #include "formats/nanover_scan.h"
 
 #include <inttypes.h>
+#include <libdeflate.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -52,8 +53,8 @@ void nanover_quirks_tell(struct nanover_scan *s) {
     for (int q = 0; q < QUIRKS; q++) {
         if (s->quirks[q].count > 0) {
             reel_scan_finding(s->scan, quirk_texts[q].severity, 0, place(s, s->quirks[q].first_offset), 0,
-                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack", s->quirks[q].count, quirk_texts[q].text,
-                              s->quirks[q].first_offset);
+                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack", s->quirks[q].count,
+                              quirk_texts[q].text, s->quirks[q].first_offset);
         }
     }
 }
@@ -83,6 +84,13 @@ const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_
     }
     static const uint8_t nothing;
     return length == 0 ? &nothing : reel_source_read(s->messages, offset, s->jump, length, err) ? s->jump : NULL;
+}
+
+void nanover_running_crc(struct nanover_scan *s, uint64_t offset, const uint8_t *data, size_t size) {
+    if (offset == s->crc_end) {
+        s->crc = libdeflate_crc32(s->crc, data, size);
+        s->crc_end += size;
+    }
 }
 
 /* --- numbers for channels and key sets --- */
@@ -205,8 +213,8 @@ static void check_place(struct nanover_scan *s, uint64_t offset, uint32_t length
     s->end = offset + length > s->end ? offset + length : s->end;
 }
 
-bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry, bool *kept,
-                        struct reel_error *err) {
+bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
+                        bool *kept, struct reel_error *err) {
     uint32_t channel = 0, set = 0;
     if (!find_channel(s, m, &channel, kept, err)) {
         return false;

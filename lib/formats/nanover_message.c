@@ -1,5 +1,6 @@
-/* One NanoVer message: what it is made of and what is odd about it, learnt in one walk over its bytes; and the channel that a list of message
- * types makes. Rule: only what is no MessagePack map of named types is damage; everything else is a quirk, and the message is kept. */
+/* One NanoVer message: what it is made of and what is odd about it, learnt in one walk over its bytes; and the channel that a list of
+ * message types makes. Rule: only what is no MessagePack map of named types is damage; everything else is a quirk, and the message is kept.
+ */
 #include "formats/nanover.h"
 #include "formats/nanover_wire.h"
 
@@ -11,12 +12,21 @@ struct packed {
     uint8_t key_size, row_bytes;
     enum packed_rows rows;
 };
-#define PACKED(name, bytes, kind) {.key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .rows = (kind)}
+#define PACKED(name, bytes, kind)                                                                                                          \
+    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .rows = (kind) }
 static const struct packed packed_keys[] = {
-    PACKED("particle.positions", 12, ROWS_PARTICLE),     PACKED("particle.velocities", 12, ROWS_PARTICLE), PACKED("particle.forces", 12, ROWS_PARTICLE),
-    PACKED("particle.forces.system", 12, ROWS_PARTICLE), PACKED("particle.elements", 1, ROWS_PARTICLE),    PACKED("particle.colors", 4, ROWS_PARTICLE),
-    PACKED("particle.residues", 4, ROWS_PARTICLE),       PACKED("residue.chains", 4, ROWS_OTHER),          PACKED("bond.pairs", 8, ROWS_OTHER),
-    PACKED("bond.orders", 1, ROWS_OTHER),                PACKED("system.box.vectors", 36, ROWS_OTHER),     PACKED("forces.user.index", 4, ROWS_OTHER),
+    PACKED("particle.positions", 12, ROWS_PARTICLE),
+    PACKED("particle.velocities", 12, ROWS_PARTICLE),
+    PACKED("particle.forces", 12, ROWS_PARTICLE),
+    PACKED("particle.forces.system", 12, ROWS_PARTICLE),
+    PACKED("particle.elements", 1, ROWS_PARTICLE),
+    PACKED("particle.colors", 4, ROWS_PARTICLE),
+    PACKED("particle.residues", 4, ROWS_PARTICLE),
+    PACKED("residue.chains", 4, ROWS_OTHER),
+    PACKED("bond.pairs", 8, ROWS_OTHER),
+    PACKED("bond.orders", 1, ROWS_OTHER),
+    PACKED("system.box.vectors", 36, ROWS_OTHER),
+    PACKED("forces.user.index", 4, ROWS_OTHER),
     PACKED("forces.user.sparse", 12, ROWS_OTHER),
 };
 
@@ -319,7 +329,8 @@ bool nanover_channel(struct arena *arena, const struct bytes *types, unsigned n_
     schema->name = joined(arena, "nanover/", topics, n_types);
     schema->encoding = "";
     schema->hash = "";
-    *out = (struct reel_channel){.name = name, .topics = topics, .n_topics = n, .type = schema->name, .encoding = "nanover", .schemas = schema, .n_schemas = 1};
+    *out = (struct reel_channel){
+        .name = name, .topics = topics, .n_topics = n, .type = schema->name, .encoding = "nanover", .schemas = schema, .n_schemas = 1};
     return name && schema->name;
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum {
-    PENDING_MAX = 4096,      /* messages that wait for the frame after them */
+    PENDING_MAX = 4096, /* messages that wait for the frame after them */
     FRAME_NS = 1000000000 / 30,
     FIRST_READ = 64 << 10,
 };
@@ -105,8 +105,8 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
 }
 
 /* The message at `at`, however long it is. */
-static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum pack_result *result, uint64_t *length, const char **why,
-                      struct reel_error *err) {
+static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum pack_result *result, uint64_t *length,
+                      const char **why, struct reel_error *err) {
     uint64_t left = s->size - at < REEL_MESSAGE_MEMORY_MAX ? s->size - at : REEL_MESSAGE_MEMORY_MAX;
     uint64_t want = window_held(&s->window, at);
     want = want > FIRST_READ ? want : FIRST_READ;
@@ -143,10 +143,11 @@ static bool at_zip_record(struct nanover_scan *s, uint64_t at, bool *is, struct 
 
 static void tell(const struct recovery *r, uint64_t from) {
     if (r->s->taken > 0) {
-        reel_scan_finding(r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
-                          "times of the messages from %" PRIu64 " of messages.msgpack on are not recorded: frames are timed by server.timestamp (%" PRIu64
-                          "), by system.simulation.time, 1 ps as 1 s (%" PRIu64 "), by 30 frames a second (%" PRIu64 "), other messages between them",
-                          from, r->by_server, r->by_simulation, r->by_rate);
+        reel_scan_finding(
+            r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
+            "times of the messages from %" PRIu64 " of messages.msgpack on are not recorded: frames are timed by server.timestamp (%" PRIu64
+            "), by system.simulation.time, 1 ps as 1 s (%" PRIu64 "), by 30 frames a second (%" PRIu64 "), other messages between them",
+            from, r->by_server, r->by_simulation, r->by_rate);
     }
 }
 
@@ -170,7 +171,8 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
             break;
         }
         if (result != PACK_OK) {
-            nanover_lost(s, at, s->size - at, "%s: %s", result == PACK_SHORT ? "the last one is cut" : "the rest is left out, since it", why);
+            nanover_lost(s, at, s->size - at, "%s: %s", result == PACK_SHORT ? "the last one is cut" : "the rest is left out, since it",
+                         why);
             break;
         }
         s->checked += length;

@@ -13,7 +13,7 @@ struct nanover_ids { /* 64-bit hashes to small numbers; zero-initialised = empty
         uint64_t hash;
         uint32_t id;
         bool used;
-    } *slots;
+    } * slots;
     uint32_t capacity, count;
 };
 
@@ -21,9 +21,9 @@ struct nanover_scan {
     struct reel_scan *scan;
     struct reel_source *messages; /* the member's raw bytes, `size` of them */
     uint64_t size;
-    uint32_t chunk;    /* which they are for the entries … */
-    uint64_t base;     /* … and where in it they begin */
-    bool plain;        /* stored: base + offset is also the place in the file */
+    uint32_t chunk; /* which they are for the entries … */
+    uint64_t base;  /* … and where in it they begin */
+    bool plain;     /* stored: base + offset is also the place in the file */
     struct window window;
     uint8_t *jump; /* a message that lies before the window */
     size_t jump_capacity;
@@ -33,12 +33,12 @@ struct nanover_scan {
         uint64_t count, first_offset;
     } quirks[QUIRKS];
 
-    uint64_t taken;    /* messages that are in the index pack */
-    uint64_t end;      /* of the last message, in the member; what is read on from when the index breaks off */
-    uint64_t checked;  /* bytes of messages walked: entries that overlap may not make this more than a few times the member */
-    uint64_t told;     /* bytes at the last progress report */
-    int64_t time_ns;   /* of the last message */
-    uint64_t crc_end;  /* the CRC covers [0, crc_end) of the member */
+    uint64_t taken;   /* messages that are in the index pack */
+    uint64_t end;     /* of the last message, in the member; what is read on from when the index breaks off */
+    uint64_t checked; /* bytes of messages walked: entries that overlap may not make this more than a few times the member */
+    uint64_t told;    /* bytes at the last progress report */
+    int64_t time_ns;  /* of the last message */
+    uint64_t crc_end; /* the CRC covers [0, crc_end) of the member */
     uint32_t crc;
     bool seen_frame;
     uint64_t run_particles, run_residues; /* of the simulation run, 0 = not told yet */
@@ -55,9 +55,23 @@ const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_
 
 /* Makes the entry of a message that was read: its channel, its key set, its checks against the run it belongs to. *kept is false when it
  * is of too many channels. The time is the caller's to set. */
-bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry, bool *kept,
-                        struct reel_error *err);
+bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
+                        bool *kept, struct reel_error *err);
 bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err);
+
+/* The member's CRC, as far as its bytes come in order. */
+void nanover_running_crc(struct nanover_scan *s, uint64_t offset, const uint8_t *data, size_t size);
+
+/* A walk over the index member (nanover_index.c); where it breaks off, nanover_recover() goes on. */
+struct nanover_walk {
+    struct nanover_scan *s;
+    struct window window; /* on the index member */
+    struct reel_source *source;
+    uint64_t size, at;
+    uint64_t base; /* of its bytes in their chunk */
+    uint32_t chunk;
+};
+bool nanover_walk_index(struct nanover_walk *w, struct reel_error *err);
 
 /* Walks messages from `at` on without an index, with times by substitutes (nanover_recover.c). */
 bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err);

@@ -24,9 +24,9 @@
  *
  * ZIP64 locator: 0 4 "PK\6\7", 4 4 disk, 8 8 offset of the ZIP64 end, 16 4 disks (1)
  *
- * index.msgpack: array of maps { "offset": int, "length": int, "metadata": { "types": [str …], "frame.index": int (optional), "timestamp": int } },
- * offset counted from the start of messages.msgpack, timestamp in microseconds since the start of the recording.
- * messages.msgpack: maps one after another, { "frame": { key: value … }, "state": { "updates": { key: value … }, "removals": [key …] }, … }. */
+ * index.msgpack: array of maps { "offset": int, "length": int, "metadata": { "types": [str …], "frame.index": int (optional), "timestamp":
+ * int } }, offset counted from the start of messages.msgpack, timestamp in microseconds since the start of the recording. messages.msgpack:
+ * maps one after another, { "frame": { key: value … }, "state": { "updates": { key: value … }, "removals": [key …] }, … }. */
 #ifndef REEL_NANOVER_WIRE_H
 #define REEL_NANOVER_WIRE_H
 
@@ -52,9 +52,9 @@ enum {
     ZIP_VERSION = 20,
     ZIP_VERSION_64 = 45,
     ZIP_MADE_BY_UNIX = 3,
-    ZIP_DATE_1980 = 0x0021,          /* 1980-01-01: no member carries a real time */
-    ZIP_ATTRIBUTES = 0x01800000,     /* mode 0600 */
-    NANOVER_DATA_START = 66,         /* of the messages in a written file: 30 + 16 of name + 20 of ZIP64 extra */
+    ZIP_DATE_1980 = 0x0021,      /* 1980-01-01: no member carries a real time */
+    ZIP_ATTRIBUTES = 0x01800000, /* mode 0600 */
+    NANOVER_DATA_START = 66,     /* of the messages in a written file: 30 + 16 of name + 20 of ZIP64 extra */
     ZIP64_EXTRA_SIZE = 20,
 };
 

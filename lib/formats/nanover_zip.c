@@ -73,8 +73,8 @@ static zip_int64_t feed_call(void *user, void *data, zip_uint64_t size, zip_sour
     case ZIP_SOURCE_TELL:
         return (zip_int64_t)f->at;
     case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
-                                              ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, -1);
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+                                              ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, -1);
     default:
         zip_error_set(&f->error, ZIP_ER_OPNOTSUPP, 0);
         return -1;
@@ -126,7 +126,8 @@ static bool check_counts(struct reel_source *source, uint64_t *prefix, struct re
             count = wide > wide_here ? wide : wide_here;
         }
         if (count > ZIP_MEMBERS_MAX) {
-            return reel_fail(err, REEL_LIMIT, "ZIP directory: %llu members, at most %d are taken", (unsigned long long)count, ZIP_MEMBERS_MAX);
+            return reel_fail(err, REEL_LIMIT, "ZIP directory: %llu members, at most %d are taken", (unsigned long long)count,
+                             ZIP_MEMBERS_MAX);
         }
         uint64_t reach = (uint64_t)load_u32le(tail + at + 12) + load_u32le(tail + at + 16);
         *prefix = end64 == 0 && reach < start + at ? start + at - reach : 0;
@@ -163,7 +164,8 @@ static const char *member_codec(struct nanover_member *m, uint32_t method, bool 
     return m->stored != m->raw ? "it is stored, but with two different sizes" : NULL;
 }
 
-static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed *f, zip_uint64_t i, uint64_t prefix, struct reel_error *err) {
+static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed *f, zip_uint64_t i, uint64_t prefix,
+                        struct reel_error *err) {
     struct nanover_member m = {.codec = REEL_CODEC_NONE};
     zip_stat_t stat;
     const char *name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
@@ -263,7 +265,8 @@ static bool local_member(struct nanover_archive *archive, struct reel_source *so
         return false;
     }
     uint16_t flags = load_u16le(head + 6);
-    struct nanover_member m = {.name = bytes_of(rest, name_size), .crc = load_u32le(head + 14), .stored = load_u32le(head + 18), .raw = load_u32le(head + 22)};
+    struct nanover_member m = {
+        .name = bytes_of(rest, name_size), .crc = load_u32le(head + 14), .stored = load_u32le(head + 18), .raw = load_u32le(head + 22)};
     m.offset = at + ZIP_LOCAL_SIZE + name_size + extra_size;
     local_zip64(cursor_of(bytes_of(rest + name_size, extra_size)), &m);
     bool stored = load_u16le(head + 8) == ZIP_STORED;
@@ -337,7 +340,8 @@ bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *s
         if (archive->messages && !archive->messages->problem) {
             return true;
         }
-        reel_fail(&why, REEL_DAMAGED, "ZIP directory: %s", archive->messages ? archive->messages->problem : "it does not name " NANOVER_MESSAGES);
+        reel_fail(&why, REEL_DAMAGED, "ZIP directory: %s",
+                  archive->messages ? archive->messages->problem : "it does not name " NANOVER_MESSAGES);
     }
     archive->lost = arena_text(&archive->arena, why.text);
     if (!archive->lost) {

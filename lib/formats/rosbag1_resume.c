@@ -211,7 +211,7 @@ static bool next_by_search(struct rosbag1 *bag, uint64_t *to, struct reel_error 
 
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
     uint64_t from = bag->at, size = bag->source->size, to;
-    if (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos) {
+    if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index breaks off at byte %llu: %s",
                           (unsigned long long)from, why);
         bag->at = size; /* behind the last message: none is lost */

@@ -11,9 +11,12 @@ enum {
     GROUP_MESSAGES = 8192,
 };
 
+/* librosbag opens no bag whose sums are not 32 characters long, so an unknown one or the wildcard * becomes zeros. */
+static bool has_md5(const struct reel_channel *c) {
+    return c->n_schemas > 0 && strlen(c->schemas[0].hash) == 32;
+}
 static struct bytes md5_of(const struct reel_channel *c) {
-    const char *hash = c->n_schemas > 0 ? c->schemas[0].hash : "";
-    return bytes_text(hash[0] != '\0' ? hash : "*");
+    return bytes_text(has_md5(c) ? c->schemas[0].hash : "00000000000000000000000000000000");
 }
 
 static bool has_definition(const struct reel_channel *c) {
@@ -36,8 +39,8 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
         reel_loss_add(loss, REEL_REFUSES, c, "ROS bag 1.2 holds messages in ROS 1 encoding only, not \"%s\"", c->encoding);
         return false;
     }
-    if (md5_of(c).data[0] == '*') {
-        reel_loss_add(loss, REEL_CHANGES, c, "no md5 sum of the type is known: written as the wildcard *");
+    if (!has_md5(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c, "no md5 sum of the type is known: written as zeros");
     }
     if (!has_definition(c) || c->schemas[0].data.size == 0) {
         reel_loss_add(loss, REEL_CHANGES, c, "no message definition is known: an empty one is written");
@@ -208,8 +211,8 @@ static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
     if (!run_number(run, w->stream, err)) {
         return false;
     }
-    if (!w->planning) {
-        return true;
+    if (totals->topic_messages) {
+        return true; /* planned */
     }
     totals->first_group = reel_write_keep(w, n * sizeof *totals->first_group, err);
     totals->topic_connection = totals->first_group ? reel_write_keep(w, n * sizeof *totals->topic_connection, err) : NULL;

@@ -115,6 +115,8 @@ bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct 
 /* The table of writers, NULL-terminated (formats/formats.c). */
 extern const struct reel_writer *const reel_writers[];
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err); /* REEL_UNSUPPORTED with the list */
+/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"). */
+const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
 
 /* What would be lost; false when the target refuses (err tells the first reason, loss all). loss may be NULL. */
 bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err);

@@ -50,7 +50,9 @@ void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a 
 struct catalog *catalog_open(const char *path, struct reel_error *err);
 void catalog_close(struct catalog *catalog);
 
-/* Fills r->id, revision, created_ns, row. One small transaction: recording, parts, channels (from index, may be NULL), FTS. Fails with REEL_CONFLICT when
+bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* random, for a manifest that is written before the row */
+
+/* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels (from index, may be NULL), FTS. Fails with REEL_CONFLICT when
  * (collection, name) is taken by other content and !replace. */
 bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err);
 /* Replaces what a scan found (state, times, channels, damage …) of the recording r->id. */

@@ -301,7 +301,7 @@ static bool insert_parts(struct db_handle *h, const struct catalog_recording *r,
     return ok;
 }
 
-static bool make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
+bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
     uint8_t raw[(RECORDING_ID_TEXT - 1) / 2];
     if (RAND_bytes(raw, sizeof raw) != 1) {
         return reel_fail(err, REEL_IO, "the system gives no random bytes for an id");
@@ -313,10 +313,10 @@ static bool make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
 }
 
 bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err) {
-    if (!make_id(r->id, err)) {
+    if (!r->id[0] && !catalog_make_id(r->id, err)) {
         return false;
     }
-    int64_t now = reel_now_ns();
+    int64_t now = r->created_ns ? r->created_ns : reel_now_ns();
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !insert_parts(h, r, err) || !catalog_label(h, r, index, true, err) ||
         !db_commit(h, err)) {

@@ -1,16 +1,14 @@
 /* Query parameters. Its one rule: a handler sees only parameters its route declares, each of them already known to be well formed. */
 #include "http/private.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/utf8.h"
 
-enum { FROM_TO_UNIT_NS = 1000000 };
+enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
 
 static int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
@@ -32,7 +30,7 @@ bool params_decode(char *text, size_t size, bool form, size_t *out_size) {
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
         if (c == '%') {
-            int high = i + 2 < size ? hex_digit(text[i + 1]) : i + 2 == size - 0 ? -1 : -1;
+            int high = i + 2 < size ? hex_digit(text[i + 1]) : -1;
             int low = i + 2 < size ? hex_digit(text[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 return false;
@@ -54,6 +52,9 @@ bool params_decode(char *text, size_t size, bool form, size_t *out_size) {
 
 __attribute__((format(printf, 3, 4))) static void complain(json_t *errors, const char *param, const char *format, ...) {
     char detail[512];
+    if (json_array_size(errors) >= COMPLAINTS_MAX) {
+        return;
+    }
     va_list args;
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
@@ -177,7 +178,7 @@ static const char *find_value(const struct http_query *query, const char *name) 
     return NULL;
 }
 
-/* Takes one decoded pair in, or complains. A parameter that may not repeat is looked for among those before: they are at most as many as the table has rows. */
+/* Takes one decoded pair in, or complains. */
 static void take_pair(const struct http_param *table, char *name, char *value, struct http_query *out, json_t *errors) {
     const struct http_param *param = find_param(table, name);
     if (!param) {
@@ -237,7 +238,7 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
         size_t name_size = strcspn(raw, "&=");
         bool has_value = name_size < size;
         char *name = decode_to(&buffer, raw, name_size);
-        char *value = name ? decode_to(&buffer, raw + name_size + has_value, size - name_size - has_value) : NULL;
+        char *value = !name ? NULL : !has_value ? buffer - 1 : decode_to(&buffer, raw + name_size + 1, size - name_size - 1);
         if (!name || !value) {
             complain(errors, name ? name : "?", "holds a bad percent escape, a NUL or bytes that are no UTF-8");
             if (!name) {

@@ -117,10 +117,11 @@ struct http_request {
     bool gave_up;    /* piece() wants no more */
     bool replied;
     bool refused;    /* answered before the body came */
-    bool is_file;    /* the body is sent by sendfile: only its length is known here */
+    bool by_library; /* the library sends the body unseen: only its length is known here */
     bool close;      /* the connection ends with this answer */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     int64_t started_ms;
+    char error[160]; /* why it failed on our side, for the log */
 };
 
 struct http_connection {
@@ -151,7 +152,7 @@ enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, 
                                       const char *data, size_t *size, void **request);
 void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code);
 void connection_on_change(void *server, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
-void connection_touch(struct http_request *r, int64_t since_ms); /* own work is not the client's idleness */
+void connection_worked(struct http_request *r, int64_t begun_ms); /* own work is not the client's idleness */
 
 /* log.c */
 void log_request(struct http_request *r, bool cut);
@@ -162,7 +163,6 @@ void deadline_stop(struct http_server *server);
 void deadline_add(struct http_connection *connection);
 void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
-void deadline_shift(struct http_connection *connection, int64_t ms); /* time that was ours */
 /* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
 bool deadline_passed(struct http_connection *connection, int64_t now_ms);
 
@@ -222,7 +222,8 @@ void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 /* The one end of every reply: adds what all answers carry and keeps it until the library may have it. Takes `response` (NULL = no memory). */
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length);
 void reply_header(struct MHD_Response *response, const char *name, const char *value);
-struct MHD_Response *reply_empty_response(void);
+void reply_not_modified(struct http_request *r, uint64_t length);
+void reply_note_error(struct http_request *r, const char *text); /* for the log */
 /* Problem with errors: [{param, detail}]; takes the list. */
 void reply_bad_params(struct http_request *r, json_t *errors);
 

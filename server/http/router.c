@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
-
 enum part_kind { PART_END, PART_LITERAL, PART_NAME, PART_REST }; /* in this order they sort */
 
 struct part {

@@ -13,14 +13,16 @@ enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
 
 struct jobs *jobs_open(unsigned threads, struct reel_error *err);
-void jobs_close(struct jobs *jobs); /* cancels what is queued and running, waits */
+void jobs_close(struct jobs *jobs);   /* cancels what is queued and running, waits */
+bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stopped by somebody" from "the server ends" */
 
 /* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an id or path for
  * people) and `result` (link shown when done) are copied; result may be NULL. */
 struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
                      struct reel_error *err);
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
-void job_unref(struct job *job);
+struct job *job_ref(struct job *job);
+void job_unref(struct job *job); /* NULL is fine */
 
 struct job_view {
     char id[33];

@@ -38,5 +38,12 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
 
 /* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state). Adds or replaces r in it. */
 bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err);
+/* Takes one recording out of it; fine when there is no manifest. */
+bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err);
+
+/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".reel", ".json", else a leftover), when it was written. Stops
+ * when visit() is false. */
+bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context, struct reel_error *err);
+bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 """A real `reel serve` for the tests: started on a free port over a folder of its own, stopped by SIGTERM, never by force unless it hangs."""
-import hashlib
 import base64
+import calendar
+import hashlib
 import http.client
 import json
 import os
@@ -31,6 +32,11 @@ class Answer:
     def rows(self):
         return [json.loads(line) for line in self.body.splitlines()]
 
+    def next_path(self):
+        """Where Link: rel="next" leads, as a path; None on the last page."""
+        link = re.match(r'<([^>]+)>; *rel="?next"?', self.headers.get('Link', ''))
+        return link and re.sub(r'^https?://[^/]+', '', link.group(1))
+
     def __repr__(self):
         return '%d %s %r' % (self.status, dict(self.headers), self.body[:400])
 
@@ -39,7 +45,7 @@ class Server:
     def __init__(self, data=None, *args, env=None, wrapper=()):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
-        self.log = open(os.path.join(tempfile.gettempdir(), 'reel-e2e-%d.log' % os.getpid()), 'ab')
+        self.log = tempfile.TemporaryFile()
         command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
         self.base, guard = None, threading.Timer(PATIENCE, self.process.kill)
@@ -47,13 +53,18 @@ class Server:
         while self.base is None:
             line = self.process.stdout.readline().decode()
             if not line:
-                raise AssertionError('the server ended before it listened: exit code %s' % self.process.wait())
+                raise AssertionError('the server ended before it listened: exit code %s\n%s' % (self.process.wait(), self.said()))
             found = re.search(r'listening on (http://\S+:(\d+))', line)
             if found:
                 self.base, self.port = found.group(1), int(found.group(2))
         guard.cancel()
         self.drain = threading.Thread(target=self.process.stdout.read, daemon=True)  # so that it never blocks on its own output
         self.drain.start()
+
+    def said(self):
+        """The end of what it wrote on stderr."""
+        self.log.seek(0)
+        return self.log.read()[-6000:].decode(errors='replace')
 
     def request(self, method, path, body=None, headers=None, timeout=PATIENCE):
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
@@ -102,14 +113,15 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise AssertionError('the server did not end after SIGTERM')
+            raise AssertionError('the server did not end after SIGTERM\n' + self.said())
         self.drain.join()
+        said = '' if self.log.closed else self.said()
         self.process.stdout.close()
         self.log.close()
         if self.own:
             shutil.rmtree(self.data, ignore_errors=True)
         if expect is not None and code != expect:
-            raise AssertionError('the server ended with %d' % code)
+            raise AssertionError('the server ended with %d\n%s' % (code, said))
 
 
 class Case(unittest.TestCase):
@@ -171,10 +183,11 @@ def digest_header(data, name='sha-256'):
 
 
 def time_ns(text):
-    """RFC 3339 with nine digits, as the API writes times."""
-    whole, fraction = re.fullmatch(r'(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{9})Z', text).groups()
-    import calendar
-    return calendar.timegm(time.strptime(whole, '%Y-%m-%dT%H:%M:%S')) * 1_000_000_000 + int(fraction)
+    """A time as the API writes it: RFC 3339 with nine digits, or seconds with nine digits where the clock is the recording's own."""
+    seconds, _, fraction = text.rstrip('Z').partition('.')
+    whole = calendar.timegm(time.strptime(seconds, '%Y-%m-%dT%H:%M:%S')) if 'T' in text else int(seconds)
+    assert len(fraction) == 9 and text.endswith('Z') == ('T' in text), text
+    return whole * 1_000_000_000 + int(fraction)
 
 
 def payload(row):

@@ -102,7 +102,7 @@ class CommandLine(unittest.TestCase):
             reel('import', '--data', data, self.at('lab.bag'), self.at('sim.nanover.zip'))
             server = Server(data)
             try:
-                self.assertEqual({r['name'] for r in server.get(API + '/recordings').json()['recordings']}, {'lab.bag', 'sim.nanover.zip'})
+                self.assertEqual({r['name'] for r in server.get(API + '/recordings').json()['items']}, {'lab.bag', 'sim.nanover.zip'})
             finally:
                 server.stop()
         finally:

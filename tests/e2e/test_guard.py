@@ -15,7 +15,7 @@ class Origins(Case):
             with self.subTest(origin):
                 self.assertProblem(self.server.request('PUT', PUT, SMALL, {'Origin': origin}), 403, 'rigin')
                 self.assertProblem(self.server.request('DELETE', API + '/recordings/x', headers={'Origin': origin}), 403)
-        self.assertEqual(self.get(API + '/recordings').json()['recordings'], [])
+        self.assertEqual(self.get(API + '/recordings').json()['items'], [])
 
     def test_cross_site_fetch_without_origin_cannot_write(self):
         self.assertProblem(self.server.request('POST', API + '/recordings?name=x.bag', SMALL, {'Sec-Fetch-Site': 'cross-site'}), 403)

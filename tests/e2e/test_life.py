@@ -48,7 +48,7 @@ class Life(unittest.TestCase):
         server.stop()
         server = self.start()
         self.assertEqual([server.get(p).body for p in paths], before)
-        self.assertEqual([r['id'] for r in server.get(API + '/recordings?state=trashed').json()['recordings']], [gone])
+        self.assertEqual([r['id'] for r in server.get(API + '/recordings?state=trashed').json()['items']], [gone])
 
     def test_lost_or_broken_index_is_made_anew(self):
         server = self.start()
@@ -90,7 +90,7 @@ class Life(unittest.TestCase):
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
         server = self.start()
-        self.assertEqual([r['id'] for r in server.get(API + '/recordings').json()['recordings']], [kept])
+        self.assertEqual([r['id'] for r in server.get(API + '/recordings').json()['items']], [kept])
         self.assertEqual([f for f in files_below(self.data) if '/blobs/' in f or '/incoming/' in f], before)
 
     def test_vanished_file_is_missing_not_a_crash(self):
@@ -118,7 +118,7 @@ class Life(unittest.TestCase):
             answer = s.recv(65536)
         self.assertTrue(answer.startswith(b'HTTP/1.1 201'), answer[:300])
         server.stop()
-        self.assertEqual(len(self.start().get(API + '/recordings').json()['recordings']), 1)
+        self.assertEqual(len(self.start().get(API + '/recordings').json()['items']), 1)
 
     def test_sigterm_lets_a_running_download_end(self):
         server = self.start()

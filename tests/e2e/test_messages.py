@@ -5,8 +5,6 @@ from urllib.parse import quote
 from harness import API, Case, payload, time_ns
 from samples import SECOND, T0, bag, lab_messages, nanover, nanover_messages
 
-END_RECORD = '&end=true'
-
 
 class Messages(Case):
     @classmethod
@@ -72,13 +70,12 @@ class Messages(Case):
     def test_pages_cover_everything_once(self):
         for query, keep in (('', lambda m: True), ('&topic=/odom', lambda m: m.topic == '/odom'), ('&start=%2B1s', lambda m: m.time >= T0 + SECOND)):
             with self.subTest(query):
-                seen, cursor = [], ''
-                while cursor is not None:
-                    rows, end = self.ended('?limit=37' + query + cursor)
-                    self.assertLessEqual(len(rows), 37)
-                    self.assertEqual(end['count'], len(rows))
-                    seen += [(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows]
-                    cursor = None if end['next'] is None else '&cursor=' + quote(end['next'])
+                seen, path = [], self.path('?limit=37' + query)
+                while path:
+                    answer = self.get(path, Accept='application/x-ndjson')
+                    self.assertLessEqual(len(answer.rows()), 37)
+                    seen += [(time_ns(r['log_time']), r['topic'], payload(r)) for r in answer.rows()]
+                    path = answer.next_path()
                 self.assertEqual(seen, self.want(keep))
         self.assertProblem(self.server.get(self.path('?cursor=made-up')), 400, 'cursor')
 
@@ -109,7 +106,7 @@ class Messages(Case):
             with self.subTest(accept):
                 self.assertEqual(self.get(self.path('?limit=3'), Accept=accept).headers.get_content_type(), media)
         self.assertProblem(self.server.get(self.path(), Accept='image/png'), 406, 'application/x-ndjson')
-        self.assertProblem(self.server.get(self.path('?format=papyrus')), 406, 'ndjson')
+        self.assertProblem(self.server.get(self.path('?format=papyrus')), 400, 'format', 'ndjson')
 
     def test_shapes_hold_the_same_rows(self):
         rows = self.get(self.path('?topic=/odom'), Accept='application/x-ndjson').rows()
@@ -119,14 +116,17 @@ class Messages(Case):
         self.assertEqual([json.loads(piece) for piece in sequence.split(b'\x1e')[1:]], rows)
         self.assertEqual(json.loads(self.get(self.path('?topic=nothing&format=json')).body), [])
 
-    def ended(self, query):
-        """Rows and end record."""
-        rows = self.get(self.path(query + END_RECORD)).rows()
-        return rows[:-1], rows[-1]['$end']
-
     def test_end_record_tells_a_whole_answer(self):
-        rows, end = self.ended('?limit=0')
-        self.assertEqual((end['complete'], end['count'], end['next']), (True, len(self.messages), None))
+        def ended(query):
+            rows = self.get(self.path('?end_record=true' + query)).rows()
+            return len(rows) - 1, rows[-1]['$end']
+        count, end = ended('')
+        self.assertEqual((count, end['complete'], end['count'], end['next']), (len(self.messages), True, len(self.messages), None))
+        count, end = ended('&limit=5')
+        self.assertEqual((count, end['count']), (5, 5))
+        rest = self.rows('?cursor=' + quote(end['next']))
+        self.assertEqual(rest, self.want()[5:])
+        self.assertNotIn(b'$end', self.get(self.path('?limit=5')).body)
 
     def test_one_message_as_of_a_time_and_by_index(self):
         base = '%s/recordings/%s/message' % (API, self.id)

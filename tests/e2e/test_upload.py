@@ -89,7 +89,7 @@ class Upload(Case):
         self.assertEqual(self.stored(), before)
         kept = self.server.put('broken.bag', unreadable, '?keep=true')
         self.assertProblem(kept, 422)
-        failed = self.get(API + '/recordings?state=failed').json()['recordings']
+        failed = self.get(API + '/recordings?state=failed').json()['items']
         self.assertEqual([(r['name'], r['state']) for r in failed], [('broken.bag', 'failed')])
         original = self.get('%s/recordings/%s/file/broken.bag' % (API, failed[0]['id']))
         self.assertEqual(original.body, unreadable)
@@ -116,7 +116,7 @@ class Upload(Case):
                 s.sendall(b'PUT %s/recordings/by-name/lab/half.bag HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n' % (API.encode(), self.server.port) + head + data[:4000])
                 time.sleep(0.1)
         self.assertTrue(eventually(lambda: self.stored() == before, 10), self.stored())
-        self.assertEqual(self.get(API + '/recordings?q=half').json()['recordings'], [])
+        self.assertEqual(self.get(API + '/recordings?q=half').json()['items'], [])
 
     def test_refusals_come_before_the_body(self):
         head = b'PUT %s/recordings/by-name/lab/x.bag?nonsense=1 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n' % (API.encode(), self.server.port)

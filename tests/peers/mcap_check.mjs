@@ -164,7 +164,8 @@ async function main(path) {
     const { header } = indexed.reader;
     const { chunks, uncheckedChunks } = streamed;
     const { attachments, metadata } = indexed;
-    const result = { library: header.library, profile: header.profile, chunks, chunks_without_crc: uncheckedChunks, topics, attachments, metadata };
+    const counts = { chunks, chunks_without_crc: uncheckedChunks };
+    const result = { library: header.library, profile: header.profile, ...counts, topics, attachments, metadata };
     process.stdout.write(JSON.stringify(result, null, 2) + "\n");
   } finally {
     await handle.close();

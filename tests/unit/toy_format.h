@@ -7,10 +7,12 @@
  *   struct reel_recording *r = toy_open(&toy);           // writes and opens the index pack
  *   …; reel_recording_free(r); toy_free(&toy);
  *
- * A file: "TOY1", then records: kind u8, size u32 of the rest, the rest. Kinds: 'k' clock u8 · 'c' channel: name, type, encoding, latched u8, n u32 ×
- * schema {name, encoding, hash, data}, n u32 × pair {key, value} · 'p' pair of metadata {key, value} · 'a' attachment {name, media type, time u64,
- * bytes} · 'm' message {channel u32, time u64, sequence u32, publish u64, payload}; a text is u32 length + bytes. A test program includes this once:
- * it defines the tables reel_formats[] and reel_writers[] for itself. Rule: mistakes of the test's own stop it (assert). */
+ * A file: "TOY1", then records: kind u8, size u32 of the rest, the rest. Kinds: 'k' clock u8 · 'c' channel: name, type, encoding, latched
+ * u8, n u32 × schema {name, encoding, hash, data}, n u32 × pair {key, value} · 'p' pair of metadata {key, value} · 'a' attachment {name,
+ * media type, time u64, bytes} · 'm' message {channel u32, time u64, sequence u32, publish u64, payload} · 'r' message without a header
+ * whose payload lies earlier in the file {channel u32, time u64, offset u64, size u32}; a text is u32 length + bytes. A test program
+ * includes this once: it defines the tables reel_formats[] and reel_writers[] for itself. Rule: mistakes of the test's own stop it
+ * (assert). */
 #ifndef REEL_TESTS_TOY_FORMAT_H
 #define REEL_TESTS_TOY_FORMAT_H
 
@@ -27,8 +29,8 @@ enum { TOY_RECORD_HEAD = 5, TOY_MESSAGE_HEAD = 24 };
 struct toy {
     uint8_t *data;
     size_t size, room;
-    size_t open;       /* where the record being made begins */
-    unsigned packs;    /* how many packs were made of it */
+    size_t open;    /* where the record being made begins */
+    unsigned packs; /* how many packs were made of it */
 };
 
 static inline void toy_put(struct toy *t, const void *data, size_t size) {
@@ -119,6 +121,15 @@ static inline void toy_message(struct toy *t, uint32_t channel, int64_t time_ns,
     toy_put(t, payload, size);
     toy_end(t);
 }
+/* A message whose payload is `size` bytes of the file from `offset`: large recordings from few bytes. */
+static inline void toy_message_again(struct toy *t, uint32_t channel, int64_t time_ns, uint64_t offset, uint32_t size) {
+    toy_begin(t, 'r');
+    toy_u32(t, channel);
+    toy_u64(t, (uint64_t)time_ns);
+    toy_u64(t, offset);
+    toy_u32(t, size);
+    toy_end(t);
+}
 static inline void toy_free(struct toy *t) {
     free(t->data);
     *t = (struct toy){0};
@@ -183,8 +194,14 @@ static inline bool toy_scan_record(struct reel_scan *scan, char kind, uint64_t o
     struct reel_entry e = {.offset = offset, .head = TOY_MESSAGE_HEAD};
     e.channel = cursor_u32le(&c);
     e.time_ns = (int64_t)cursor_u64le(&c);
-    cursor_take(&c, 12);
-    e.size = (uint32_t)cursor_left(&c);
+    if (kind == 'r') {
+        e.offset = cursor_u64le(&c);
+        e.size = cursor_u32le(&c);
+        e.head = 0;
+    } else {
+        cursor_take(&c, 12);
+        e.size = (uint32_t)cursor_left(&c);
+    }
     return reel_scan_entry(scan, &e, err);
 }
 
@@ -210,7 +227,9 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
 static inline void toy_describe(struct bytes head, const struct reel_entry *entry, struct reel_description *out) {
     (void)entry;
     struct cursor c = cursor_of(head);
-    cursor_take(&c, 12);
+    if (!cursor_take(&c, 12)) {
+        return; /* a message without a header: the presets hold */
+    }
     out->sequence = cursor_u32le(&c);
     out->publish_ns = (int64_t)cursor_u64le(&c);
 }
@@ -264,8 +283,9 @@ static inline struct reel_stream *toy_stream(struct reel_recording *recording, c
 }
 
 /* The whole of a planned output, read in pieces of at most `step` bytes. NULL with err: it failed. */
-static inline uint8_t *toy_render_planned(struct reel_recording *recording, const struct reel_writer *writer, const struct reel_write_options *options,
-                                          const struct reel_selection *selection, size_t step, uint64_t *size, struct reel_error *err) {
+static inline uint8_t *toy_render_planned(struct reel_recording *recording, const struct reel_writer *writer,
+                                          const struct reel_write_options *options, const struct reel_selection *selection, size_t step,
+                                          uint64_t *size, struct reel_error *err) {
     struct reel_stream *stream = toy_stream(recording, selection);
     struct reel_plan *plan = reel_plan_new(writer, options, stream, NULL, err);
     reel_stream_free(stream);
@@ -289,8 +309,9 @@ static inline uint8_t *toy_render_planned(struct reel_recording *recording, cons
 }
 
 /* The whole of a streamed output as a text, pulled in pieces of at most `step` bytes. */
-static inline char *toy_render_streamed(struct reel_recording *recording, const struct reel_writer *writer, const struct reel_write_options *options,
-                                        const struct reel_selection *selection, size_t step, size_t *size, struct reel_error *err) {
+static inline char *toy_render_streamed(struct reel_recording *recording, const struct reel_writer *writer,
+                                        const struct reel_write_options *options, const struct reel_selection *selection, size_t step,
+                                        size_t *size, struct reel_error *err) {
     struct reel_render *render = reel_render_new(NULL, writer, options, toy_stream(recording, selection), err);
     struct toy all = {0};
     uint8_t *piece = malloc(step);

@@ -1,0 +1,361 @@
+/* The frame and state of one instant, as a message to put in front of a cut. Rule: from the newest message backwards, the first to speak of
+ * a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read. */
+#include "formats/nanover.h"
+#include "formats/nanover_wire.h"
+
+#include <msgpack.h>
+
+#include "reel/iterate.h"
+
+enum {
+    FOLD_MESSAGES_MAX = 1 << 20, /* that one cut may have to read */
+    FOLD_KEYS_MAX = 1 << 22,     /* in one frame or state */
+};
+
+/* --- which messages count --- */
+
+struct pick {
+    struct reel_entry entry;
+    bool frame, state;
+};
+struct picks {
+    struct pick *items;
+    size_t count, capacity;
+    uint8_t seen[(NANOVER_SETS_MAX + 1) / 8]; /* key sets met in the channel that is walked */
+    bool frame, state;                        /* what that channel carries … */
+    bool frame_done;                          /* … and whether its last reset is behind us */
+    struct reel_entry reset;                  /* the last one of all channels */
+    bool has_reset;
+    enum reel_code failed;
+};
+
+static int compare_places(const struct reel_entry *a, const struct reel_entry *b) {
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+static int newest_first(const void *a, const void *b) {
+    return compare_places(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
+}
+
+static bool pick_add(struct picks *p, const struct reel_entry *entry) {
+    if (p->count == FOLD_MESSAGES_MAX) {
+        p->failed = REEL_LIMIT;
+        return false;
+    }
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity > 0 ? p->capacity * 2 : 64;
+        struct pick *items = reallocarray(p->items, capacity, sizeof *items);
+        if (!items) {
+            p->failed = REEL_NO_MEMORY;
+            return false;
+        }
+        p->items = items;
+        p->capacity = capacity;
+    }
+    p->items[p->count++] = (struct pick){.entry = *entry, .frame = p->frame && !p->frame_done, .state = p->state};
+    return true;
+}
+
+/* Entries of one channel, newest first. */
+static bool visit(void *context, const struct reel_entry *entry) {
+    struct picks *p = context;
+    uint32_t set = nanover_key_set(entry);
+    bool is_new = set == 0 || (p->seen[set / 8] & 1 << set % 8) == 0;
+    p->seen[set / 8] |= (uint8_t)(1 << set % 8);
+    if (is_new && !pick_add(p, entry)) {
+        return false;
+    }
+    if (p->frame && !p->frame_done && nanover_is_reset(entry)) {
+        p->frame_done = true;
+        if (!p->has_reset || compare_places(&p->reset, entry) < 0) {
+            p->reset = *entry;
+            p->has_reset = true;
+        }
+    }
+    return p->state || !p->frame_done;
+}
+
+static bool carries(const struct reel_channel *channel, const char *type) {
+    for (uint32_t i = 0; i < channel->n_topics; i++) {
+        if (strcmp(channel->topics[i], type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool pick_all(struct picks *p, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        p->frame = carries(channel, "frame");
+        p->state = carries(channel, "state");
+        if (!wanted[i] || (!p->frame && !p->state)) {
+            continue;
+        }
+        p->frame_done = false;
+        memset(p->seen, 0, sizeof p->seen);
+        if (!reel_reader_back(reader, i, time_ns, visit, p, err)) {
+            return false;
+        }
+        if (p->failed == REEL_LIMIT) {
+            return reel_fail(err, REEL_LIMIT, "more than %d messages make the state of this instant", FOLD_MESSAGES_MAX);
+        }
+        if (p->failed != REEL_OK) {
+            return reel_fail_memory(err);
+        }
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        p->items[i].frame &= !p->has_reset || compare_places(&p->items[i].entry, &p->reset) >= 0;
+    }
+    if (p->count > 0) {
+        qsort(p->items, p->count, sizeof *p->items, newest_first);
+    }
+    return true;
+}
+
+/* --- the fold --- */
+
+struct key {
+    uint64_t hash;
+    uint32_t turn;            /* in which list it was met */
+    struct bytes name, value; /* packed, header included; value empty: removed */
+};
+struct keys { /* in the order of first meeting, with a table over them */
+    struct key *items;
+    uint32_t *slots; /* place + 1; 0 = free */
+    size_t count, capacity, n_slots;
+    size_t given; /* that are not removals */
+};
+struct fold {
+    struct arena arena; /* names and values; its ceiling bounds the whole aggregate */
+    struct keys frame, state;
+    uint32_t turn; /* lists folded so far */
+    bool has_frame, has_state;
+};
+
+static uint64_t key_hash(struct bytes name) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < name.size; i++) {
+        h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
+    }
+    return h ^ h >> 29;
+}
+
+static uint32_t *key_slot(const struct keys *k, uint64_t hash, struct bytes name) {
+    size_t i = hash & (k->n_slots - 1);
+    while (k->slots[i] != 0 && (k->items[k->slots[i] - 1].hash != hash || !bytes_equal(k->items[k->slots[i] - 1].name, name))) {
+        i = (i + 1) & (k->n_slots - 1);
+    }
+    return &k->slots[i];
+}
+
+static bool keys_grow(struct keys *k, struct reel_error *err) {
+    size_t capacity = k->capacity > 0 ? k->capacity * 2 : 64;
+    if (capacity > FOLD_KEYS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d keys make the state of this instant", FOLD_KEYS_MAX);
+    }
+    struct key *items = reallocarray(k->items, capacity, sizeof *items);
+    if (!items) {
+        return reel_fail_memory(err);
+    }
+    k->items = items;
+    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+    if (!slots) {
+        return reel_fail_memory(err);
+    }
+    free(k->slots);
+    k->slots = slots;
+    k->capacity = capacity;
+    k->n_slots = capacity * 2;
+    for (size_t i = 0; i < k->count; i++) {
+        *key_slot(k, items[i].hash, items[i].name) = (uint32_t)(i + 1);
+    }
+    return true;
+}
+
+/* The first value met for a key stays, but in one list the last of equal keys does. Both are copied. */
+static bool keys_put(struct fold *f, struct keys *k, struct bytes name, struct bytes value, struct reel_error *err) {
+    if (k->count == k->capacity && !keys_grow(k, err)) {
+        return false;
+    }
+    uint64_t hash = key_hash(name);
+    uint32_t *slot = key_slot(k, hash, name);
+    if (*slot != 0 && k->items[*slot - 1].turn != f->turn) {
+        return true;
+    }
+    uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
+    if (!copy) {
+        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
+                         REEL_MESSAGE_MEMORY_MAX);
+    }
+    memcpy(copy, name.data, name.size);
+    if (value.size > 0) {
+        memcpy(copy + name.size, value.data, value.size);
+    }
+    if (*slot == 0) {
+        *slot = (uint32_t)++k->count;
+        k->given += value.size > 0;
+    }
+    k->items[*slot - 1] =
+        (struct key){.hash = hash, .turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
+    return true;
+}
+
+/* Every pair of a map, or every item of an array as a removal. Keys that are no text are not taken. */
+static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct reel_error *err) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item list;
+    enum pack_result r = pack_read(&c, &list);
+    f->turn++;
+    for (uint64_t i = 0; i < list.count && r == PACK_OK; i++) {
+        struct pack_item key;
+        r = pack_take(&c, &key, REEL_DEPTH_MAX, &faults);
+        const uint8_t *value = c.at;
+        r = r == PACK_OK && list.kind == PACK_MAP ? pack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
+        size_t size = (size_t)(c.at - value);
+        if (r == PACK_OK && key.kind == PACK_STR && !keys_put(f, k, key.bytes, bytes_of(value, size), err)) {
+            return false;
+        }
+    }
+    return r == PACK_OK || reel_fail(err, REEL_CHANGED, "a message is not the one that was scanned");
+}
+
+static bool fold_message(struct fold *f, const struct pick *pick, struct bytes message, struct reel_error *err) {
+    struct nanover_body body;
+    if (nanover_message_body(message, &body) != PACK_OK) {
+        return reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
+    }
+    if (pick->frame && body.has_frame) {
+        f->has_frame = true;
+        if (!keys_fold(f, &f->frame, body.frame, err)) {
+            return false;
+        }
+    }
+    if (!pick->state || !body.has_state) {
+        return true;
+    }
+    f->has_state = true; /* a message updates first and removes then, so backwards its removals come first */
+    return (!body.has_removals || keys_fold(f, &f->state, body.removals, err)) &&
+           (!body.has_updates || keys_fold(f, &f->state, body.updates, err));
+}
+
+/* --- the message --- */
+
+static void pack_text(msgpack_packer *pk, struct bytes text) {
+    msgpack_pack_str_with_body(pk, text.data, text.size);
+}
+static void pack_word(msgpack_packer *pk, const char *word) {
+    pack_text(pk, bytes_text(word));
+}
+
+/* All keys that were not removed, but for `skip`. */
+static void pack_keys(msgpack_packer *pk, msgpack_sbuffer *out, const struct keys *k, const char *skip) {
+    for (size_t i = 0; i < k->count; i++) {
+        const struct key *key = &k->items[i];
+        if (key->value.size > 0 && !(skip && bytes_is(key->name, skip))) {
+            pack_text(pk, key->name);
+            msgpack_sbuffer_write(out, (const char *)key->value.data, key->value.size);
+        }
+    }
+}
+
+static size_t packed_size(const struct keys *k) {
+    size_t size = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        size += k->items[i].name.size + 5 + k->items[i].value.size;
+    }
+    return size;
+}
+
+/* The frame begins with frame.index 0: to a player the cut is a run that starts here. */
+static bool pack_message(const struct fold *f, msgpack_sbuffer *out, struct reel_error *err) {
+    size_t room = packed_size(&f->frame) + packed_size(&f->state) + 128;
+    out->data = malloc(room);
+    if (!out->data) {
+        return reel_fail_memory(err);
+    }
+    out->alloc = room;
+    msgpack_packer pk;
+    msgpack_packer_init(&pk, out, msgpack_sbuffer_write);
+    msgpack_pack_map(&pk, (size_t)f->has_frame + (size_t)f->has_state);
+    if (f->has_frame) {
+        bool has_index = false;
+        for (size_t i = 0; i < f->frame.count; i++) {
+            has_index |= bytes_is(f->frame.items[i].name, NANOVER_FRAME_INDEX);
+        }
+        pack_word(&pk, "frame");
+        msgpack_pack_map(&pk, f->frame.given + !has_index);
+        pack_word(&pk, NANOVER_FRAME_INDEX);
+        msgpack_pack_uint64(&pk, 0);
+        pack_keys(&pk, out, &f->frame, NANOVER_FRAME_INDEX);
+    }
+    if (f->has_state) {
+        pack_word(&pk, "state");
+        msgpack_pack_map(&pk, 2);
+        pack_word(&pk, "updates");
+        msgpack_pack_map(&pk, f->state.given);
+        pack_keys(&pk, out, &f->state, NULL);
+        pack_word(&pk, "removals");
+        msgpack_pack_array(&pk, 0);
+    }
+    return true;
+}
+
+static void fold_free(struct fold *f) {
+    arena_free(&f->arena);
+    free(f->frame.items);
+    free(f->frame.slots);
+    free(f->state.items);
+    free(f->state.slots);
+}
+static inline void reel_auto_fold_free(struct fold *f) {
+    fold_free(f);
+}
+static inline void reel_auto_picks_free(struct picks **p) {
+    if (*p) {
+        free((*p)->items);
+        free(*p);
+    }
+}
+
+static bool add_front(const struct fold *f, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
+    struct bytes types[2];
+    unsigned n_types = 0;
+    if (f->has_frame) {
+        types[n_types++] = bytes_text("frame");
+    }
+    if (f->has_state) {
+        types[n_types++] = bytes_text("state");
+    }
+    struct arena arena = {.max = 1 << 16};
+    struct reel_channel channel;
+    msgpack_sbuffer out = {.data = NULL};
+    const uint64_t extra[REEL_ENTRY_EXTRAS] = {f->has_frame, f->has_frame};
+    bool good = (nanover_channel(&arena, types, n_types, &channel) || reel_fail_memory(err)) && pack_message(f, &out, err) &&
+                reel_front_add(front, &channel, time_ns, (uint8_t *)out.data, out.size, extra, err);
+    arena_free(&arena);
+    return good;
+}
+
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
+    if (!picks) {
+        return reel_fail_memory(err);
+    }
+    if (!pick_all(picks, reader, time_ns, wanted, err)) {
+        return false;
+    }
+    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
+    for (size_t i = 0; i < picks->count; i++) {
+        struct bytes message;
+        const struct pick *pick = &picks->items[i];
+        if ((pick->frame || pick->state) &&
+            (!reel_reader_payload(reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
+            return false;
+        }
+    }
+    return (!fold.has_frame && !fold.has_state) || add_front(&fold, time_ns, front, err);
+}

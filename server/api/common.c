@@ -1,0 +1,216 @@
+/* See common.h. */
+#include "api/common.h"
+
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/recordings.h"
+
+void api_recording_done(struct api_recording *a) {
+    reel_recording_free(a->recording);
+    catalog_recording_done(&a->row);
+    *a = (struct api_recording){0};
+}
+
+bool api_find(struct http_request *r, struct api_recording *out) {
+    struct reel_error err = {0};
+    *out = (struct api_recording){0};
+    if (!catalog_get(http_app(r)->catalog, http_segment(r, "id"), &out->row, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+void api_reply_busy(struct http_request *r, const char *job, const char *what) {
+    http_add_header(r, "Retry-After", "2");
+    if (job && job[0]) {
+        char address[64];
+        snprintf(address, sizeof address, "/api/v1/jobs/%s", job);
+        http_add_header(r, "Location", address);
+        http_reply_problem_with(r, 503, "busy", what, json_pack("{s:s}", "job", address));
+        return;
+    }
+    http_reply_problem(r, 503, "busy", "%s", what);
+}
+
+static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
+    switch (row->state) {
+    case STATE_READY:
+        return true;
+    case STATE_SCANNING:
+        api_reply_busy(r, NULL, "this recording is still being scanned; try again in a moment");
+        return false;
+    case STATE_FAILED:
+        http_reply_problem(r, 422, "unreadable", "this recording could not be read: %s", row->problem);
+        return false;
+    case STATE_MISSING:
+        http_reply_problem(r, 410, "missing", "the stored file of this recording is gone or changed; upload it again");
+        return false;
+    case STATE_TRASHED:
+        http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
+        return false;
+    }
+    return false;
+}
+
+bool api_open(struct http_request *r, struct api_recording *out) {
+    if (!api_find(r, out)) {
+        return false;
+    }
+    if (!state_allows(r, &out->row)) {
+        api_recording_done(out);
+        return false;
+    }
+    struct reel_error err = {0};
+    char job[33] = "";
+    out->recording = recordings_get(http_app(r)->recordings, &out->row, job, &err);
+    if (!out->recording) {
+        if (job[0]) {
+            api_reply_busy(r, job, "the index of this recording is being made again");
+        } else {
+            http_reply_error(r, &err);
+        }
+        api_recording_done(out);
+        return false;
+    }
+    return true;
+}
+
+/* ---- selection */
+
+static bool read_globs(struct http_request *r, const char *name, const char **out, uint32_t *n) {
+    size_t count = http_params(r, name, out, API_GLOBS_MAX);
+    if (count > API_GLOBS_MAX) {
+        http_reply_bad_param(r, name, "at most %d of them", API_GLOBS_MAX);
+        return false;
+    }
+    *n = (uint32_t)count;
+    return true;
+}
+
+/* One end of the interval, under either of its names. *given says whether it was there. */
+static bool read_time(struct http_request *r, const struct reel_index_info *info, const char *name, const char *alias, int64_t *ns, bool *given) {
+    struct reel_time t, u;
+    bool has = http_param_time(r, name, &t), has_alias = http_param_time(r, alias, &u);
+    if (has && has_alias) {
+        http_reply_bad_param(r, alias, "%s and %s mean the same: give one", name, alias);
+        return false;
+    }
+    *given = has || has_alias;
+    if (*given) {
+        *ns = reel_time_resolve(has ? &t : &u, info->start_ns, info->end_ns, reel_now_ns());
+    }
+    return true;
+}
+
+static bool read_every(struct http_request *r, struct reel_selection *s) {
+    const char *text = http_param(r, "every");
+    if (!text) {
+        return true;
+    }
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (end != text && *end == '\0' && text[0] != '-' && n > 0) {
+        s->every_n = n;
+        return true;
+    }
+    struct reel_error err = {0};
+    if (!reel_duration_parse(text, &s->every_ns, &err)) {
+        http_reply_bad_param(r, "every", "a count such as 10, or an interval such as 100ms: %s", err.text);
+        return false;
+    }
+    return true;
+}
+
+bool api_select(struct http_request *r, const struct reel_index *index, struct api_selection *out) {
+    const struct reel_index_info *info = reel_index_info(index);
+    *out = (struct api_selection){.selection = REEL_SELECT_ALL};
+    struct reel_selection *s = &out->selection;
+    bool has_end;
+    if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
+        !read_time(r, info, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, info, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
+        return false;
+    }
+    s->topics = out->topics;
+    s->exclude = out->exclude;
+    s->last_per_topic = http_param(r, "last") != NULL;
+    http_param_duration(r, "lookback", &s->lookback_ns);
+    if (s->last_per_topic && !out->has_start) {
+        http_reply_bad_param(r, "last", "it needs start");
+        return false;
+    }
+    if (out->has_start && has_end && s->end_ns < s->start_ns) {
+        http_reply_bad_param(r, "end", "it lies before start");
+        return false;
+    }
+    return true;
+}
+
+enum reel_time_format api_time_format(const struct http_request *r) {
+    static const char *const names[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative"};
+    const char *text = http_param(r, "time_format");
+    for (unsigned i = 0; text && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], text) == 0) {
+            return (enum reel_time_format)i;
+        }
+    }
+    return REEL_TIME_RFC3339;
+}
+
+void api_add_next_link(struct http_request *r, const char *cursor) {
+    char link[2048];
+    size_t used = (size_t)snprintf(link, sizeof link, "<%s?", http_path(r));
+    const char *query = strchr(http_target(r), '?');
+    for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
+        size_t n = strcspn(p, "&");
+        if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0) {
+            used += (size_t)snprintf(link + used, sizeof link - used, "%.*s&", (int)n, p);
+        }
+        p += n + (p[n] == '&');
+    }
+    if (used < sizeof link && (size_t)snprintf(link + used, sizeof link - used, "cursor=%s>; rel=\"next\"", cursor) < sizeof link - used) {
+        http_add_header(r, "Link", link);
+    }
+}
+
+/* ---- digests */
+
+void api_base64_digest(const uint8_t digest[32], char out[45]) {
+    EVP_EncodeBlock((unsigned char *)out, digest, 32);
+}
+
+bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]) {
+    unsigned char raw[33];
+    if (size != 44 || EVP_DecodeBlock(raw, (const unsigned char *)text, 44) != 33) {
+        return false;
+    }
+    memcpy(digest, raw, 32);
+    return text[43] == '=';
+}
+
+void api_etag(const char *text, char out[64]) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    char base64[45];
+    SHA256((const unsigned char *)text, strlen(text), digest);
+    api_base64_digest(digest, base64);
+    snprintf(out, 64, "\"sha256-%s\"", base64);
+}
+
+static uint8_t hex_value(char c) {
+    return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+void api_digest_texts(const char *sha256_hex, char etag[64], char repr_digest[72]) {
+    uint8_t digest[32];
+    char base64[45];
+    for (unsigned i = 0; i < 32; i++) {
+        digest[i] = (uint8_t)(hex_value(sha256_hex[2 * i]) << 4 | hex_value(sha256_hex[2 * i + 1]));
+    }
+    api_base64_digest(digest, base64);
+    snprintf(etag, 64, "\"sha256-%s\"", base64);
+    snprintf(repr_digest, 72, "sha-256=:%s:", base64);
+}

@@ -1,0 +1,48 @@
+/* What several resources need: the recording a path names, and the selection its query asks for. */
+#ifndef SERVER_API_COMMON_H
+#define SERVER_API_COMMON_H
+
+#include "app.h"
+#include "reel/write.h"
+
+/* A recording found and opened for one request. */
+struct api_recording {
+    struct catalog_recording row;
+    struct reel_recording *recording; /* NULL when only the row was asked for */
+};
+void api_recording_done(struct api_recording *a);
+
+/* The row of path segment {id}; false: replied (404). */
+bool api_find(struct http_request *r, struct api_recording *out);
+/* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
+bool api_open(struct http_request *r, struct api_recording *out);
+
+enum { API_GLOBS_MAX = 64 };
+
+/* A selection whose texts belong to the request. */
+struct api_selection {
+    struct reel_selection selection;
+    const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX];
+    bool has_start;
+};
+/* topic, exclude_topic, start/from, end/to, every, last, lookback; false: replied (400). */
+bool api_select(struct http_request *r, const struct reel_index *index, struct api_selection *out);
+
+/* time_format as an option of writers. */
+enum reel_time_format api_time_format(const struct http_request *r);
+
+/* "sha256-<base64>" in quotes over the text, for things made from a recording. `out` has room for 64. */
+void api_etag(const char *text, char out[64]);
+/* The ETag of original bytes and the value of Repr-Digest from a SHA-256 in hex. */
+void api_digest_texts(const char *sha256_hex, char etag[64], char repr_digest[72]);
+/* Base64 of 32 bytes (44 characters and NUL); and back: false when it is no such thing. */
+void api_base64_digest(const uint8_t digest[32], char out[45]);
+bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]);
+
+/* Adds Link: rel="next": the same request with another cursor. */
+void api_add_next_link(struct http_request *r, const char *cursor);
+
+/* 503 with Retry-After and the job's address. */
+void api_reply_busy(struct http_request *r, const char *job, const char *what);
+
+#endif

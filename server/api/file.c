@@ -1,0 +1,52 @@
+/* /file: the original bytes, as they came. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+
+/* The part the path names; a recording of one file answers under any name, so that a link may carry the name it likes. */
+static const struct catalog_part *find_part(const struct catalog_recording *row, const char *name) {
+    for (uint32_t i = 0; i < row->n_parts; i++) {
+        if (strcmp(row->parts[i].file_name, name) == 0) {
+            return &row->parts[i];
+        }
+    }
+    return row->n_parts == 1 ? &row->parts[0] : NULL;
+}
+
+static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
+    char path[PATH_MAX], etag[64], digest[72];
+    int fd = store_blob_path(http_app(r)->store, part->sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        http_reply_problem(r, 410, "missing", "the stored file of this recording is gone; upload it again");
+        return;
+    }
+    const char *name = strrchr(part->file_name, '/');
+    api_digest_texts(part->sha256, etag, digest);
+    http_reply_file(r, &(struct http_file){.length = part->size,
+                                           .etag = etag,
+                                           .media_type = "application/octet-stream",
+                                           .file_name = name ? name + 1 : part->file_name,
+                                           .repr_digest = digest,
+                                           .modified_ns = row->created_ns,
+                                           .fd = fd});
+}
+
+void api_file(struct http_request *r) {
+    struct api_recording a;
+    if (!api_find(r, &a)) {
+        return;
+    }
+    const struct catalog_part *part = find_part(&a.row, http_segment(r, "name"));
+    if (a.row.state == STATE_TRASHED) {
+        http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
+    } else if (!part) {
+        http_reply_problem(r, 404, "not-found", "this recording has no file %s", http_segment(r, "name"));
+    } else {
+        reply_part(r, &a.row, part);
+    }
+    api_recording_done(&a);
+}

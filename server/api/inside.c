@@ -1,0 +1,74 @@
+/* What is inside a recording: topics, definitions, the scan's report. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+#include "api/views.h"
+
+static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
+    struct api_recording a;
+    if (api_open(r, &a)) {
+        http_reply_json(r, 200, view(reel_recording_index(a.recording)));
+        api_recording_done(&a);
+    }
+}
+
+static json_t *view_topics_page(const struct reel_index *index) {
+    return json_pack("{s:o}", "topics", view_topics(index));
+}
+
+void api_topics(struct http_request *r) {
+    reply_view(r, view_topics_page);
+}
+
+void api_scan(struct http_request *r) {
+    reply_view(r, view_scan);
+}
+
+/* "3" or "3.1": channel, and which of its schemas. */
+static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
+    char *end;
+    unsigned long channel = strtoul(sid, &end, 10), n = 0;
+    if (end == sid || channel >= reel_index_info(index)->n_channels) {
+        return NULL;
+    }
+    if (*end == '.') {
+        const char *second = end + 1;
+        n = strtoul(second, &end, 10);
+        if (end == second) {
+            return NULL;
+        }
+    }
+    const struct reel_channel *c = reel_index_channel(index, (uint32_t)channel);
+    return *end == '\0' && n < c->n_schemas ? &c->schemas[n] : NULL;
+}
+
+static json_t *schema_text(struct bytes data) {
+    json_t *text = json_stringn((const char *)data.data, data.size);
+    return text ? text : json_null(); /* no UTF-8: only as octets */
+}
+
+void api_schema(struct http_request *r) {
+    static const char *const offers[] = {"text/plain", "application/json", "application/octet-stream", NULL};
+    struct api_recording a;
+    const char *media = http_negotiate(r, offers);
+    if (!media) {
+        http_reply_problem(r, 406, "not-acceptable", "a definition is given as text/plain, application/json or application/octet-stream");
+        return;
+    }
+    if (!api_open(r, &a)) {
+        return;
+    }
+    const struct reel_schema *s = find_schema(reel_recording_index(a.recording), http_segment(r, "sid"));
+    if (!s) {
+        http_reply_problem(r, 404, "not-found", "there is no schema %s; /topics names them", http_segment(r, "sid"));
+    } else if (strcmp(media, "application/json") == 0) {
+        http_reply_json(r, 200, json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash, "data", schema_text(s->data)));
+    } else {
+        char *text = strndup(s->data.data ? (const char *)s->data.data : "", s->data.size);
+        http_reply_text(r, 200, strcmp(media, "text/plain") == 0 ? "text/plain; charset=utf-8" : media, text ? text : "");
+        free(text);
+    }
+    api_recording_done(&a);
+}

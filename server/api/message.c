@@ -1,0 +1,129 @@
+/* /message: one message, by time or by place; as a row or as its raw payload. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+
+struct payload { /* what an octet-stream answer reads from */
+    struct reel_stream *stream;
+    struct reel_message message;
+};
+
+static bool read_payload(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    struct payload *p = context;
+    return reel_stream_copy(p->stream, &p->message, offset, buffer, size, err);
+}
+
+static void free_payload(void *context) {
+    struct payload *p = context;
+    reel_stream_free(p->stream);
+    free(p);
+}
+
+static void reply_raw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m) {
+    struct payload *p = malloc(sizeof *p);
+    if (!p) {
+        reel_stream_free(stream);
+        http_reply_problem(r, 500, "memory", "no memory");
+        return;
+    }
+    *p = (struct payload){.stream = stream, .message = *m};
+    char text[160], etag[64];
+    snprintf(text, sizeof text, "message %s %u %llu %u", a->row.content, m->entry.chunk, (unsigned long long)m->entry.offset, m->size);
+    api_etag(text, etag);
+    http_reply_file(r, &(struct http_file){
+                           .length = m->size, .etag = etag, .media_type = "application/octet-stream", .fd = -1, .read = read_payload, .free = free_payload, .context = p});
+}
+
+/* The row by the same writer that streams rows. */
+static void reply_row(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m) {
+    struct reel_error err = {0};
+    struct reel_mark mark = reel_mark_of(m);
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+    struct reel_write_options options = {.limit = 1, .time_format = api_time_format(r), .start_ns = info->start_ns};
+    const struct reel_writer *writer = reel_writer_named(".ndjson", NULL, &err);
+    AUTO(reel_stream_free) struct reel_stream *owned = stream;
+    if (!writer || !reel_stream_seek(stream, &mark, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(owned), &err);
+    AUTO_MEM char *text = NULL;
+    size_t size = 0, got = 1;
+    while (render && got > 0) {
+        enum { PIECE = 64 << 10 };
+        char *more = size > 2u * REEL_GROUP_WHOLE_MAX ? NULL : realloc(text, size + PIECE + 1);
+        if (!more) {
+            reel_fail(&err, REEL_LIMIT, "this message is too large for a row; ask for application/octet-stream");
+            break;
+        }
+        text = more;
+        if (!reel_render_next(render, text + size, PIECE, &got, &err)) {
+            break;
+        }
+        size += got;
+        text[size] = '\0';
+    }
+    if (err.code != REEL_OK) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_text(r, 200, "application/json", text);
+}
+
+/* Finds the message the query asks for. False: replied. */
+static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+    const char *topics[API_GLOBS_MAX];
+    size_t n = http_params(r, "topic", topics, API_GLOBS_MAX);
+    struct reel_selection q = REEL_SELECT_ALL;
+    struct reel_time at;
+    int64_t index;
+    struct reel_error err = {0};
+    bool has_at = http_param_time(r, "at", &at), has_index = http_param_i64(r, "index", &index);
+    if (has_at == has_index) {
+        http_reply_problem(r, 400, "bad-parameter", "give either at or index");
+        return false;
+    }
+    q.topics = topics;
+    q.n_topics = (uint32_t)(n < API_GLOBS_MAX ? n : API_GLOBS_MAX);
+    bool good;
+    if (has_at) {
+        good = reel_message_at_time(a->recording, &q, reel_time_resolve(&at, info->start_ns, info->end_ns, reel_now_ns()), stream, m, &err);
+    } else {
+        *stream = reel_stream_open(&a->recording, 1, &q, &err);
+        good = *stream && reel_message_at_index(*stream, index, m, &err);
+        if (!good) {
+            reel_stream_free(*stream);
+        }
+    }
+    if (!good) {
+        http_reply_error(r, &err);
+    }
+    return good;
+}
+
+void api_message(struct http_request *r) {
+    static const char *const offers[] = {"application/json", "application/x-ndjson", "application/octet-stream", NULL};
+    struct api_recording a;
+    const char *media = http_negotiate(r, offers);
+    if (!media) {
+        http_reply_problem(r, 406, "not-acceptable", "a message is given as application/json or application/octet-stream");
+        return;
+    }
+    if (!api_open(r, &a)) {
+        return;
+    }
+    struct reel_stream *stream = NULL;
+    struct reel_message m;
+    if (find(r, &a, &stream, &m)) {
+        if (strcmp(media, "application/octet-stream") == 0) {
+            reply_raw(r, &a, stream, &m);
+        } else {
+            reply_row(r, &a, stream, &m);
+        }
+    }
+    api_recording_done(&a);
+}

@@ -1,0 +1,114 @@
+/* /messages: a time-range query as rows, streamed at the client's pace. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+
+enum { LIMIT_MAX = 1000000 };
+
+struct row_media {
+    const char *media_type, *format, *extension;
+};
+static const struct row_media medias[] = {
+    {"application/x-ndjson", "ndjson", ".ndjson"}, {"application/ndjson", "ndjson", ".ndjson"},         {"application/jsonl", "ndjson", ".ndjson"},
+    {"application/json", "json", ".json"},         {"application/json-seq", "json-seq", ".json-seq"},
+};
+
+static const struct row_media *choose_media(struct http_request *r) {
+    static const char *const offers[] = {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "application/json-seq", NULL};
+    const char *format = http_param(r, "format"), *media = format ? NULL : http_negotiate(r, offers);
+    for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
+        if (format ? strcmp(medias[i].format, format) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
+            return &medias[i];
+        }
+    }
+    http_reply_problem(r, 406, "not-acceptable", "messages are given as application/x-ndjson, application/json or application/json-seq");
+    return NULL;
+}
+
+static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    return reel_render_next(context, buffer, size, got, err);
+}
+static void free_rows(void *context) {
+    reel_render_free(context);
+}
+
+/* With a limit the place of the first message that is left out is found ahead (from the index alone), so that the headers can lead on. */
+static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from, struct reel_error *err) {
+    struct reel_message m;
+    struct reel_mark first = {0};
+    bool any = false;
+    for (uint64_t i = 0; i <= limit; i++) {
+        enum reel_step step = reel_stream_next(stream, &m, err);
+        if (step == REEL_STEP_ERROR) {
+            return false;
+        }
+        if (step == REEL_STEP_END) {
+            return !any || reel_stream_seek(stream, from ? from : &first, err);
+        }
+        first = any ? first : reel_mark_of(&m);
+        any = true;
+    }
+    struct reel_mark next = reel_mark_of(&m);
+    char cursor[160];
+    reel_cursor_encode(&next, cursor, sizeof cursor);
+    api_add_next_link(r, cursor);
+    return reel_stream_seek(stream, from ? from : &first, err);
+}
+
+/* limit and cursor; false: replied. */
+static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
+    const char *cursor = http_param(r, "cursor");
+    struct reel_mark mark;
+    struct reel_error err = {0};
+    if (cursor && !reel_cursor_decode(cursor, &mark)) {
+        http_reply_bad_param(r, "cursor", "it is none that this server gave");
+        return false;
+    }
+    bool limited = http_param_u64(r, "limit", &options->limit);
+    if (limited && (options->limit == 0 || options->limit > LIMIT_MAX)) {
+        http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
+        return false;
+    }
+    if ((cursor && !reel_stream_seek(stream, &mark, &err)) || (limited && !add_next(r, stream, options->limit, cursor ? &mark : NULL, &err))) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+static void reply_rows(struct http_request *r, struct api_recording *a, const struct row_media *media) {
+    struct api_selection q;
+    struct reel_error err = {0};
+    if (!api_select(r, reel_recording_index(a->recording), &q)) {
+        return;
+    }
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &q.selection, &err);
+    const struct reel_writer *writer = stream ? reel_writer_named(media->extension, NULL, &err) : NULL;
+    if (!writer) {
+        http_reply_error(r, &err);
+        return;
+    }
+    struct reel_write_options options = {
+        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : reel_index_info(reel_recording_index(a->recording))->start_ns, .time_format = api_time_format(r)};
+    http_param_bool(r, "end_record", &options.separated);
+    if (!position(r, stream, &options)) {
+        return;
+    }
+    struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
+    if (!render) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_stream(r, &(struct http_stream){.media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
+}
+
+void api_messages(struct http_request *r) {
+    struct api_recording a;
+    const struct row_media *media = choose_media(r);
+    if (media && api_open(r, &a)) {
+        reply_rows(r, &a, media);
+        api_recording_done(&a);
+    }
+}

@@ -1,0 +1,28 @@
+/* Plans by ETag: made once, as a job when it takes longer than a moment, kept while there is room. */
+#ifndef SERVER_PLANS_H
+#define SERVER_PLANS_H
+
+#include <stdint.h>
+
+#include "reel/write.h"
+
+struct jobs;
+struct plans;
+
+struct plans *plans_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err);
+void plans_free(struct plans *plans);
+
+/* What a plan is made from; everything is copied or referenced. */
+struct plan_request {
+    const char *key; /* the ETag's text: same key, same bytes */
+    const struct reel_writer *writer;
+    struct reel_write_options options;
+    struct reel_recording *const *recordings;
+    uint32_t n_recordings;
+    struct reel_selection selection;
+};
+
+/* A reference to the plan (reel_plan_free). NULL with job[0] set: it is still being made after wait_ns (503, Retry-After). NULL with err: it failed. */
+struct reel_plan *plans_get(struct plans *plans, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* One row per endpoint. Adding one: its file, its row, its line in routes.h. */
+#include "api/routes.h"
+
+#define BASE "/api/v1"
+
+static const char *const recording_states[] = {"scanning", "ready", "failed", "missing", "trashed", NULL};
+static const char *const row_formats[] = {"ndjson", "json", "json-seq", NULL};
+static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
+static const char *const decodes[] = {"auto", "none", NULL};
+static const char *const lasts[] = {"per_topic", NULL};
+
+static const struct http_param no_params[] = {{0}};
+
+static const struct http_param list_params[] = {
+    {.name = "q", .type = HTTP_TEXT, .help = "words that names, topics or types begin with; all must match"},
+    {.name = "format", .type = HTTP_TEXT, .help = "rosbag1, nanover …"},
+    {.name = "collection", .type = HTTP_TEXT, .help = "only this collection"},
+    {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "a topic by glob; all given must be there"},
+    {.name = "type", .type = HTTP_GLOB, .repeats = true, .help = "a message type by glob"},
+    {.name = "start", .type = HTTP_TIME, .help = "overlaps [start, end)"},
+    {.name = "end", .type = HTTP_TIME, .help = "overlaps [start, end)"},
+    {.name = "state", .type = HTTP_CHOICE, .choices = recording_states, .help = "only this state; without it all but trashed"},
+    {.name = "damaged", .type = HTTP_BOOL, .help = "only recordings with losses"},
+    {.name = "sort", .type = HTTP_TEXT, .help = "created, name, start, end, size, messages, duration; '-' in front: descending"},
+    {.name = "limit", .type = HTTP_UINT, .help = "rows of a page, 1 to 1000 (larger is taken as 1000), usually 100"},
+    {.name = "cursor", .type = HTTP_TEXT, .help = "the next of the page before"},
+    {.name = "offset", .type = HTTP_UINT, .help = "rows to skip; cursor is cheaper"},
+    {.name = "count", .type = HTTP_BOOL, .help = "also say the total"},
+    {0},
+};
+
+static const struct http_param upload_params[] = {
+    {.name = "name", .type = HTTP_TEXT, .help = "of the recording; POST only"},
+    {.name = "collection", .type = HTTP_TEXT, .help = "POST only; usually \"default\""},
+    {.name = "format", .type = HTTP_TEXT, .help = "do not probe, take it for this"},
+    {.name = "replace", .type = HTTP_BOOL, .help = "other content under a taken name becomes a new revision"},
+    {.name = "keep", .type = HTTP_BOOL, .help = "keep a file that cannot be read, as failed"},
+    {0},
+};
+
+static const struct http_param delete_params[] = {
+    {.name = "purge", .type = HTTP_BOOL, .help = "remove for good instead of to the trash"},
+    {0},
+};
+
+#define SELECTION_PARAMS                                                                                                                                     \
+    {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "only topics that match one of these globs"},                                             \
+        {.name = "exclude_topic", .type = HTTP_GLOB, .repeats = true, .help = "but not these"},                                                              \
+        {.name = "start", .type = HTTP_TIME, .help = "first instant: RFC 3339, ns, +2.5s from the start, -2.5s from the end"},                              \
+        {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},                                                                             \
+        {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"},                                                           \
+        {.name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"},                                                               \
+        {.name = "every", .type = HTTP_TEXT, .help = "10: each tenth message of a channel; 100ms: the first in each interval"},                              \
+        {.name = "last", .type = HTTP_CHOICE, .choices = lasts, .help = "also the last message before start of each topic"}, {                               \
+        .name = "lookback", .type = HTTP_DURATION, .help = "how far before start last may look"                                                              \
+    }
+
+static const struct http_param messages_params[] = {
+    SELECTION_PARAMS,
+    {.name = "limit", .type = HTTP_UINT, .help = "stop after so many; a Link header leads on. Without it: all"},
+    {.name = "cursor", .type = HTTP_TEXT, .help = "where a limited answer ended"},
+    {.name = "decode", .type = HTTP_CHOICE, .choices = decodes, .help = "none: payloads as {\"$base64\"}"},
+    {.name = "format", .type = HTTP_CHOICE, .choices = row_formats, .help = "instead of Accept"},
+    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
+    {.name = "end_record", .type = HTTP_BOOL, .help = "close with {\"$end\":{\"complete\":true,…}}"},
+    {0},
+};
+
+static const struct http_param message_params[] = {
+    {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "which topic"},
+    {.name = "at", .type = HTTP_TIME, .help = "the last message at or before this time"},
+    {.name = "index", .type = HTTP_INT, .help = "the message at this place in time order; negative: from the end"},
+    {.name = "decode", .type = HTTP_CHOICE, .choices = decodes, .help = "none: payloads as {\"$base64\"}"},
+    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
+    {0},
+};
+
+static const struct http_param convert_params[] = {
+    SELECTION_PARAMS,
+    {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},
+    {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},
+    {.name = "report", .type = HTTP_BOOL, .help = "say what would be lost instead of converting"},
+    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "of text targets"},
+    {.name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"},
+    {0},
+};
+
+const struct http_route api_routes[] = {
+    {"GET", "/healthz", ROLE_NONE, no_params, "The process answers", api_health, NULL, NULL, NULL},
+    {"GET", "/readyz", ROLE_NONE, no_params, "Catalog and store answer", api_ready, NULL, NULL, NULL},
+    {"GET", "/metrics", ROLE_NONE, no_params, "Figures for Prometheus", api_metrics, NULL, NULL, NULL},
+    {"GET", "/problems/{slug}", ROLE_NONE, no_params, "What a problem type means", api_problem, NULL, NULL, NULL},
+    {"GET", "/", ROLE_NONE, no_params, "The service document", api_service, NULL, NULL, NULL},
+    {"GET", BASE, ROLE_NONE, no_params, "The service document", api_service, NULL, NULL, NULL},
+    {"GET", BASE "/recordings", ROLE_READ, list_params, "Search and list", api_recordings_list, NULL, NULL, NULL},
+    {"POST", BASE "/recordings", ROLE_UPLOAD, upload_params, "Upload: the body is the file", api_upload_end, api_upload_begin, api_upload_piece,
+     api_upload_aborted},
+    {"PUT", BASE "/recordings/by-name/{collection}/{name...}", ROLE_UPLOAD, upload_params, "Upload under a name (curl -T file URL/)", api_upload_end,
+     api_upload_begin, api_upload_piece, api_upload_aborted},
+    {"GET", BASE "/recordings/{id}", ROLE_READ, no_params, "One recording with its topics", api_recording_get, NULL, NULL, NULL},
+    {"DELETE", BASE "/recordings/{id}", ROLE_EDIT, delete_params, "To the trash", api_recording_delete, NULL, NULL, NULL},
+    {"POST", BASE "/recordings/{id}/restore", ROLE_EDIT, no_params, "Out of the trash", api_recording_restore, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/topics", ROLE_READ, no_params, "Topics and their channels", api_topics, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/schemas/{sid}", ROLE_READ, no_params, "Text of a definition", api_schema, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/scan", ROLE_READ, no_params, "What the scan found damaged or unusual", api_scan, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/messages", ROLE_READ, messages_params, "Messages in time order", api_messages, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/message", ROLE_READ, message_params, "One message", api_message, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/file/{name...}", ROLE_READ, no_params, "The original bytes", api_file, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/as/{name}", ROLE_READ, convert_params, "Converted to what the name ends in", api_convert, NULL, NULL, NULL},
+    {"GET", BASE "/jobs", ROLE_READ, no_params, "Background work", api_jobs_list, NULL, NULL, NULL},
+    {"GET", BASE "/jobs/{id}", ROLE_READ, no_params, "One job", api_job_get, NULL, NULL, NULL},
+    {"DELETE", BASE "/jobs/{id}", ROLE_EDIT, no_params, "Cancel a job", api_job_cancel, NULL, NULL, NULL},
+    {0},
+};

@@ -1,0 +1,42 @@
+/* THE table of endpoints, and the handlers it names: one file per resource. */
+#ifndef SERVER_ROUTES_H
+#define SERVER_ROUTES_H
+
+#include "http/http.h"
+
+extern const struct http_route api_routes[]; /* ends with {0} */
+
+/* service.c */
+void api_service(struct http_request *r);
+void api_health(struct http_request *r);
+void api_ready(struct http_request *r);
+void api_metrics(struct http_request *r);
+void api_problem(struct http_request *r);
+/* recordings.c */
+void api_recordings_list(struct http_request *r);
+void api_recording_get(struct http_request *r);
+void api_recording_delete(struct http_request *r);
+void api_recording_restore(struct http_request *r);
+/* upload.c */
+void api_upload_begin(struct http_request *r);
+bool api_upload_piece(struct http_request *r, const void *data, size_t size);
+void api_upload_end(struct http_request *r);
+void api_upload_aborted(struct http_request *r);
+/* inside.c */
+void api_topics(struct http_request *r);
+void api_schema(struct http_request *r);
+void api_scan(struct http_request *r);
+/* messages.c */
+void api_messages(struct http_request *r);
+/* message.c */
+void api_message(struct http_request *r);
+/* file.c */
+void api_file(struct http_request *r);
+/* convert.c */
+void api_convert(struct http_request *r);
+/* jobs.c */
+void api_jobs_list(struct http_request *r);
+void api_job_get(struct http_request *r);
+void api_job_cancel(struct http_request *r);
+
+#endif

@@ -1,0 +1,320 @@
+/* JSON of recordings: documents small enough for a tree. Its one rule: what the index says is said here once, for the API and the command line alike. */
+#include "api/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reel/time.h"
+
+#define EXACT_MAX (UINT64_C(1) << 53)
+
+json_t *view_u64(uint64_t value) {
+    char text[24];
+    if (value <= EXACT_MAX) {
+        return json_integer((json_int_t)value);
+    }
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+static json_t *view_i64(int64_t value) {
+    char text[24];
+    if (value >= -(int64_t)EXACT_MAX && value <= (int64_t)EXACT_MAX) {
+        return json_integer(value);
+    }
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return json_string(text);
+}
+
+json_t *view_time(int64_t ns, enum reel_clock clock) {
+    char text[REEL_TIME_TEXT];
+    if (clock == REEL_CLOCK_RELATIVE) {
+        reel_time_seconds(ns, text);
+    } else {
+        reel_time_rfc3339(ns, text);
+    }
+    return json_string(text);
+}
+
+/* Sets members one by one; one failure (no memory) fails the document. */
+struct object {
+    json_t *json;
+    bool failed;
+};
+static struct object object_new(void) {
+    json_t *json = json_object();
+    return (struct object){.json = json, .failed = !json};
+}
+static void put(struct object *o, const char *key, json_t *value) {
+    o->failed = json_object_set_new(o->json, key, value) != 0 || o->failed;
+}
+static json_t *object_end(struct object *o) {
+    if (o->failed) {
+        json_decref(o->json);
+        return NULL;
+    }
+    return o->json;
+}
+
+/* Appends or gives up the whole array. */
+static json_t *append(json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+/* first, last, first_ns, last_ns – or start, end, …; null when there is no message. */
+static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns, enum reel_clock clock) {
+    char name[16];
+    put(o, first, any ? view_time(first_ns, clock) : json_null());
+    put(o, last, any ? view_time(last_ns, clock) : json_null());
+    snprintf(name, sizeof name, "%s_ns", first);
+    put(o, name, any ? view_i64(first_ns) : json_null());
+    snprintf(name, sizeof name, "%s_ns", last);
+    put(o, name, any ? view_i64(last_ns) : json_null());
+}
+
+/* ---- topics */
+
+struct topic_row {
+    const char *name;
+    uint32_t channel;
+};
+
+static int by_name(const void *a, const void *b) {
+    const struct topic_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* One row a channel and name, sorted. NULL: no memory. */
+static struct topic_row *list_topics(const struct reel_index *index, size_t *count) {
+    uint32_t n_channels = reel_index_info(index)->n_channels;
+    size_t n = 0;
+    for (uint32_t id = 0; id < n_channels; id++) {
+        n += reel_index_channel(index, id)->n_topics;
+    }
+    struct topic_row *rows = malloc((n ? n : 1) * sizeof *rows);
+    *count = n;
+    for (uint32_t id = 0, at = 0; rows && id < n_channels; id++) {
+        const struct reel_channel *c = reel_index_channel(index, id);
+        for (uint32_t t = 0; t < c->n_topics; t++) {
+            rows[at++] = (struct topic_row){.name = c->topics[t], .channel = id};
+        }
+    }
+    if (rows) {
+        qsort(rows, n, sizeof *rows, by_name);
+    }
+    return rows;
+}
+
+/* {"key": "value"}; a key that repeats gets an array. */
+static json_t *view_pairs(struct reel_pairs pairs) {
+    struct object o = object_new();
+    for (size_t i = 0; i < pairs.count && !o.failed; i++) {
+        json_t *before = json_object_get(o.json, pairs.items[i].key), *value = json_string(pairs.items[i].value);
+        if (!before) {
+            put(&o, pairs.items[i].key, value);
+        } else if (json_is_array(before)) {
+            o.failed = json_array_append_new(before, value) != 0;
+        } else {
+            put(&o, pairs.items[i].key, json_pack("[O,o]", before, value));
+        }
+    }
+    return object_end(&o);
+}
+
+/* The payload's own schema is the last one: "7" of channel 7 with one schema, "7.1" with an envelope in front. */
+static json_t *view_schema_id(const struct reel_channel *c) {
+    char text[32];
+    if (c->n_schemas == 0) {
+        return json_null();
+    }
+    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id, c->n_schemas - 1);
+    return json_string(text);
+}
+
+static json_t *view_channel(const struct reel_index *index, const struct reel_channel *c) {
+    const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
+    const struct reel_schema *schema = c->n_schemas > 0 ? &c->schemas[c->n_schemas - 1] : NULL;
+    struct object o = object_new();
+    put(&o, "id", json_integer(c->id));
+    put(&o, "name", json_string(c->name));
+    put(&o, "type", json_string(c->type));
+    put(&o, "encoding", json_string(c->encoding));
+    put(&o, "schema_id", view_schema_id(c));
+    put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
+    put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
+    put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
+    put(&o, "count", view_u64(stats->count));
+    put(&o, "bytes", view_u64(stats->bytes));
+    put_span(&o, "first", "last", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
+    put(&o, "latched", json_boolean(c->latched));
+    put(&o, "metadata", view_pairs(c->metadata));
+    return object_end(&o);
+}
+
+static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_stats *more) {
+    if (more->count > 0) {
+        sum->first_ns = sum->count == 0 || more->first_ns < sum->first_ns ? more->first_ns : sum->first_ns;
+        sum->last_ns = sum->count == 0 || more->last_ns > sum->last_ns ? more->last_ns : sum->last_ns;
+    }
+    sum->count += more->count;
+    sum->bytes += more->bytes;
+}
+
+/* Rows of one name. Type, encoding and schema are those of its first channel; the channels tell when they differ. */
+static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n) {
+    const struct reel_channel *first = reel_index_channel(index, rows[0].channel);
+    struct reel_channel_stats sum = {0};
+    bool latched = false;
+    json_t *channels = json_array();
+    for (size_t i = 0; i < n && channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, rows[i].channel);
+        add_stats(&sum, reel_index_stats(index, c->id));
+        latched = latched || c->latched;
+        channels = append(channels, view_channel(index, c));
+    }
+    double seconds = (double)((uint64_t)sum.last_ns - (uint64_t)sum.first_ns) / 1e9;
+    struct object o = object_new();
+    put(&o, "name", json_string(rows[0].name));
+    put(&o, "type", json_string(first->type));
+    put(&o, "encoding", json_string(first->encoding));
+    put(&o, "schema_id", view_schema_id(first));
+    put(&o, "count", view_u64(sum.count));
+    put(&o, "bytes", view_u64(sum.bytes));
+    put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
+    put_span(&o, "first", "last", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
+    put(&o, "latched", json_boolean(latched));
+    put(&o, "channels", channels);
+    return object_end(&o);
+}
+
+json_t *view_topics(const struct reel_index *index) {
+    size_t n;
+    struct topic_row *rows = list_topics(index, &n);
+    json_t *topics = rows ? json_array() : NULL;
+    for (size_t i = 0, end; i < n && topics; i = end) {
+        for (end = i + 1; end < n && strcmp(rows[end].name, rows[i].name) == 0;) {
+            end++;
+        }
+        topics = append(topics, view_topic(index, rows + i, end - i));
+    }
+    free(rows);
+    return topics;
+}
+
+/* ---- recordings */
+
+static void put_place(struct object *o, const struct catalog_recording *r) {
+    char content[SHA256_HEX + 8];
+    snprintf(content, sizeof content, "sha256:%s", r->content);
+    put(o, "id", json_string(r->id));
+    put(o, "collection", json_string(r->collection));
+    put(o, "name", json_string(r->name));
+    put(o, "revision", json_integer(r->revision));
+    put(o, "state", json_string(recording_state_name(r->state)));
+    put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
+    put(o, "content", json_string(content));
+    put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
+    put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
+}
+
+static json_t *view_parts(const struct catalog_recording *r) {
+    json_t *parts = json_array();
+    for (uint32_t i = 0; i < r->n_parts && parts; i++) {
+        struct object o = object_new();
+        put(&o, "name", json_string(r->parts[i].file_name));
+        put(&o, "size", view_u64(r->parts[i].size));
+        if (r->parts[i].sha256[0]) {
+            put(&o, "sha256", json_string(r->parts[i].sha256));
+        }
+        parts = append(parts, object_end(&o));
+    }
+    return parts;
+}
+
+static json_t *text_or_null(const char *text) {
+    return text && text[0] ? json_string(text) : json_null();
+}
+
+json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index) {
+    struct object o = object_new();
+    bool any = r->messages > 0;
+    if (r->id[0]) {
+        put_place(&o, r);
+    } else {
+        put(&o, "name", json_string(r->name));
+    }
+    put(&o, "format", text_or_null(r->format));
+    put(&o, "container", text_or_null(r->container));
+    put(&o, "size", view_u64(r->size));
+    put(&o, "parts", view_parts(r));
+    put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
+    put(&o, "clock_note", text_or_null(r->clock_note));
+    put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
+    put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
+    put(&o, "messages", view_u64(r->messages));
+    put(&o, "payload_bytes", view_u64(r->payload_bytes));
+    put(&o, "channels", json_integer(r->n_channels));
+    put(&o, "damaged", json_boolean(r->damaged));
+    put(&o, "lost_bytes", view_u64(r->lost_bytes));
+    put(&o, "findings", view_u64(r->findings));
+    if (index) {
+        put(&o, "topics", view_topics(index));
+    }
+    return object_end(&o);
+}
+
+/* ---- what is damaged, what is lost */
+
+static const char *severity_name(enum reel_severity severity) {
+    return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";
+}
+
+static json_t *view_findings(const struct reel_index *index) {
+    size_t n;
+    const struct reel_finding *items = reel_index_findings(index, &n);
+    json_t *findings = json_array();
+    for (size_t i = 0; i < n && findings; i++) {
+        struct object o = object_new();
+        put(&o, "severity", json_string(severity_name(items[i].severity)));
+        put(&o, "part", json_integer(items[i].part));
+        put(&o, "offset", view_u64(items[i].offset));
+        put(&o, "length", view_u64(items[i].length));
+        put(&o, "text", json_string(items[i].text));
+        findings = append(findings, object_end(&o));
+    }
+    return findings;
+}
+
+json_t *view_scan(const struct reel_index *index) {
+    const struct reel_index_info *info = reel_index_info(index);
+    struct object o = object_new();
+    put(&o, "format", json_string(info->format->name));
+    put(&o, "container", text_or_null(info->container));
+    put(&o, "messages", view_u64(info->messages));
+    put(&o, "damaged", json_boolean(info->damaged));
+    put(&o, "lost_bytes", view_u64(info->lost_bytes));
+    put(&o, "findings_total", view_u64(info->n_findings_total));
+    put(&o, "findings", view_findings(index));
+    return object_end(&o);
+}
+
+json_t *view_loss(const struct reel_loss *loss) {
+    static const char *const kinds[] = {[REEL_CHANGES] = "changes", [REEL_LOSES] = "loses", [REEL_REFUSES] = "refuses"};
+    size_t n;
+    const struct reel_loss_item *items = reel_loss_items(loss, &n);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && list; i++) {
+        struct object o = object_new();
+        put(&o, "kind", json_string(kinds[items[i].kind]));
+        put(&o, "channel", items[i].channel ? json_string(items[i].channel) : json_null());
+        put(&o, "text", json_string(items[i].text));
+        list = append(list, object_end(&o));
+    }
+    return list;
+}

@@ -1,0 +1,29 @@
+/* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new reference, NULL when memory ends. */
+#ifndef SERVER_VIEWS_H
+#define SERVER_VIEWS_H
+
+#include <jansson.h>
+
+#include "catalog/catalog.h"
+#include "reel/index.h"
+#include "reel/write.h"
+
+/* A catalog row; `index` adds "topics" (NULL: without). For a file that is in no catalog, r has no id: those members are left out. */
+json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
+
+/* [{name, type, encoding, count, bytes, first, last, first_ns, last_ns, latched, channels: [{id, schema_id, …, metadata}]}], sorted by name. Channels of one
+ * name make one topic; a channel with several topics counts under each. */
+json_t *view_topics(const struct reel_index *index);
+
+/* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length, text}]} */
+json_t *view_scan(const struct reel_index *index);
+
+/* [{kind: "changes"|"loses"|"refuses", channel, text}] */
+json_t *view_loss(const struct reel_loss *loss);
+
+/* Integers beyond 2^53 as strings (systemd#32355: clients lose digits). */
+json_t *view_u64(uint64_t value);
+/* RFC 3339 for the wall clock, decimal seconds ("12.345678000") for a relative one. */
+json_t *view_time(int64_t ns, enum reel_clock clock);
+
+#endif

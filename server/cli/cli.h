@@ -1,0 +1,134 @@
+/* What the subcommands of `reel` share: their table, their options, opened files, progress and output files.
+ * Exit codes: 0 done, 1 it failed (said on stderr), 2 the command line makes no sense. */
+#ifndef SERVER_CLI_H
+#define SERVER_CLI_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "reel/iterate.h"
+#include "reel/scan.h"
+#include "reel/time.h"
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+struct cli_command {
+    const char *name;
+    const char *arguments; /* "FILE… [OPTION]…" */
+    const char *summary;   /* one line, for the list of commands */
+    const char *details;   /* more lines for its own --help; may be NULL */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health;
+
+/* ---- options.c: one table says what is parsed and what --help prints */
+
+struct cli_list { /* what a repeated option gave, NULL-terminated */
+    const char **items;
+    uint32_t count;
+};
+static inline void reel_auto_cli_list_done(struct cli_list *list) {
+    free(list->items);
+}
+
+struct cli_every { /* "10" = each tenth, "100ms" = one an interval */
+    uint64_t n;
+    int64_t ns;
+};
+struct cli_time {
+    bool given;
+    struct reel_time time;
+};
+
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI_CHOICE };
+
+struct cli_option { /* tables end with {0} */
+    const char *name;
+    enum cli_kind kind;
+    void *to;                   /* bool, const char *, cli_list, uint64_t, cli_time, cli_every, int (position in choices) */
+    const char *value;          /* "DIR", as --help shows it; NULL for flags */
+    const char *help;
+    const char *const *choices; /* CLI_CHOICE, NULL-terminated */
+    uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
+};
+
+/* Parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `wanted` of them. On false: *exit_code says what
+ * main returns (--help was printed, or the mistake was). */
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first, int *exit_code);
+
+void cli_print_help(const struct cli_command *command, const struct cli_option *options);
+
+/* ---- talking */
+
+/* "reel convert: run.bag: …" on stderr; `subject` may be NULL. Both return CLI_FAILED or CLI_USAGE. */
+int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err);
+__attribute__((format(printf, 2, 3))) int cli_misused(const struct cli_command *command, const char *format, ...);
+
+/* Flushes stdout; false when what was printed did not arrive (the disk is full). */
+bool cli_flush(struct reel_error *err);
+
+/* "1.9 MB"; `out` has room for 16. */
+const char *cli_size_text(uint64_t bytes, char out[16]);
+const char *cli_file_name(const char *path); /* the part after the last slash */
+
+/* ---- progress.c: one line on stderr, only on a terminal and only for work that takes over a second. Ctrl-C cancels the work under way. */
+
+struct cli_progress {
+    struct reel_progress report; /* give &p.report to whatever takes one */
+    const char *doing, *subject; /* "scanning", "run.bag" */
+    bool on_terminal, shown;
+    int64_t started_ns, last_ns;
+};
+void cli_progress_start(struct cli_progress *p, const char *doing, const char *subject);
+bool cli_progress_step(struct cli_progress *p, uint64_t done, uint64_t total); /* false: interrupted */
+void cli_progress_end(struct cli_progress *p);                                 /* clears the line */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+/* ---- open.c */
+
+/* Opens a file as a recording. Its index pack is kept in the user's cache folder under a name made of path, size, time and inode, and used again while
+ * these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the recording is freed. */
+struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
+
+/* ---- selecting: the options of cat and convert, as a selection of these recordings */
+
+struct cli_select {
+    struct cli_list topics, exclude;
+    struct cli_time start, end;
+    struct cli_every every;
+    bool last;
+};
+/* clang-format off */
+#define CLI_SELECT_OPTIONS(s) \
+    {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", .help = "only topics that match (* any run, ? one character); may be repeated"}, \
+    {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "without topics that match; may be repeated"}, \
+    {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", .help = "from this time on: RFC 3339, 1274213891.5s, +2.5s (after the start), -2.5s (before the end)"}, \
+    {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "up to, and without, this time"}, \
+    {.name = "every", .kind = CLI_EVERY, .to = &(s).every, .value = "N|DURATION", .help = "each N-th message of a topic, or its first in each interval (100ms)"}, \
+    {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last message before it, of each topic"}
+/* clang-format on */
+bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out, struct reel_error *err);
+
+/* ---- output.c: a file that appears whole under its name, or not at all */
+
+struct cli_output {
+    const char *path;
+    char *temporary; /* NULL: written straight to what is there (stdout, a pipe, a device) */
+    int fd;
+    bool replace, own_fd;
+};
+bool cli_output_open(struct cli_output *o, const char *path, bool replace, struct reel_error *err); /* "-" = stdout */
+bool cli_output_write(struct cli_output *o, const void *data, size_t size, struct reel_error *err);
+bool cli_output_finish(struct cli_output *o, struct reel_error *err); /* fsync and rename */
+void cli_output_done(struct cli_output *o);                           /* removes what was not finished */
+static inline void reel_auto_cli_output_done(struct cli_output *o) {
+    cli_output_done(o);
+}
+
+/* ---- the demonstration recordings, whole in memory (from malloc) */
+bool cli_demo_bag(uint8_t **data, size_t *size, struct reel_error *err);
+bool cli_demo_nanover(uint8_t **data, size_t *size, struct reel_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* Options by table: what is parsed and what --help prints come from the same rows. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { OPTIONS_MAX = 32, HELP_COLUMN = 28 };
+
+int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
+    size_t n = subject ? strlen(subject) : 0;
+    bool named = n > 0 && strncmp(err->text, subject, n) == 0 && err->text[n] == ':'; /* sources put their name in front */
+    fprintf(stderr, "reel %s: %s%s%s\n", command->name, subject && !named ? subject : "", subject && !named ? ": " : "", err->text);
+    return CLI_FAILED;
+}
+
+int cli_misused(const struct cli_command *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "reel %s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nusage: reel %s %s   (--help tells more)\n", command->name, command->arguments);
+    va_end(arguments);
+    return CLI_USAGE;
+}
+
+bool cli_flush(struct reel_error *err) {
+    return fflush(stdout) == 0 && !ferror(stdout) ? true : reel_fail_errno(err, "standard output");
+}
+
+const char *cli_size_text(uint64_t bytes, char out[16]) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 999.95 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(out, 16, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return out;
+}
+
+const char *cli_file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* ---- help */
+
+static void print_option(const struct cli_option *o) {
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    printf("  %-*s%s", HELP_COLUMN, left, strlen(left) >= HELP_COLUMN ? "  " : "");
+    for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
+        printf("%s%s", i ? ", " : "", o->choices[i]);
+    }
+    printf("%s%s\n", o->kind == CLI_CHOICE ? ": " : "", o->help);
+}
+
+void cli_print_help(const struct cli_command *command, const struct cli_option *options) {
+    printf("usage: reel %s %s\n\n%s\n", command->name, command->arguments, command->summary);
+    if (command->details) {
+        printf("\n%s\n", command->details);
+    }
+    puts("");
+    for (const struct cli_option *o = options; o->name; o++) {
+        print_option(o);
+    }
+    print_option(&(struct cli_option){.name = "help", .kind = CLI_FLAG, .help = "this text"});
+}
+
+/* ---- values */
+
+static bool read_uint(const struct cli_option *o, const char *text, struct reel_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < o->least || (o->most > 0 && value > o->most)) {
+        return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number from %llu to %llu", text, (unsigned long long)o->least,
+                                       (unsigned long long)o->most)
+                           : reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number%s", text, o->least > 0 ? " above 0" : "");
+    }
+    *(uint64_t *)o->to = value;
+    return true;
+}
+
+static bool read_every(struct cli_every *every, const char *text, struct reel_error *err) {
+    struct cli_option number = {.to = &every->n, .least = 1};
+    *every = (struct cli_every){0};
+    return read_uint(&number, text, NULL) || reel_duration_parse(text, &every->ns, err);
+}
+
+static bool read_choice(const struct cli_option *o, const char *text, struct reel_error *err) {
+    char list[128] = "";
+    for (int i = 0; o->choices[i]; i++) {
+        if (strcmp(o->choices[i], text) == 0) {
+            *(int *)o->to = i;
+            return true;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", o->choices[i]);
+    }
+    return reel_fail(err, REEL_ARGUMENT, "\"%s\" is none of %s", text, list);
+}
+
+static bool read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err) {
+    struct cli_list *list = o->to;
+    struct cli_time *time = o->to;
+    switch (o->kind) {
+    case CLI_FLAG:
+        *(bool *)o->to = true;
+        return true;
+    case CLI_TEXT:
+        *(const char **)o->to = text;
+        return true;
+    case CLI_LIST:
+        if (!list->items && !(list->items = calloc((size_t)most + 1, sizeof *list->items))) {
+            return reel_fail_memory(err);
+        }
+        list->items[list->count++] = text;
+        return true;
+    case CLI_UINT:
+        return read_uint(o, text, err);
+    case CLI_TIME:
+        time->given = true;
+        return reel_time_parse(text, 1, &time->time, err);
+    case CLI_EVERY:
+        return read_every(o->to, text, err);
+    case CLI_CHOICE:
+        return read_choice(o, text, err);
+    }
+    return false;
+}
+
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first, int *exit_code) {
+    struct option table[OPTIONS_MAX + 2] = {0};
+    int n = 0, found;
+    for (; options[n].name && n < OPTIONS_MAX; n++) {
+        table[n] = (struct option){.name = options[n].name, .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument, .val = n + 1};
+    }
+    table[n] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTIONS_MAX + 1};
+    opterr = 0;
+    optind = 0;
+    *exit_code = CLI_USAGE;
+    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+        struct reel_error err = {0};
+        if (found == OPTIONS_MAX + 1 || found == 'h') {
+            cli_print_help(command, options);
+            *exit_code = CLI_DONE;
+            return false;
+        }
+        if (found == '?' || found == ':') {
+            cli_misused(command, found == ':' ? "%s needs a value" : "there is no option %s", argv[optind - 1]);
+            return false;
+        }
+        if (!read_value(&options[found - 1], optarg, argc, &err)) {
+            cli_misused(command, "--%s: %s", options[found - 1].name, err.text);
+            return false;
+        }
+    }
+    *first = optind;
+    if (argc - optind < wanted) {
+        cli_misused(command, argc == optind ? "no file is named" : "more arguments are needed");
+        return false;
+    }
+    return true;
+}

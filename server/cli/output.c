@@ -1,0 +1,91 @@
+/* A file that appears whole under its name, or not at all. What is there already and is no plain file (a pipe, /dev/stdout) is written to as it is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+enum { MODE = 0666 }; /* less the umask */
+
+bool cli_output_open(struct cli_output *o, const char *path, bool replace, struct reel_error *err) {
+    *o = (struct cli_output){.path = path, .fd = -1, .replace = replace};
+    struct stat st;
+    if (strcmp(path, "-") == 0) {
+        o->fd = STDOUT_FILENO;
+        return true;
+    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+        o->own_fd = true;
+        return o->fd >= 0 || reel_fail_errno(err, "%s", path);
+    }
+    if (!replace && access(path, F_OK) == 0) {
+        return reel_fail(err, REEL_CONFLICT, "%s: it is there already; --force replaces it", path);
+    }
+    if (asprintf(&o->temporary, "%s.tmp-%ld", path, (long)getpid()) < 0) {
+        o->temporary = NULL;
+        return reel_fail_memory(err);
+    }
+    o->own_fd = true;
+    if ((o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE)) < 0) {
+        reel_fail_errno(err, "%s", path);
+        free(TAKE(o->temporary));
+        return false;
+    }
+    return true;
+}
+
+bool cli_output_write(struct cli_output *o, const void *data, size_t size, struct reel_error *err) {
+    const char *at = data;
+    while (size > 0) {
+        ssize_t n = write(o->fd, at, size);
+        if (n < 0 && errno != EINTR) {
+            return reel_fail_errno(err, "%s", o->temporary ? o->path : "standard output");
+        }
+        if (cli_interrupted()) {
+            return reel_fail(err, REEL_CANCELLED, "interrupted");
+        }
+        at += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* The name is safe once its folder is. */
+static bool sync_folder(const char *path, struct reel_error *err) {
+    AUTO_MEM char *copy = strdup(path);
+    AUTO_FD int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return fd >= 0 && fsync(fd) != 0 && errno != EINVAL ? reel_fail_errno(err, "%s: folder", path) : true;
+}
+
+/* Where the file system cannot rename without replacing, the look before the work must do. */
+static bool give_name(struct cli_output *o) {
+    if (o->replace) {
+        return rename(o->temporary, o->path) == 0;
+    }
+    return renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_NOREPLACE) == 0 || (errno == EINVAL && rename(o->temporary, o->path) == 0);
+}
+
+bool cli_output_finish(struct cli_output *o, struct reel_error *err) {
+    if (!o->temporary) {
+        return true;
+    }
+    if (fsync(o->fd) != 0 || !give_name(o)) {
+        return reel_fail_errno(err, "%s", o->path);
+    }
+    free(TAKE(o->temporary));
+    return sync_folder(o->path, err);
+}
+
+void cli_output_done(struct cli_output *o) {
+    if (o->own_fd && o->fd >= 0) {
+        close(o->fd);
+    }
+    if (o->temporary) {
+        unlink(o->temporary);
+        free(o->temporary);
+    }
+    *o = (struct cli_output){.fd = -1};
+}

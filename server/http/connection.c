@@ -1,0 +1,321 @@
+/* What the library calls, in the order in which it does: a connection opens, a request's target comes, its headers, its body in pieces, its end;
+ * then the next request. Its one rule: a route's functions run as http.h says: begin, piece …, then exactly one of handle (which replies), an earlier
+ * reply, or aborted. */
+#include "http/private.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <linux/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { LONG_WORK_MS = 500 };
+
+/* ---- connections */
+
+static void name_remote(struct http_connection *c, const struct sockaddr *address) {
+    char text[INET6_ADDRSTRLEN] = "?";
+    if (address && address->sa_family == AF_INET) {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, text, sizeof text);
+    } else if (address && address->sa_family == AF_INET6) {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, text, sizeof text);
+    }
+    bool mapped = strncmp(text, "::ffff:", 7) == 0 && strchr(text, '.');
+    snprintf(c->remote, sizeof c->remote, "%s", text + (mapped ? 7 : 0));
+}
+
+void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot, enum MHD_ConnectionNotificationCode code) {
+    struct http_server *server = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct http_connection *c = calloc(1, sizeof *c);
+        if (!c) {
+            return; /* its requests are turned away */
+        }
+        c->server = server;
+        c->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        name_remote(c, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+        *slot = c;
+        deadline_add(c);
+        atomic_fetch_add_explicit(&server->counters.connections, 1, memory_order_relaxed);
+        return;
+    }
+    struct http_connection *c = *slot;
+    *slot = NULL;
+    if (c) {
+        deadline_remove(c); /* the library closes the socket after this */
+        request_close(&c->request);
+        free(c);
+        atomic_fetch_sub_explicit(&server->counters.connections, 1, memory_order_relaxed);
+    }
+}
+
+void *connection_on_target(void *context, const char *target, struct MHD_Connection *mhd) {
+    (void)context;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct http_connection *c = info ? info->socket_context : NULL;
+    if (!c) {
+        return NULL;
+    }
+    deadline_phase(c, PHASE_HEADERS);
+    request_close(&c->request);
+    return request_open(&c->request, c, mhd, target) ? &c->request : NULL;
+}
+
+/* The library's idle time-out would count long work of ours: start it anew. */
+void connection_worked(struct http_request *r, int64_t begun_ms) {
+    if (http_clock_ms() - begun_ms > LONG_WORK_MS) {
+        (void)MHD_set_connection_option(r->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+        (void)MHD_set_connection_option(r->mhd, MHD_CONNECTION_OPTION_TIMEOUT, r->server->options.idle_timeout_s);
+    }
+}
+
+/* ---- the headers have come */
+
+static void take_method(struct http_request *r, const char *method) {
+    snprintf(r->method, sizeof r->method, "%s", guard_token(method) && strlen(method) <= HTTP_METHOD_MAX ? method : "?");
+}
+
+static void take_body_length(struct http_request *r) {
+    const char *length = http_header(r, "Content-Length");
+    r->body_known = http_header(r, "Transfer-Encoding") == NULL;
+    r->body_length = length && r->body_known ? strtoull(length, NULL, 10) : 0;
+    r->has_body = !r->body_known || r->body_length > 0;
+}
+
+/* Finds the route; false when it has replied. */
+static bool find_route(struct http_request *r) {
+    char allow[128];
+    enum http_match match = router_match(r->server->router, r->method, &r->path, &r->route);
+    if (match == MATCH_NONE) {
+        http_reply_problem(r, 404, "not-found", "There is nothing at this path.");
+        return false;
+    }
+    if (match == MATCH_FOUND && !cors_is_preflight(r)) {
+        return true;
+    }
+    router_allow(r->server->router, &r->path, allow, sizeof allow);
+    if (cors_is_preflight(r)) {
+        cors_preflight(r, allow);
+        return false;
+    }
+    http_add_header(r, "Allow", allow);
+    if (request_method_is(r, "OPTIONS")) {
+        http_reply_empty(r, 204);
+    } else {
+        http_reply_problem(r, 405, "method-not-allowed", "%s is not answered here, but %s.", r->method, allow);
+    }
+    return false;
+}
+
+/* Names in the path, then parameters; false when it has replied. */
+static bool take_arguments(struct http_request *r) {
+    size_t target_size = strlen(r->target);
+    size_t path_size = request_raw_path_size(r);
+    char *captures = r->buffer + target_size + 1 + path_size + 1;
+    char *decoded = captures + path_size + 1;
+    const char *query = r->target + path_size + (r->target[path_size] == '?');
+    r->captured_count = router_capture(r->route, &r->path, captures, r->captured, r->captured_values);
+    if (*query == '\0') {
+        return true;
+    }
+    json_t *errors = json_array();
+    if (params_parse(query, decoded, r->route->params, &r->query, errors)) {
+        json_decref(errors);
+        return true;
+    }
+    reply_bad_params(r, errors);
+    return false;
+}
+
+static bool body_is_wanted(struct http_request *r) {
+    if (r->route->begin || r->body_length <= HTTP_BODY_IGNORED_MAX) {
+        return true;
+    }
+    http_reply_problem(r, 413, "body-not-wanted", "This path takes no body.");
+    return false;
+}
+
+static void admit(struct http_request *r, const char *version) {
+    take_body_length(r);
+    if (!guard_request(r, version) || !guard_host(r)) {
+        return;
+    }
+    if (request_method_is(r, "OPTIONS") && strcmp(r->target, "*") == 0) {
+        http_reply_empty(r, 204);
+        return;
+    }
+    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !take_arguments(r) || !body_is_wanted(r)) {
+        return;
+    }
+    if (r->route->begin) {
+        r->began = true;
+        r->route->begin(r);
+    }
+}
+
+/* Hands the reply to the library. */
+static enum MHD_Result send_reply(struct http_request *r) {
+    struct MHD_Response *response = r->response;
+    if (!response) {
+        return MHD_NO;
+    }
+    if (r->close || atomic_load_explicit(&r->server->draining, memory_order_relaxed)) {
+        reply_header(response, "Connection", "close");
+    }
+    r->response = NULL;
+    enum MHD_Result result = MHD_queue_response(r->mhd, r->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result on_headers(struct http_request *r, const char *method, const char *version) {
+    int64_t begun_ms = http_clock_ms();
+    r->started = true;
+    atomic_fetch_add(&r->server->running, 1);
+    deadline_phase(r->connection, PHASE_BUSY);
+    take_method(r, method);
+    request_take_id(r);
+    admit(r, version);
+    connection_worked(r, begun_ms);
+    if (r->has_body && !r->replied) {
+        deadline_phase(r->connection, PHASE_BODY);
+    }
+    if (r->replied && r->has_body) {
+        r->refused = r->close = true;
+        return send_reply(r);
+    }
+    return MHD_YES; /* called again at once when there is no body */
+}
+
+/* ---- the body comes */
+
+static bool drop(struct http_request *r, size_t size) {
+    r->dropped_bytes += size;
+    if (!r->replied && !r->route->begin && r->dropped_bytes > HTTP_BODY_IGNORED_MAX) {
+        http_reply_problem(r, 413, "body-not-wanted", "This path takes no body.");
+    }
+    return r->dropped_bytes <= HTTP_BODY_DRAINED_MAX;
+}
+
+static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t size) {
+    struct http_connection *c = r->connection;
+    r->body_bytes += size;
+    atomic_fetch_add_explicit(&c->window_bytes, size, memory_order_relaxed);
+    if (!r->route->piece || r->gave_up) {
+        return drop(r, size) ? MHD_YES : MHD_NO;
+    }
+    int64_t begun_ms = http_clock_ms();
+    atomic_store_explicit(&c->phase, PHASE_BUSY, memory_order_release);
+    r->gave_up = !r->route->piece(r, data, size);
+    atomic_fetch_add_explicit(&c->since_ms, http_clock_ms() - begun_ms, memory_order_relaxed);
+    atomic_store_explicit(&c->phase, PHASE_BODY, memory_order_release);
+    connection_worked(r, begun_ms);
+    return MHD_YES;
+}
+
+static enum MHD_Result on_end(struct http_request *r) {
+    int64_t begun_ms = http_clock_ms();
+    r->body_ended = true;
+    deadline_phase(r->connection, PHASE_BUSY);
+    if (!r->replied) {
+        r->route->handle(r);
+        connection_worked(r, begun_ms);
+    }
+    if (!r->replied) {
+        http_reply_problem(r, 500, "internal", "The request was not answered.");
+    }
+    return send_reply(r);
+}
+
+enum MHD_Result connection_on_request(void *context, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
+                                      const char *data, size_t *size, void **request) {
+    struct http_request *r = *request;
+    (void)context, (void)mhd, (void)url;
+    if (!r) {
+        return MHD_NO;
+    }
+    if (!r->started) {
+        return on_headers(r, method, version);
+    }
+    if (*size > 0) {
+        size_t taken = *size;
+        *size = 0;
+        return on_piece(r, data, taken);
+    }
+    return on_end(r);
+}
+
+/* ---- and it is over */
+
+/* Closing a socket that still gets bytes resets it, and the answer is lost on the way: take bytes for a moment. */
+static void linger(int fd) {
+    char bytes[16 << 10];
+    int64_t until_ms = http_clock_ms() + HTTP_LINGER_MS;
+    shutdown(fd, SHUT_WR);
+    for (int64_t left = HTTP_LINGER_MS; left > 0; left = until_ms - http_clock_ms()) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (poll(&wait, 1, (int)left) <= 0 || recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) {
+            return;
+        }
+    }
+}
+
+/* Of a body that the library sends by itself and that was cut: what the client has acknowledged. */
+static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_bytes_acked < c->sent_before) {
+        return 0;
+    }
+    uint64_t sent = info.tcpi_bytes_acked - c->sent_before;
+    return sent < length ? sent : length;
+}
+
+static void count(struct http_request *r, bool cut) {
+    struct http_counters *counters = &r->server->counters;
+    if (r->by_library && !http_is_head(r)) {
+        r->sent_bytes = cut ? acknowledged(r->connection, r->reply_bytes) : r->reply_bytes;
+    }
+    r->connection->sent_before += r->sent_bytes;
+    atomic_fetch_add_explicit(&counters->requests, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->status[r->status / 100 < 6 ? r->status / 100 : 0], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->bytes_in, r->body_bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->bytes_out, r->sent_bytes, memory_order_relaxed);
+}
+
+void connection_on_completed(void *context, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code) {
+    struct http_request *r = *request;
+    bool cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
+    (void)context, (void)mhd;
+    *request = NULL;
+    if (!r) {
+        return;
+    }
+    struct http_server *server = r->server;
+    struct http_connection *c = r->connection;
+    bool started = r->started, refused = r->refused;
+    if (started) {
+        if (r->began && !r->body_ended && !r->replied && r->route->aborted) {
+            r->route->aborted(r);
+        }
+        count(r, cut);
+        log_request(r, cut);
+    } else if (!cut) { /* the library's own parser refused it */
+        snprintf(r->method, sizeof r->method, "-");
+        r->status = 400;
+        request_take_id(r);
+        count(r, cut);
+        log_request(r, cut);
+    }
+    request_close(r);
+    deadline_phase(c, PHASE_IDLE);
+    if (refused && !cut) {
+        linger(c->fd);
+    }
+    if (started) {
+        atomic_fetch_sub(&server->running, 1);
+    }
+}

@@ -1,0 +1,63 @@
+/* Pages of other origins (CORS). Its one rule: only origins listed by name may send credentials or write; "*" lets all read without. */
+#include "http/private.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char allowed_headers[] = "Authorization, Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Content-Type, "
+                                      "Accept, Prefer, Last-Event-ID, X-Request-Id, Api-Version, Idempotency-Key, Repr-Digest, Content-Digest, "
+                                      "Want-Repr-Digest, Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Concat, "
+                                      "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version";
+static const char exposed_headers[] = "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Last-Modified, Link, "
+                                      "Location, Repr-Digest, Retry-After, Server-Timing, X-Total-Count, X-Request-Id, Upload-Offset, Upload-Length, "
+                                      "Upload-Expires, Upload-Complete, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size";
+
+bool cors_origin_listed(const struct http_server *server, const char *origin) {
+    for (const char *const *known = server->options.origins; known && *known; known++) {
+        if (strcmp(*known, "*") != 0 && strcasecmp(*known, origin) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether any origin is treated differently from others; then caches must know. */
+static bool origins_differ(const struct http_server *server) {
+    const char *const *known = server->options.origins;
+    return known && known[0] && !(strcmp(known[0], "*") == 0 && !known[1]);
+}
+
+void cors_headers(const struct http_request *r, struct MHD_Response *response) {
+    const char *origin = http_header(r, "Origin");
+    if (origins_differ(r->server)) {
+        reply_header(response, "Vary", "Origin");
+    }
+    if (!origin) {
+        return;
+    }
+    if (cors_origin_listed(r->server, origin)) {
+        reply_header(response, "Access-Control-Allow-Origin", origin);
+        reply_header(response, "Access-Control-Allow-Credentials", "true");
+    } else if (r->server->any_origin && !request_writes(r)) {
+        reply_header(response, "Access-Control-Allow-Origin", "*");
+    } else {
+        return;
+    }
+    reply_header(response, "Access-Control-Expose-Headers", exposed_headers);
+}
+
+bool cors_is_preflight(const struct http_request *r) {
+    return request_method_is(r, "OPTIONS") && http_header(r, "Origin") && http_header(r, "Access-Control-Request-Method");
+}
+
+void cors_preflight(struct http_request *r, const char *allow) {
+    bool listed = cors_origin_listed(r->server, http_header(r, "Origin"));
+    if (listed || r->server->any_origin) {
+        http_add_header(r, "Access-Control-Allow-Methods", listed ? allow : "GET, HEAD");
+        http_add_header(r, "Access-Control-Allow-Headers", allowed_headers);
+        http_add_header(r, "Access-Control-Max-Age", "7200");
+    }
+    http_add_header(r, "Allow", allow);
+    http_add_header(r, "Vary", "Access-Control-Request-Method");
+    http_reply_empty(r, 204);
+}

@@ -1,0 +1,111 @@
+/* The watchdog: a client that drips a byte a second is not idle to the library, and would stay for ever.
+ * Its one rule: it only ever shuts a socket down; the connection's own thread sees the end and cleans up. */
+#include "http/private.h"
+
+#include <sys/socket.h>
+#include <time.h>
+
+static bool upload_too_slow(struct http_connection *c, int64_t now_ms) {
+    int64_t window = atomic_load_explicit(&c->server->watch.rate_window_ms, memory_order_relaxed);
+    int64_t elapsed = now_ms - atomic_load_explicit(&c->since_ms, memory_order_relaxed);
+    if (elapsed < window) {
+        return false;
+    }
+    uint64_t bytes = atomic_exchange_explicit(&c->window_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->since_ms, now_ms, memory_order_relaxed);
+    return (double)bytes * 1000.0 < (double)c->server->options.body_min_rate * (double)elapsed;
+}
+
+bool deadline_passed(struct http_connection *c, int64_t now_ms) {
+    const struct http_options *o = &c->server->options;
+    int64_t elapsed = now_ms - atomic_load_explicit(&c->since_ms, memory_order_relaxed);
+    switch ((enum http_phase)atomic_load_explicit(&c->phase, memory_order_acquire)) {
+    case PHASE_HEADERS:
+        return o->header_timeout_s && elapsed > (int64_t)o->header_timeout_s * 1000;
+    case PHASE_IDLE: /* the library ends true idleness; this ends a next request that drips */
+        return o->header_timeout_s && o->idle_timeout_s && elapsed > ((int64_t)o->idle_timeout_s + o->header_timeout_s) * 1000;
+    case PHASE_BODY:
+        return o->body_min_rate && upload_too_slow(c, now_ms);
+    case PHASE_BUSY:
+        return false;
+    }
+    return false;
+}
+
+void deadline_phase(struct http_connection *c, enum http_phase phase) {
+    atomic_store_explicit(&c->since_ms, http_clock_ms(), memory_order_relaxed);
+    atomic_store_explicit(&c->window_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
+}
+
+void deadline_add(struct http_connection *c) {
+    struct http_watch *watch = &c->server->watch;
+    deadline_phase(c, PHASE_HEADERS);
+    pthread_mutex_lock(&watch->mutex);
+    c->next = watch->first;
+    if (c->next) {
+        c->next->previous = c;
+    }
+    watch->first = c;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+void deadline_remove(struct http_connection *c) {
+    struct http_watch *watch = &c->server->watch;
+    pthread_mutex_lock(&watch->mutex);
+    if (c->previous) {
+        c->previous->next = c->next;
+    } else {
+        watch->first = c->next;
+    }
+    if (c->next) {
+        c->next->previous = c->previous;
+    }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static void *watch_run(void *context) {
+    struct http_watch *watch = context;
+    pthread_mutex_lock(&watch->mutex);
+    while (!watch->stop) {
+        int64_t now_ms = http_clock_ms();
+        for (struct http_connection *c = watch->first; c; c = c->next) {
+            if (deadline_passed(c, now_ms)) {
+                shutdown(c->fd, SHUT_RDWR);
+            }
+        }
+        int64_t next_ms = now_ms + HTTP_WATCH_MS;
+        struct timespec until = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
+        pthread_cond_timedwait(&watch->wake, &watch->mutex, &until);
+    }
+    pthread_mutex_unlock(&watch->mutex);
+    return NULL;
+}
+
+bool deadline_start(struct http_server *server, struct reel_error *err) {
+    struct http_watch *watch = &server->watch;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&watch->mutex, NULL);
+    pthread_cond_init(&watch->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    atomic_store(&watch->rate_window_ms, HTTP_RATE_WINDOW_MS);
+    watch->running = pthread_create(&watch->thread, NULL, watch_run, watch) == 0;
+    return watch->running || reel_fail(err, REEL_NO_MEMORY, "no thread for the watchdog of connections");
+}
+
+void deadline_stop(struct http_server *server) {
+    struct http_watch *watch = &server->watch;
+    if (!watch->running) {
+        return;
+    }
+    pthread_mutex_lock(&watch->mutex);
+    watch->stop = true;
+    pthread_cond_signal(&watch->wake);
+    pthread_mutex_unlock(&watch->mutex);
+    pthread_join(watch->thread, NULL);
+    pthread_cond_destroy(&watch->wake);
+    pthread_mutex_destroy(&watch->mutex);
+    watch->running = false;
+}

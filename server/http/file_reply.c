@@ -1,0 +1,265 @@
+/* Replies with a body of known length: whole, one range, several ranges, or only their headers. Its one rule: what cannot be delivered
+ * whole is cut, so that the client sees fewer bytes than Content-Length says and never wrong ones. */
+#include "http/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The body is a row of pieces: texts of ours (multipart headers) and runs of the file. */
+struct piece {
+    char *text; /* NULL: of the file */
+    uint64_t offset, size;
+};
+
+struct file_body {
+    struct http_request *request;
+    struct http_file file;
+    size_t count;
+    struct piece pieces[];
+};
+
+static void file_release(const struct http_file *file) {
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    if (file->free) {
+        file->free(file->context);
+    }
+}
+
+static void body_free(void *context) {
+    struct file_body *body = context;
+    for (size_t i = 0; i < body->count; i++) {
+        free(body->pieces[i].text);
+    }
+    file_release(&body->file);
+    free(body);
+}
+
+static bool file_read(const struct http_file *file, uint64_t offset, char *buffer, size_t size, struct reel_error *err) {
+    if (file->fd < 0) {
+        return file->read(file->context, offset, buffer, size, err);
+    }
+    while (size > 0) {
+        ssize_t got = pread(file->fd, buffer, size, (off_t)offset);
+        if (got <= 0) {
+            return got < 0 ? reel_fail_errno(err, "the file cannot be read") : reel_fail(err, REEL_CHANGED, "the file has become shorter");
+        }
+        buffer += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t size) {
+    struct file_body *body = context;
+    struct http_request *r = body->request;
+    const struct piece *piece = body->pieces;
+    for (; piece < body->pieces + body->count && position >= piece->size; piece++) {
+        position -= piece->size;
+    }
+    if (piece == body->pieces + body->count) {
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+    size = size < piece->size - position ? size : (size_t)(piece->size - position);
+    if (piece->text) {
+        memcpy(buffer, piece->text + position, size);
+    } else {
+        int64_t begun_ms = http_clock_ms();
+        struct reel_error err = {0};
+        if (!file_read(&body->file, piece->offset + position, buffer, size, &err)) {
+            reply_note_error(r, err.text);
+            atomic_fetch_add_explicit(&r->server->counters.streams_cut, 1, memory_order_relaxed);
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        }
+        connection_worked(r, begun_ms);
+    }
+    r->sent_bytes += size;
+    return (ssize_t)size;
+}
+
+/* Takes the file. */
+static struct file_body *body_new(struct http_request *r, const struct http_file *file, size_t pieces) {
+    struct file_body *body = calloc(1, sizeof *body + pieces * sizeof body->pieces[0]);
+    if (!body) {
+        file_release(file);
+        return NULL;
+    }
+    body->request = r;
+    body->file = *file;
+    return body;
+}
+
+/* Takes the body. */
+static struct MHD_Response *body_response(struct file_body *body, uint64_t *length) {
+    *length = 0;
+    for (size_t i = 0; i < body->count; i++) {
+        *length += body->pieces[i].size;
+    }
+    size_t block = *length < HTTP_BLOCK_BYTES ? (size_t)*length : HTTP_BLOCK_BYTES;
+    struct MHD_Response *response = MHD_create_response_from_callback(*length, block ? block : 1, body_read, body, body_free);
+    if (!response) {
+        body_free(body);
+    }
+    return response;
+}
+
+/* One run of the file: by sendfile when it is one. Takes the file. */
+static struct MHD_Response *run_response(struct http_request *r, const struct http_file *file, uint64_t offset, uint64_t size) {
+    if (size == 0) {
+        file_release(file);
+        return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    }
+    if (file->fd >= 0) {
+        struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(size, file->fd, offset);
+        struct http_file rest = *file;
+        rest.fd = response ? -1 : file->fd;
+        file_release(&rest);
+        r->by_library = true;
+        return response;
+    }
+    struct file_body *body = body_new(r, file, 1);
+    if (!body) {
+        return NULL;
+    }
+    body->pieces[body->count++] = (struct piece){.offset = offset, .size = size};
+    return body_response(body, &size);
+}
+
+static bool add_text(struct file_body *body, const char *text) {
+    struct piece *piece = &body->pieces[body->count];
+    *piece = (struct piece){.text = strdup(text), .size = strlen(text)};
+    body->count += piece->text != NULL;
+    return piece->text != NULL;
+}
+
+/* multipart/byteranges. Takes the file. */
+static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file, const struct http_ranges *ranges, uint64_t *length) {
+    char boundary[HTTP_ID_MAX + 16], text[512];
+    snprintf(boundary, sizeof boundary, "reel-part-%.16s", r->id);
+    struct file_body *body = body_new(r, file, 2 * ranges->count + 1);
+    bool made = body != NULL;
+    for (size_t i = 0; made && i < ranges->count; i++) {
+        const struct http_range *range = &ranges->items[i];
+        snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", i ? "\r\n" : "", boundary,
+                 file->media_type, (unsigned long long)range->first, (unsigned long long)range->last, (unsigned long long)file->length);
+        made = add_text(body, text);
+        if (made) {
+            body->pieces[body->count++] = (struct piece){.offset = range->first, .size = range->last - range->first + 1};
+        }
+    }
+    snprintf(text, sizeof text, "\r\n--%s--\r\n", boundary);
+    if (!made || !add_text(body, text)) {
+        if (body) {
+            body_free(body);
+        }
+        return NULL;
+    }
+    struct MHD_Response *response = body_response(body, length);
+    if (response) {
+        snprintf(text, sizeof text, "multipart/byteranges; boundary=%s", boundary);
+        reply_header(response, "Content-Type", text);
+    }
+    return response;
+}
+
+/* Content-Disposition with the name twice: in plain ASCII, and as RFC 8187 has it. */
+static void add_disposition(struct http_request *r, const char *name) {
+    char plain[HTTP_FILE_NAME_MAX + 1], encoded[3 * HTTP_FILE_NAME_MAX + 1], value[4 * HTTP_FILE_NAME_MAX + 64];
+    size_t size = strlen(name), used = 0;
+    if (size > HTTP_FILE_NAME_MAX) {
+        for (size = HTTP_FILE_NAME_MAX; size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80; size--) {
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)name[i];
+        plain[i] = c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '%' || c == '/' ? '_' : (char)c;
+        bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("!#$&+-.^_`|~", c));
+        if (safe) {
+            encoded[used++] = (char)c;
+        } else {
+            used += (size_t)snprintf(encoded + used, 4, "%%%02X", c);
+        }
+    }
+    plain[size] = encoded[used] = '\0';
+    snprintf(value, sizeof value, "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain, encoded);
+    http_add_header(r, "Content-Disposition", value);
+}
+
+/* What a 304 carries as well. */
+static void add_validators(struct http_request *r, const struct http_file *file) {
+    if (file->etag) {
+        http_add_header(r, "ETag", file->etag);
+    }
+    if (file->modified_ns) {
+        char date[HTTP_DATE_TEXT];
+        conditional_format_date(file->modified_ns / 1000000000 - (file->modified_ns % 1000000000 < 0), date);
+        http_add_header(r, "Last-Modified", date);
+    }
+    http_add_header(r, "Accept-Ranges", "bytes");
+}
+
+static void add_content_range(struct http_request *r, const struct http_range *range, uint64_t length) {
+    char text[96] = "";
+    if (range) {
+        snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range->first, (unsigned long long)range->last, (unsigned long long)length);
+    } else {
+        snprintf(text, sizeof text, "bytes */%llu", (unsigned long long)length);
+    }
+    http_add_header(r, "Content-Range", text);
+}
+
+/* 304, 412 and 416: no byte of the file is needed. Takes the file. */
+static void reply_without(struct http_request *r, const struct http_file *file, unsigned status) {
+    if (status == 304) {
+        reply_not_modified(r, file->length);
+    } else if (status == 412) {
+        http_reply_problem(r, 412, "precondition-failed", "The file is not in the state that the request asks for.");
+    } else {
+        add_content_range(r, NULL, file->length);
+        http_reply_problem(r, 416, "range-not-satisfiable", "No part of the range lies inside the %llu bytes of the file.", (unsigned long long)file->length);
+    }
+    file_release(file);
+}
+
+void http_reply_file(struct http_request *r, const struct http_file *file) {
+    if (r->replied) {
+        file_release(file);
+        return;
+    }
+    struct http_validators validators = {.etag = file->etag, .modified_ns = file->modified_ns};
+    struct http_ranges ranges = {0};
+    add_validators(r, file);
+    unsigned condition = conditional_status(r, &validators);
+    if (condition) {
+        reply_without(r, file, condition);
+        return;
+    }
+    bool ranged = request_method_is(r, "GET") && conditional_if_range(r, &validators);
+    enum http_range_answer answer = ranged ? range_parse(http_header(r, "Range"), file->length, &ranges) : RANGE_WHOLE;
+    if (answer == RANGE_UNSATISFIABLE) {
+        reply_without(r, file, 416);
+        return;
+    }
+    if (file->file_name) {
+        add_disposition(r, file->file_name);
+    }
+    if (file->repr_digest) {
+        http_add_header(r, "Repr-Digest", file->repr_digest);
+    }
+    struct http_range all = {.first = 0, .last = file->length - 1};
+    const struct http_range *range = answer == RANGE_PARTS ? &ranges.items[0] : &all;
+    uint64_t length = range->last - range->first + 1; /* of an empty file: 0 */
+    bool several = answer == RANGE_PARTS && ranges.count > 1;
+    if (answer == RANGE_PARTS && !several) {
+        add_content_range(r, range, file->length);
+    }
+    AUTO_MEM char *media_type = strdup(file->media_type); /* the context may own it */
+    struct MHD_Response *response = several ? parts_response(r, file, &ranges, &length) : run_response(r, file, range->first, length);
+    if (response && !several) {
+        reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
+    }
+    reply_take(r, answer == RANGE_PARTS ? 206 : 200, response, length);
+}

@@ -1,0 +1,166 @@
+/* Requests that could be read in two ways, or come from where they should not. Its one rule: refuse and close, never repair;
+ * a proxy in front may have read the same bytes differently. */
+#include "http/private.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+bool guard_token(const char *text) {
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    const char *p = text;
+    for (; *p; p++) {
+        bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr(others, *p);
+        if (!good) {
+            return false;
+        }
+    }
+    return p > text;
+}
+
+struct seen {
+    unsigned lengths, encodings, hosts;
+    const char *length, *encoding, *fault;
+};
+
+static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    struct seen *seen = context;
+    (void)kind;
+    value = value ? value : "";
+    if (!guard_token(name)) {
+        seen->fault = "A header's name is no token.";
+    } else if (strpbrk(value, "\r\n")) {
+        seen->fault = "A header's value holds a line break.";
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        seen->lengths++;
+        seen->length = value;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        seen->encodings++;
+        seen->encoding = value;
+    } else if (strcasecmp(name, "Host") == 0) {
+        seen->hosts++;
+    }
+    return seen->fault ? MHD_NO : MHD_YES;
+}
+
+static const char *target_fault(const char *target) {
+    for (const char *p = target; *p; p++) {
+        if ((unsigned char)*p <= ' ' || *p == 0x7f) {
+            return "The request's target holds a blank or a control character.";
+        }
+        if (p[0] == '%' && p[1] == '0' && p[2] == '0') {
+            return "The request's target holds %00.";
+        }
+    }
+    return NULL;
+}
+
+static const char *framing_fault(const struct seen *seen, const char *version) {
+    if (seen->fault) {
+        return seen->fault;
+    }
+    if (seen->lengths > 1 || seen->encodings > 1) {
+        return "Content-Length or Transfer-Encoding is given more than once.";
+    }
+    if (seen->lengths && seen->encodings) {
+        return "Content-Length and Transfer-Encoding exclude each other.";
+    }
+    if (seen->length && (*seen->length == '\0' || seen->length[strspn(seen->length, "0123456789")])) {
+        return "Content-Length is no number.";
+    }
+    if (seen->encoding && strcasecmp(seen->encoding, "chunked") != 0) {
+        return "The only Transfer-Encoding understood here is chunked.";
+    }
+    if (seen->encoding && strcmp(version, "HTTP/1.1") != 0) {
+        return "Transfer-Encoding needs HTTP/1.1.";
+    }
+    return seen->hosts != 1 ? "A request needs exactly one Host." : NULL;
+}
+
+bool guard_request(struct http_request *r, const char *version) {
+    struct seen seen = {0};
+    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, look_at_header, &seen);
+    const char *fault = framing_fault(&seen, version);
+    if (!fault) {
+        fault = target_fault(r->target);
+    }
+    if (fault) {
+        r->close = true;
+        http_reply_problem(r, 400, "bad-request", "%s", fault);
+    }
+    return !fault;
+}
+
+/* The host without its port and brackets. False when it is none. */
+static bool host_name(const char *host, char *out, size_t size) {
+    bool bracketed = host[0] == '[';
+    const char *begin = host + bracketed;
+    size_t length = strcspn(begin, bracketed ? "]" : ":");
+    const char *after = begin + length;
+    if (bracketed) {
+        if (*after != ']') {
+            return false;
+        }
+        after++;
+    }
+    bool port = *after == ':' && after[1 + strspn(after + 1, "0123456789")] == '\0';
+    if (length == 0 || length >= size || (*after && !port)) {
+        return false;
+    }
+    memcpy(out, begin, length);
+    out[length] = '\0';
+    return true;
+}
+
+static bool is_literal_address(const char *name) {
+    struct in6_addr address;
+    return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
+}
+
+bool guard_host_is_ours(const struct http_server *server, const char *host) {
+    char name[256], ours[256];
+    if (!host_name(host, name, sizeof name)) {
+        return false;
+    }
+    if (strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 || strcasecmp(name, server->address) == 0) {
+        return true;
+    }
+    if (server->any_address && is_literal_address(name)) {
+        return true; /* a page that was led here by a forged name sends the name */
+    }
+    for (const char *const *known = server->options.hosts; known && *known; known++) {
+        if (strcmp(*known, "*") == 0 || (host_name(*known, ours, sizeof ours) && strcasecmp(ours, name) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool guard_host(struct http_request *r) {
+    const char *host = http_header(r, "Host");
+    if (host && guard_host_is_ours(r->server, host)) {
+        return true;
+    }
+    http_reply_problem(r, 421, "unknown-host", "This server does not answer for the host that was asked for; its names are set with its options.");
+    return false;
+}
+
+static bool origin_is_own(const struct http_request *r, const char *origin) {
+    const char *host = http_header(r, "Host");
+    size_t scheme = strncasecmp(origin, "http://", 7) == 0 ? 7 : strncasecmp(origin, "https://", 8) == 0 ? 8 : 0;
+    return scheme && host && strcasecmp(origin + scheme, host) == 0;
+}
+
+bool guard_origin(struct http_request *r) {
+    if (!request_writes(r)) {
+        return true;
+    }
+    const char *origin = http_header(r, "Origin");
+    const char *site = http_header(r, "Sec-Fetch-Site");
+    bool listed = origin && cors_origin_listed(r->server, origin);
+    if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && strcasecmp(site, "cross-site") == 0))) {
+        return true;
+    }
+    http_reply_problem(r, 403, "foreign-origin", "A page of another origin may not change anything here.");
+    return false;
+}

@@ -1,0 +1,286 @@
+/* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the library
+ * when the library can take it (before the body or after it, never between). */
+#include "http/private.h"
+
+#include <libdeflate.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { GZIP_LEVEL = 4 };
+
+void reply_header(struct MHD_Response *response, const char *name, const char *value) {
+    (void)MHD_add_response_header(response, name, value); /* refuses only what the library forbids */
+}
+
+void http_add_header(struct http_request *r, const char *name, const char *value) {
+    size_t name_size = strlen(name), value_size = strlen(value);
+    if (!guard_token(name) || strpbrk(value, "\r\n")) {
+        return;
+    }
+    struct http_extra_header *header = malloc(sizeof *header + name_size + value_size + 2);
+    if (!header) {
+        return;
+    }
+    memcpy(header->name, name, name_size + 1);
+    header->value = memcpy(header->name + name_size + 1, value, value_size + 1);
+    header->next = NULL;
+    *r->extra_headers_end = header;
+    r->extra_headers_end = &header->next;
+}
+
+static const char *extra_header(const struct http_request *r, const char *name) {
+    for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
+        if (strcasecmp(h->name, name) == 0) {
+            return h->value;
+        }
+    }
+    return NULL;
+}
+
+void reply_note_error(struct http_request *r, const char *text) {
+    if (r->error[0] == '\0') {
+        snprintf(r->error, sizeof r->error, "%s", text);
+    }
+}
+
+void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length) {
+    if (r->replied) { /* the first answer counts */
+        if (response) {
+            MHD_destroy_response(response);
+        }
+        return;
+    }
+    r->replied = true;
+    r->status = status;
+    r->response = response;
+    r->reply_bytes = length;
+    if (!response) {
+        reply_note_error(r, "out of memory");
+        return;
+    }
+    reply_header(response, "X-Request-Id", r->id);
+    reply_header(response, "X-Content-Type-Options", "nosniff");
+    reply_header(response, "Referrer-Policy", "no-referrer");
+    if (!extra_header(r, "Cache-Control")) {
+        reply_header(response, "Cache-Control", status >= 400 ? "no-store" : "private, no-cache");
+    }
+    cors_headers(r, response);
+    for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
+        reply_header(response, h->name, h->value);
+    }
+}
+
+/* ---- bodies */
+
+struct text {
+    char *data;
+    size_t size, capacity;
+};
+
+static int text_add(const char *data, size_t size, void *context) {
+    struct text *text = context;
+    if (text->capacity - text->size < size) {
+        size_t capacity = text->capacity ? text->capacity : 512;
+        while (capacity - text->size < size) {
+            capacity *= 2;
+        }
+        char *grown = realloc(text->data, capacity);
+        if (!grown) {
+            return -1;
+        }
+        text->data = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->data + text->size, data, size);
+    text->size += size;
+    return 0;
+}
+
+/* Replaces the text by its gzip form when that is smaller. */
+static bool text_gzip(struct text *text) {
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
+    char *packed = malloc(text->size);
+    size_t size = compressor && packed ? libdeflate_gzip_compress(compressor, text->data, text->size, packed, text->size) : 0;
+    libdeflate_free_compressor(compressor);
+    if (size == 0) {
+        free(packed);
+        return false;
+    }
+    free(text->data);
+    *text = (struct text){.data = packed, .size = size, .capacity = size};
+    return true;
+}
+
+/* Takes text->data. */
+static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text, bool packable) {
+    bool large = packable && text->size >= HTTP_GZIP_MIN;
+    bool packed = large && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && text_gzip(text);
+    struct MHD_Response *response = MHD_create_response_from_buffer(text->size, text->data, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(text->data);
+    } else {
+        reply_header(response, "Content-Type", media_type);
+        if (large) {
+            reply_header(response, "Vary", "Accept-Encoding");
+        }
+        if (packed) {
+            reply_header(response, "Content-Encoding", "gzip");
+        }
+    }
+    r->by_library = true;
+    reply_take(r, status, response, text->size);
+}
+
+/* Takes the reference. False (and has replied) when there is no memory. */
+static bool json_text(struct http_request *r, json_t *body, struct text *text) {
+    bool made = body && json_dump_callback(body, text_add, text, JSON_COMPACT | JSON_ENCODE_ANY) == 0 && text_add("\n", 1, text) == 0;
+    json_decref(body);
+    if (!made) {
+        free(text->data);
+        reply_take(r, 500, NULL, 0);
+    }
+    return made;
+}
+
+void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
+    /* A handler that sets an ETag gets conditional reads for it; such a body is not packed, since the tag is of these very bytes. */
+    const char *etag = extra_header(r, "ETag");
+    struct http_validators validators = {.etag = etag};
+    unsigned condition = etag && status == 200 && !request_writes(r) ? conditional_status(r, &validators) : 0;
+    struct text text = {0};
+    if (!json_text(r, body, &text)) {
+        return;
+    }
+    if (condition == 0) {
+        reply_body(r, status, "application/json", &text, !etag);
+        return;
+    }
+    free(text.data);
+    if (condition == 304) {
+        reply_not_modified(r, text.size);
+    } else {
+        http_reply_problem(r, 412, "precondition-failed", "The resource is not in the state that the request asks for.");
+    }
+}
+
+void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {
+    struct text copy = {0};
+    if (text_add(text, strlen(text), &copy) != 0) {
+        reply_take(r, status, NULL, 0);
+        return;
+    }
+    reply_body(r, status, media_type, &copy, false);
+}
+
+void http_reply_empty(struct http_request *r, unsigned status) {
+    reply_take(r, status, MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), 0);
+}
+
+static ssize_t never_read(void *context, uint64_t position, char *buffer, size_t size) {
+    (void)context, (void)position, (void)buffer, (void)size;
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* A 304 tells the length that the whole would have (or none), and the library is not to make a 0 of it. */
+void reply_not_modified(struct http_request *r, uint64_t length) {
+    reply_take(r, 304, MHD_create_response_from_callback(length, 1, never_read, NULL, NULL), 0);
+}
+
+/* ---- problems */
+
+/* Text as a JSON string, whatever bytes it holds. */
+static json_t *json_safe(const char *text) {
+    json_t *string = json_string(text);
+    if (string) {
+        return string;
+    }
+    AUTO_MEM char *copy = strdup(text);
+    for (char *p = copy; p && *p; p++) {
+        *p = (unsigned char)*p < 0x80 ? *p : '?';
+    }
+    return json_string(copy ? copy : "");
+}
+
+void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members) {
+    char type[128];
+    snprintf(type, sizeof type, "/problems/%s", slug);
+    AUTO_MEM char *instance = strndup(r->target, request_raw_path_size(r));
+    json_t *problem = json_object();
+    json_object_set_new(problem, "type", json_safe(type));
+    json_object_set_new(problem, "title", json_safe(MHD_get_reason_phrase_for(status)));
+    json_object_set_new(problem, "status", json_integer((json_int_t)status));
+    json_object_set_new(problem, "detail", json_safe(detail));
+    json_object_set_new(problem, "instance", json_safe(instance ? instance : ""));
+    json_object_set_new(problem, "request_id", json_safe(r->id));
+    if (extra_members) {
+        json_object_update(problem, extra_members);
+        json_decref(extra_members);
+    }
+    if (status >= 500) {
+        reply_note_error(r, detail);
+    }
+    struct text text = {0};
+    if (json_text(r, problem, &text)) {
+        reply_body(r, status, "application/problem+json", &text, false);
+    }
+}
+
+void http_reply_problem(struct http_request *r, unsigned status, const char *slug, const char *detail, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(text, sizeof text, detail, args);
+    va_end(args);
+    http_reply_problem_with(r, status, slug, text, NULL);
+}
+
+void reply_bad_params(struct http_request *r, json_t *errors) {
+    char text[512];
+    const json_t *first = json_array_get(errors, 0);
+    const char *param = json_string_value(json_object_get(first, "param"));
+    const char *detail = json_string_value(json_object_get(first, "detail"));
+    snprintf(text, sizeof text, "Parameter \"%s\" %s%s", param ? param : "?", detail ? detail : "is wrong", json_array_size(errors) > 1 ? "; and others." : ".");
+    json_t *members = json_object();
+    json_object_set_new(members, "errors", errors);
+    http_reply_problem_with(r, 400, "bad-parameter", text, members);
+}
+
+void http_reply_bad_param(struct http_request *r, const char *param, const char *detail, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(text, sizeof text, detail, args);
+    va_end(args);
+    json_t *error = json_object();
+    json_object_set_new(error, "param", json_safe(param));
+    json_object_set_new(error, "detail", json_safe(text));
+    json_t *errors = json_array();
+    json_array_append_new(errors, error);
+    reply_bad_params(r, errors);
+}
+
+void http_reply_error(struct http_request *r, const struct reel_error *err) {
+    static const struct {
+        unsigned status;
+        const char *slug;
+    } answers[] = {
+        [REEL_OK] = {500, "internal"},
+        [REEL_NOT_MINE] = {415, "unknown-format"},
+        [REEL_DAMAGED] = {422, "damaged"},
+        [REEL_UNSUPPORTED] = {422, "unsupported"},
+        [REEL_LIMIT] = {413, "limit"},
+        [REEL_ARGUMENT] = {400, "bad-argument"},
+        [REEL_NOT_FOUND] = {404, "not-found"},
+        [REEL_CONFLICT] = {409, "conflict"},
+        [REEL_IO] = {500, "io"},
+        [REEL_NO_SPACE] = {507, "no-space"},
+        [REEL_NO_MEMORY] = {503, "no-memory"},
+        [REEL_CANCELLED] = {503, "cancelled"},
+        [REEL_CHANGED] = {500, "changed"},
+    };
+    size_t code = (size_t)err->code < sizeof answers / sizeof answers[0] ? (size_t)err->code : 0;
+    http_reply_problem_with(r, answers[code].status, answers[code].slug, err->text, NULL);
+}

@@ -1,0 +1,185 @@
+/* Starting and stopping. Its one rule: stopping loses no answer that can still be given within the time allowed. */
+#include "http/private.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { BACKLOG = 511, DRAIN_STEP_NS = 5000000 };
+
+/* "127.0.0.1:8040", "[::1]:0", ":8040" (all addresses). */
+static bool split_listen(const char *listen, char *host, size_t host_size, const char **port, struct reel_error *err) {
+    const char *colon = strrchr(listen, ':');
+    bool bracketed = listen[0] == '[' && colon > listen && colon[-1] == ']';
+    size_t size = colon ? (size_t)(colon - listen) - 2u * bracketed : 0;
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size || (!bracketed && memchr(listen, ':', size))) {
+        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is no address to listen on; give HOST:PORT or [IPV6]:PORT", listen);
+    }
+    memcpy(host, listen + bracketed, size);
+    host[size] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+static bool is_any(const struct sockaddr_storage *address) {
+    if (address->ss_family == AF_INET6) {
+        return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    }
+    return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+/* Learns the real address and port from the socket. */
+static bool name_self(struct http_server *server, struct reel_error *err) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    char port[16];
+    if (getsockname(server->fd, (struct sockaddr *)&address, &size) != 0 ||
+        getnameinfo((struct sockaddr *)&address, size, server->address, sizeof server->address, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        return reel_fail(err, REEL_IO, "the listening socket has no address");
+    }
+    bool v6 = address.ss_family == AF_INET6;
+    server->any_address = is_any(&address);
+    const char *host = !server->any_address ? server->address : v6 ? "::1" : "127.0.0.1";
+    snprintf(server->url, sizeof server->url, v6 ? "http://[%s]:%s" : "http://%s:%s", host, port);
+    return true;
+}
+
+static void addrinfo_free(struct addrinfo *info) {
+    if (info) {
+        freeaddrinfo(info);
+    }
+}
+REEL_DEFINE_AUTO(struct addrinfo, addrinfo_free);
+
+static bool listen_on(struct http_server *server, struct reel_error *err) {
+    const char *listen_text = server->options.listen;
+    char host[256];
+    const char *port = NULL;
+    AUTO(addrinfo_free) struct addrinfo *found = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    if (!split_listen(listen_text, host, sizeof host, &port, err)) {
+        return false;
+    }
+    int failed = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
+    if (failed) {
+        return reel_fail(err, REEL_ARGUMENT, "cannot listen on %s: %s", listen_text, gai_strerror(failed));
+    }
+    server->fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int on = 1;
+    if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(server->fd, found->ai_addr, found->ai_addrlen) != 0 || listen(server->fd, BACKLOG) != 0) {
+        return reel_fail_errno(err, "cannot listen on %s", listen_text);
+    }
+    return name_self(server, err);
+}
+
+/* The library's own messages tell of clients that went away; requests are told of by log.c. */
+__attribute__((format(printf, 2, 0))) static void ignore_message(void *context, const char *format, va_list args) {
+    (void)context, (void)format, (void)args;
+}
+
+/* Paths and parameters are decoded here, by our rules; the library is to leave them alone. */
+static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text) {
+    (void)context, (void)connection;
+    return strlen(text);
+}
+
+static bool start_daemon(struct http_server *server, struct reel_error *err) {
+    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit this: signals are for the main thread */
+    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                       //
+                                      MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                          //
+                                      MHD_OPTION_LISTEN_SOCKET, server->fd,                                      //
+                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,               //
+                                      MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                    //
+                                      MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max,              //
+                                      MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,             //
+                                      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                           //
+                                      MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                         //
+                                      MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                 //
+                                      MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                //
+                                      MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,              //
+                                      MHD_OPTION_END);
+    bool watched = server->daemon && deadline_start(server, err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return watched || (server->daemon ? false : reel_fail(err, REEL_IO, "the HTTP library does not start"));
+}
+
+static void server_free(struct http_server *server) {
+    if (!server) {
+        return;
+    }
+    if (server->daemon) {
+        MHD_stop_daemon(server->daemon); /* closes the socket too, unless quiesced */
+    } else if (server->fd >= 0) {
+        close(server->fd);
+    }
+    deadline_stop(server);
+    router_free(server->router);
+    free(server);
+}
+REEL_DEFINE_AUTO(struct http_server, server_free);
+
+struct http_server *http_server_start(const struct http_options *options, struct reel_error *err) {
+    AUTO(server_free) struct http_server *server = calloc(1, sizeof *server);
+    if (!server) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    server->fd = -1;
+    server->options = *options;
+    server->options.connections_max = options->connections_max ? options->connections_max : 1000;
+    server->any_origin = !options->origins || !options->origins[0];
+    for (const char *const *origin = options->origins; origin && *origin; origin++) {
+        server->any_origin = server->any_origin || strcmp(*origin, "*") == 0;
+    }
+    server->router = router_new(options->routes, err);
+    if (!server->router || !listen_on(server, err) || !start_daemon(server, err)) {
+        return NULL;
+    }
+    return TAKE(server);
+}
+
+const char *http_server_url(const struct http_server *server) {
+    return server->url;
+}
+
+void http_server_stop(struct http_server *server, unsigned drain_s) {
+    if (!server) {
+        return;
+    }
+    int64_t until_ms = http_clock_ms() + (int64_t)drain_s * 1000;
+    atomic_store(&server->draining, true);
+    int fd = MHD_quiesce_daemon(server->daemon);
+    if (fd >= 0) {
+        close(fd);
+    }
+    while (atomic_load(&server->running) > 0 && http_clock_ms() < until_ms) {
+        nanosleep(&(struct timespec){.tv_nsec = DRAIN_STEP_NS}, NULL);
+    }
+    atomic_store(&server->cutting, true);
+    server_free(server);
+}
+
+void http_server_figures(const struct http_server *server, struct http_figures *out) {
+    const struct http_counters *c = &server->counters;
+    *out = (struct http_figures){
+        .requests = atomic_load_explicit(&c->requests, memory_order_relaxed),
+        .connections = atomic_load_explicit(&c->connections, memory_order_relaxed),
+        .bytes_in = atomic_load_explicit(&c->bytes_in, memory_order_relaxed),
+        .bytes_out = atomic_load_explicit(&c->bytes_out, memory_order_relaxed),
+        .streams_cut = atomic_load_explicit(&c->streams_cut, memory_order_relaxed),
+    };
+    for (size_t i = 0; i < sizeof out->status / sizeof out->status[0]; i++) {
+        out->status[i] = atomic_load_explicit(&c->status[i], memory_order_relaxed);
+    }
+}

@@ -1,0 +1,76 @@
+/* Replies with a body of unknown length, chunked. Its one rule: only a stream that came to its own end gets the last chunk.
+ * The library asks by the size of its pool; next() is asked for more, and what it gives is handed on in parts. */
+#include "http/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stream_body {
+    struct http_request *request;
+    struct http_stream stream;
+    size_t at, size; /* of what is in the buffer */
+    char buffer[HTTP_STREAM_BYTES];
+};
+
+static void stream_free(void *context) {
+    struct stream_body *body = context;
+    if (body->stream.free) {
+        body->stream.free(body->stream.context);
+    }
+    free(body);
+}
+
+static ssize_t stream_cut(struct http_request *r, const char *why) {
+    reply_note_error(r, why);
+    atomic_fetch_add_explicit(&r->server->counters.streams_cut, 1, memory_order_relaxed);
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t size) {
+    struct stream_body *body = context;
+    struct http_request *r = body->request;
+    (void)position;
+    if (body->at == body->size) {
+        struct reel_error err = {0};
+        int64_t begun_ms = http_clock_ms();
+        if (atomic_load_explicit(&r->server->cutting, memory_order_relaxed)) {
+            return stream_cut(r, "the server stops");
+        }
+        body->at = body->size = 0;
+        if (!body->stream.next(body->stream.context, body->buffer, sizeof body->buffer, &body->size, &err)) {
+            return stream_cut(r, err.text);
+        }
+        connection_worked(r, begun_ms);
+        if (body->size == 0) {
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        }
+    }
+    size = size < body->size - body->at ? size : body->size - body->at;
+    memcpy(buffer, body->buffer + body->at, size);
+    body->at += size;
+    r->sent_bytes += size;
+    return (ssize_t)size;
+}
+
+void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
+    AUTO_MEM char *media_type = strdup(stream->media_type); /* the context may own it */
+    struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);
+    struct MHD_Response *response = NULL;
+    if (!body) {
+        if (stream->free) {
+            stream->free(stream->context);
+        }
+    } else {
+        body->request = r;
+        body->stream = *stream;
+        body->at = body->size = 0;
+        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_STREAM_BYTES, stream_read, body, stream_free);
+        if (!response) {
+            stream_free(body);
+        }
+    }
+    if (response) {
+        reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
+    }
+    reply_take(r, 200, response, 0);
+}

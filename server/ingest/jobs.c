@@ -1,0 +1,330 @@
+/* Worker threads, a queue and the record of jobs. Its one rule: `jobs->mutex` guards the lists, `job->mutex` what a job shows, progress and cancel are
+ * atomic; the first may be held when the second is taken, never the other way round. */
+#include "ingest/jobs.h"
+
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "reel/time.h"
+
+enum { ENDED_MAX = 1000, WORKERS_MAX = 64 };
+#define ENDED_KEPT_NS (3600 * INT64_C(1000000000))
+
+struct job {
+    atomic_uint refs;
+    atomic_bool cancelled;
+    atomic_uint_least64_t done, total;
+    pthread_mutex_t mutex; /* guards state, ended_ns, error */
+    pthread_cond_t ended;
+    struct job_view view; /* the rest of it never changes */
+    job_work work;
+    void *context;
+    void (*free_context)(void *);
+    struct job *next_queued, *older, *newer;
+};
+
+struct jobs {
+    pthread_mutex_t mutex;
+    pthread_cond_t queued;
+    struct job *queue, **queue_end;
+    struct job *newest, *oldest; /* every job that is known; the list holds a reference to each */
+    size_t known;
+    bool closing;
+    pthread_t workers[WORKERS_MAX];
+    unsigned n_workers;
+};
+
+const char *job_state_name(enum job_state state) {
+    static const char *const names[] = {"queued", "running", "done", "failed", "cancelled"};
+    return (size_t)state < sizeof names / sizeof *names ? names[state] : "unknown";
+}
+
+struct job *job_ref(struct job *job) {
+    atomic_fetch_add(&job->refs, 1);
+    return job;
+}
+
+void job_unref(struct job *job) {
+    if (job && atomic_fetch_sub(&job->refs, 1) == 1) {
+        if (job->free_context) {
+            job->free_context(job->context);
+        }
+        pthread_cond_destroy(&job->ended);
+        pthread_mutex_destroy(&job->mutex);
+        free(job);
+    }
+}
+
+static bool has_ended(enum job_state state) {
+    return state != JOB_QUEUED && state != JOB_RUNNING;
+}
+
+static enum job_state state_of(struct job *job) {
+    pthread_mutex_lock(&job->mutex);
+    enum job_state state = job->view.state;
+    pthread_mutex_unlock(&job->mutex);
+    return state;
+}
+
+static void end_job(struct job *job, enum job_state state, const struct reel_error *error) {
+    pthread_mutex_lock(&job->mutex);
+    job->view.state = state;
+    job->view.ended_ns = reel_now_ns();
+    if (error) {
+        job->view.error = *error;
+    }
+    pthread_cond_broadcast(&job->ended);
+    pthread_mutex_unlock(&job->mutex);
+}
+
+static bool report(void *context, uint64_t done, uint64_t total) {
+    struct job *job = context;
+    atomic_store(&job->done, done);
+    atomic_store(&job->total, total);
+    return !atomic_load(&job->cancelled);
+}
+
+static void run(struct job *job) {
+    struct reel_error err = {0};
+    if (atomic_load(&job->cancelled)) {
+        reel_fail(&err, REEL_CANCELLED, "cancelled before it began");
+        end_job(job, JOB_CANCELLED, &err);
+        return;
+    }
+    pthread_mutex_lock(&job->mutex);
+    job->view.state = JOB_RUNNING;
+    pthread_mutex_unlock(&job->mutex);
+    struct reel_progress progress = {.report = report, .context = job};
+    bool ok = job->work(job->context, &progress, &err);
+    end_job(job, ok ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED, ok ? NULL : &err);
+}
+
+/* The next job, with the queue's reference; NULL: go home. */
+static struct job *take_queued(struct jobs *jobs) {
+    pthread_mutex_lock(&jobs->mutex);
+    while (!jobs->queue && !jobs->closing) {
+        pthread_cond_wait(&jobs->queued, &jobs->mutex);
+    }
+    struct job *job = jobs->queue;
+    if (job) {
+        jobs->queue = job->next_queued;
+        jobs->queue_end = jobs->queue ? jobs->queue_end : &jobs->queue;
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return job;
+}
+
+static void *worker(void *argument) {
+    struct jobs *jobs = argument;
+    for (struct job *job; (job = take_queued(jobs));) {
+        run(job);
+        job_unref(job);
+    }
+    return NULL;
+}
+
+struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (!jobs) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    pthread_mutex_init(&jobs->mutex, NULL);
+    pthread_cond_init(&jobs->queued, NULL);
+    jobs->queue_end = &jobs->queue;
+    threads = threads < 1 ? 1 : threads > WORKERS_MAX ? WORKERS_MAX : threads;
+    for (; jobs->n_workers < threads; jobs->n_workers++) {
+        if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, jobs) != 0) {
+            reel_fail(err, REEL_NO_MEMORY, "no thread for background work");
+            jobs_close(jobs);
+            return NULL;
+        }
+    }
+    return jobs;
+}
+
+/* Takes a job off the list of known ones; jobs->mutex is held. */
+static void forget(struct jobs *jobs, struct job *job) {
+    *(job->newer ? &job->newer->older : &jobs->newest) = job->older;
+    *(job->older ? &job->older->newer : &jobs->oldest) = job->newer;
+    jobs->known--;
+    job_unref(job);
+}
+
+static void forget_old(struct jobs *jobs) {
+    int64_t now = reel_now_ns();
+    for (struct job *job = jobs->oldest, *newer; job; job = newer) {
+        newer = job->newer;
+        struct job_view view;
+        job_view(job, &view);
+        if (has_ended(view.state) && (jobs->known > ENDED_MAX || now - view.ended_ns > ENDED_KEPT_NS)) {
+            forget(jobs, job);
+        }
+    }
+}
+
+void jobs_close(struct jobs *jobs) {
+    if (!jobs) {
+        return;
+    }
+    pthread_mutex_lock(&jobs->mutex);
+    jobs->closing = true;
+    for (struct job *job = jobs->newest; job; job = job->older) {
+        atomic_store(&job->cancelled, true);
+    }
+    pthread_cond_broadcast(&jobs->queued);
+    pthread_mutex_unlock(&jobs->mutex);
+    for (unsigned i = 0; i < jobs->n_workers; i++) { /* they take what is queued, find it cancelled and end it */
+        pthread_join(jobs->workers[i], NULL);
+    }
+    while (jobs->newest) {
+        forget(jobs, jobs->newest);
+    }
+    pthread_cond_destroy(&jobs->queued);
+    pthread_mutex_destroy(&jobs->mutex);
+    free(jobs);
+}
+
+bool jobs_closing(struct jobs *jobs) {
+    pthread_mutex_lock(&jobs->mutex);
+    bool closing = jobs->closing;
+    pthread_mutex_unlock(&jobs->mutex);
+    return closing;
+}
+
+static bool make_id(char out[33]) {
+    uint8_t raw[16];
+    bool ok = RAND_bytes(raw, sizeof raw) == 1;
+    for (size_t i = 0; ok && i < sizeof raw; i++) {
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    }
+    return ok;
+}
+
+static struct job *make_job(const char *kind, const char *subject, const char *result, struct reel_error *err) {
+    struct job *job = calloc(1, sizeof *job);
+    if (!job || !make_id(job->view.id)) {
+        free(job);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    snprintf(job->view.kind, sizeof job->view.kind, "%s", kind);
+    snprintf(job->view.subject, sizeof job->view.subject, "%s", subject ? subject : "");
+    snprintf(job->view.result, sizeof job->view.result, "%s", result ? result : "");
+    job->view.created_ns = reel_now_ns();
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&job->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&job->mutex, NULL);
+    return job;
+}
+
+struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
+                     struct reel_error *err) {
+    struct job *job = make_job(kind, subject, result, err);
+    if (!job) {
+        if (free_context) {
+            free_context(context);
+        }
+        return NULL;
+    }
+    job->work = work;
+    job->context = context;
+    job->free_context = free_context;
+    atomic_init(&job->refs, 3); /* the caller's, the list's, the queue's */
+    pthread_mutex_lock(&jobs->mutex);
+    if (jobs->closing) {
+        pthread_mutex_unlock(&jobs->mutex);
+        atomic_store(&job->refs, 1);
+        job_unref(job);
+        reel_fail(err, REEL_CANCELLED, "the server is shutting down");
+        return NULL;
+    }
+    forget_old(jobs);
+    job->older = jobs->newest;
+    *(jobs->newest ? &jobs->newest->newer : &jobs->oldest) = job;
+    jobs->newest = job;
+    jobs->known++;
+    *jobs->queue_end = job;
+    jobs->queue_end = &job->next_queued;
+    pthread_cond_signal(&jobs->queued);
+    pthread_mutex_unlock(&jobs->mutex);
+    return job;
+}
+
+static struct timespec deadline_of(int64_t timeout_ns) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t seconds = timeout_ns / 1000000000, ns = t.tv_nsec + timeout_ns % 1000000000;
+    t.tv_sec += seconds < INT32_MAX ? seconds : INT32_MAX;
+    t.tv_sec += ns / 1000000000;
+    t.tv_nsec = ns % 1000000000;
+    return t;
+}
+
+bool job_wait(struct job *job, int64_t timeout_ns) {
+    struct timespec deadline = deadline_of(timeout_ns > 0 ? timeout_ns : 0);
+    pthread_mutex_lock(&job->mutex);
+    while (!has_ended(job->view.state) && pthread_cond_timedwait(&job->ended, &job->mutex, &deadline) == 0) {
+    }
+    bool ended = has_ended(job->view.state);
+    pthread_mutex_unlock(&job->mutex);
+    return ended;
+}
+
+void job_view(const struct job *job, struct job_view *out) {
+    struct job *j = (struct job *)job; /* only its mutex changes */
+    pthread_mutex_lock(&j->mutex);
+    *out = j->view;
+    pthread_mutex_unlock(&j->mutex);
+    out->done = atomic_load(&j->done);
+    out->total = atomic_load(&j->total);
+}
+
+/* jobs->mutex is held. */
+static struct job *find(struct jobs *jobs, const char *id) {
+    struct job *job = jobs->newest;
+    while (job && strcmp(job->view.id, id) != 0) {
+        job = job->older;
+    }
+    return job;
+}
+
+bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out) {
+    pthread_mutex_lock(&jobs->mutex);
+    struct job *job = find(jobs, id);
+    if (job) {
+        job_view(job, out);
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return job;
+}
+
+bool jobs_cancel(struct jobs *jobs, const char *id) {
+    pthread_mutex_lock(&jobs->mutex);
+    struct job *job = find(jobs, id);
+    bool running = job && !has_ended(state_of(job));
+    if (running) {
+        atomic_store(&job->cancelled, true);
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return running;
+}
+
+size_t jobs_list(struct jobs *jobs, struct job_view *out, size_t max) {
+    size_t count = 0;
+    pthread_mutex_lock(&jobs->mutex);
+    forget_old(jobs);
+    for (struct job *job = jobs->newest; job && count < max; job = job->older) {
+        job_view(job, &out[count++]);
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return count;
+}

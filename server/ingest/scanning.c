@@ -1,0 +1,194 @@
+/* See scanning.h. Its one rule: files and rows of a content change only under its lock, so nobody removes what another is about to need. */
+#include "ingest/scanning.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "ingest/recordings.h"
+
+/* One table for the process: a hash names the same bytes wherever they are. */
+static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t locks_released = PTHREAD_COND_INITIALIZER;
+static struct content_lock *locks;
+
+static bool is_locked(const char *content) {
+    const struct content_lock *l = locks;
+    while (l && strcmp(l->content, content) != 0) {
+        l = l->next;
+    }
+    return l;
+}
+
+void content_lock_take(struct content_lock *lock, const char *content) {
+    pthread_mutex_lock(&locks_mutex);
+    while (is_locked(content)) {
+        pthread_cond_wait(&locks_released, &locks_mutex);
+    }
+    strncpy(lock->content, content, sizeof lock->content - 1);
+    lock->content[sizeof lock->content - 1] = '\0';
+    lock->next = locks;
+    locks = lock;
+    pthread_mutex_unlock(&locks_mutex);
+}
+
+void content_lock_release(struct content_lock *lock) {
+    pthread_mutex_lock(&locks_mutex);
+    for (struct content_lock **at = &locks; *at; at = &(*at)->next) {
+        if (*at == lock) {
+            *at = lock->next;
+            pthread_cond_broadcast(&locks_released);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&locks_mutex);
+}
+
+/* ---- scanning */
+
+struct parts { /* opened for one scan */
+    struct reel_source **items;
+    uint32_t count;
+};
+static void parts_close(struct parts *p) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        reel_source_free(p->items[i]);
+    }
+    free(p->items);
+}
+
+bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format, const struct reel_progress *progress,
+                  struct reel_error *err) {
+    char pack[PATH_MAX];
+    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    __attribute__((cleanup(parts_close))) struct parts parts = {.items = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *))};
+    if (!parts.items) {
+        return reel_fail_memory(err);
+    }
+    for (; parts.count < r->n_parts; parts.count++) {
+        const struct catalog_part *part = &r->parts[parts.count];
+        parts.items[parts.count] = store_open_blob(app->store, part->sha256, part->file_name, err);
+        if (!parts.items[parts.count]) {
+            return false;
+        }
+    }
+    return reel_scan_run(parts.items, parts.count, format, pack, progress, err);
+}
+
+struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
+    char pack[PATH_MAX];
+    if (!store_pack_path(app->store, content, pack, sizeof pack)) {
+        reel_fail(err, REEL_ARGUMENT, "not a content address");
+        return NULL;
+    }
+    return reel_index_open(pack, err);
+}
+
+static bool set_text(char **at, const char *text) {
+    free(*at);
+    *at = strdup(text ? text : "");
+    return *at;
+}
+
+bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
+    const struct reel_index_info *info = reel_index_info(index);
+    r->state = STATE_READY;
+    r->clock = info->clock;
+    r->start_ns = info->start_ns;
+    r->end_ns = info->end_ns;
+    r->messages = info->messages;
+    r->payload_bytes = info->payload_bytes;
+    r->n_channels = info->n_channels;
+    r->damaged = info->damaged;
+    r->findings = info->n_findings_total;
+    r->lost_bytes = info->lost_bytes;
+    return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) && set_text(&r->clock_note, info->clock_note) &&
+            set_text(&r->problem, "")) ||
+           reel_fail_memory(err);
+}
+
+/* ---- its end */
+
+static bool settle_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
+    return index && scan_fill(r, index, err) && store_write_manifest(app->store, r, err) && catalog_update_scan(app->catalog, r, index, err);
+}
+
+/* Disk, memory and cancel say nothing about the file itself. */
+static bool is_passing(enum reel_code code) {
+    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED;
+}
+
+static void settle_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
+    struct reel_error ignored;
+    bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* taken up again at the next start */
+    if (why->code == REEL_NOT_FOUND) {
+        catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
+    } else if (!stopping && (r->state == STATE_SCANNING || !is_passing(why->code))) {
+        catalog_set_state(app->catalog, r->id, STATE_FAILED, why->text, &ignored);
+    }
+}
+
+bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_error *err) {
+    struct catalog_recording r;
+    struct reel_error why;
+    if (!catalog_get(app->catalog, id, &r, &why)) {
+        if (err && scanned) {
+            *err = why;
+        }
+        return false;
+    }
+    bool ok = scanned && settle_scanned(app, &r, err);
+    if (!scanned && err) {
+        settle_failed(app, &r, err);
+    }
+    if (app->recordings) {
+        recordings_forget(app->recordings, r.content);
+    }
+    catalog_recording_done(&r);
+    return ok;
+}
+
+bool scan_drop_unused(struct app *app, const char *content, struct reel_error *err) {
+    bool content_used, blob_used;
+    if (!catalog_content_used(app->catalog, content, &content_used, err) || !catalog_blob_used(app->catalog, content, &blob_used, err)) {
+        return false;
+    }
+    return (content_used || store_remove_content(app->store, content, err)) && (blob_used || store_remove_blob(app->store, content, err));
+}
+
+/* ---- once more */
+
+struct again {
+    struct app *app;
+    char id[RECORDING_ID_TEXT];
+};
+
+static bool scan_recording(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    struct again *a = context;
+    struct catalog_recording r;
+    if (!catalog_get(a->app->catalog, a->id, &r, err)) {
+        return false;
+    }
+    AUTO_CONTENT struct content_lock lock = {0};
+    content_lock_take(&lock, r.content);
+    bool ok = scan_content(a->app, &r, *r.format ? reel_format_named(r.format) : NULL, progress, err);
+    ok = scan_settle(a->app, a->id, ok, err);
+    struct reel_error ignored;
+    scan_drop_unused(a->app, r.content, &ignored); /* it may have been purged meanwhile */
+    catalog_recording_done(&r);
+    return ok;
+}
+
+struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+    struct again *a = calloc(1, sizeof *a);
+    if (!a) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    a->app = app;
+    memcpy(a->id, r->id, sizeof a->id);
+    return jobs_add(app->jobs, "scan", r->id, NULL, scan_recording, a, free, err);
+}

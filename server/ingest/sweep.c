@@ -1,0 +1,75 @@
+/* At start, in the background: brings disk and catalog together after a crash. Its one rule: a file goes only under its content's lock, after the
+ * catalog has said that nobody uses it. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ingest/scanning.h"
+
+struct sweep {
+    struct app *app;
+    const struct reel_progress *progress;
+    uint64_t done;
+    bool stopped;
+};
+
+static bool go_on(struct sweep *s) {
+    s->done++;
+    s->stopped = s->progress->report && !s->progress->report(s->progress->context, s->done, 0);
+    return !s->stopped;
+}
+
+static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct sweep *s = context;
+    struct reel_error ignored;
+    bool is_blob = !*suffix, is_ours = is_blob || strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0, used = true;
+    if (!is_ours) {
+        if (written_ns < s->app->started_ns) { /* a pack that was being made when the last server ended */
+            store_remove_leftover(s->app->store, hex, suffix, &ignored);
+        }
+        return go_on(s);
+    }
+    if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
+        return go_on(s);
+    }
+    AUTO_CONTENT struct content_lock lock = {0};
+    content_lock_take(&lock, hex); /* an upload may be about to use it: ask again when it is done */
+    scan_drop_unused(s->app, hex, &ignored);
+    return go_on(s);
+}
+
+static bool parts_are_there(struct app *app, const struct catalog_recording *r) {
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        char path[PATH_MAX];
+        struct stat st;
+        if (!store_blob_path(app->store, r->parts[i].sha256, path, sizeof path) || (stat(path, &st) != 0 && errno == ENOENT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool visit_recording(void *context, const struct catalog_recording *r) {
+    struct sweep *s = context;
+    struct reel_error ignored;
+    bool there = parts_are_there(s->app, r);
+    if (r->state == STATE_READY && !there) {
+        catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
+    } else if (r->state == STATE_MISSING && there) {
+        job_unref(scan_again(s->app, r, &ignored)); /* it has come back */
+    }
+    return go_on(s);
+}
+
+static bool sweep(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    struct sweep s = {.app = context, .progress = progress};
+    return catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
+           (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+}
+
+bool sweep_start(struct app *app, struct reel_error *err) {
+    struct job *job = jobs_add(app->jobs, "sweep", "stored files", NULL, sweep, app, NULL, err);
+    job_unref(job);
+    return job;
+}

@@ -1,0 +1,48 @@
+/* The program `reel`: finds the subcommand and runs it. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_command *const commands[] = {&cli_serve, &cli_info,   &cli_cat,  &cli_convert, &cli_check,
+                                                     &cli_import, &cli_demo, &cli_health, NULL};
+
+static void print_commands(FILE *to) {
+    fputs("usage: reel COMMAND [ARGUMENT]…\n\nAn archive for recordings of robots and simulations.\n\n", to);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fputs("\n`reel COMMAND --help` tells more; `reel --version` the version.\n", to);
+}
+
+static const struct cli_command *command_named(const char *name) {
+    for (size_t i = 0; commands[i]; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "";
+    signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly, whatever the caller had set; serve ignores it for itself */
+    if (strcmp(name, "--version") == 0) {
+        puts("reel " REEL_VERSION);
+        return CLI_DONE;
+    }
+    bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0;
+    if (help && argc == 2) {
+        print_commands(stdout);
+        return CLI_DONE;
+    }
+    char *ask[] = {argv[0], "--help", NULL};
+    const struct cli_command *command = command_named(help ? argv[2] : name);
+    if (!command) {
+        if (*name != '\0') {
+            fprintf(stderr, "reel: there is no command \"%s\"\n\n", help ? argv[2] : name);
+        }
+        print_commands(stderr);
+        return CLI_USAGE;
+    }
+    return help ? command->run(2, ask) : command->run(argc - 1, argv + 1);
+}

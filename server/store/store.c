@@ -1,0 +1,340 @@
+/* The folders of the store and the files in them by content. Its one rule: a name under blobs/ stands for complete, durable bytes – files are made in
+ * incoming/, fsynced, renamed, and the folder is fsynced. Errors name no path. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "store/own.h"
+
+enum { HASH_TEXT = 64 };
+#define RESERVE_BYTES (UINT64_C(64) << 20)
+
+REEL_DEFINE_AUTO(struct store, store_close);
+static void close_folder(DIR *d) {
+    if (d) {
+        closedir(d);
+    }
+}
+static inline void auto_folder(DIR **d) {
+    close_folder(*d);
+}
+#define AUTO_FOLDER __attribute__((cleanup(auto_folder)))
+
+/* ---- paths */
+
+bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
+    int used = snprintf(out, STORE_PATH, "%s/", store->folder);
+    if (used < 0 || used >= STORE_PATH) {
+        return false;
+    }
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(out + used, (size_t)(STORE_PATH - used), format, args);
+    va_end(args);
+    return more >= 0 && more < STORE_PATH - used;
+}
+
+bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size) {
+    if (strlen(hex) != HASH_TEXT || strspn(hex, "0123456789abcdef") != HASH_TEXT) {
+        return false;
+    }
+    int used = snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix);
+    return used > 0 && (size_t)used < size;
+}
+
+bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size) {
+    return store_content_path(store, sha256, "", out, size);
+}
+bool store_pack_path(struct store *store, const char *content, char *out, size_t size) {
+    return store_content_path(store, content, ".reel", out, size);
+}
+const char *store_derived_folder(struct store *store) {
+    return store->derived;
+}
+
+static bool sync_folder(const char *path, struct reel_error *err) {
+    AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && fsync(fd) == 0 ? true : reel_fail_errno(err, "the store cannot make a folder last");
+}
+
+/* Makes `folder`/`name` and lets the parent know it for good. */
+static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
+    if (mkdir(path, 0755) == 0) {
+        return !parent || sync_folder(parent, err);
+    }
+    return errno == EEXIST || reel_fail_errno(err, "the store cannot make a folder");
+}
+
+bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err) {
+    char path[STORE_PATH], parent[STORE_PATH];
+    return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs") ? make_folder(path, parent, err)
+                                                                                           : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+}
+
+bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
+    char to[STORE_PATH], folder[STORE_PATH];
+    if (!store_content_path(store, hex, suffix, to, sizeof to) || !store_path(store, folder, "blobs/%.2s", hex)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    if (!store_make_bucket(store, hex, err)) {
+        return false;
+    }
+    if (rename(from, to) != 0) {
+        return reel_fail_errno(err, "the store cannot put a file in its place");
+    }
+    return sync_folder(folder, err);
+}
+
+int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
+    int fd = store_path(store, path, "incoming/XXXXXX") ? mkostemp(path, O_CLOEXEC) : -1;
+    if (fd < 0) {
+        reel_fail_errno(err, "the store cannot make a file");
+    }
+    return fd;
+}
+
+/* ---- opening */
+
+/* What an earlier run left under way is nobody's any more: the lock is ours. */
+static bool sweep_incoming(const struct store *store, struct reel_error *err) {
+    char path[STORE_PATH];
+    AUTO_FOLDER DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
+    if (!d) {
+        return reel_fail_errno(err, "the store cannot read its folder of uploads");
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] != '.') {
+            unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+    return true;
+}
+
+static bool take_lock(struct store *store, struct reel_error *err) {
+    char path[STORE_PATH];
+    store->lock = store_path(store, path, "lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (store->lock < 0) {
+        return reel_fail_errno(err, "the data folder cannot be locked");
+    }
+    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK ? reel_fail(err, REEL_CONFLICT, "another server uses this data folder")
+                                    : reel_fail_errno(err, "the data folder cannot be locked");
+    }
+    return true;
+}
+
+static bool make_folders(const struct store *store, struct reel_error *err) {
+    static const char *const names[] = {"blobs", "incoming", "derived"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[STORE_PATH];
+        if (!store_path(store, path, "%s", names[i])) {
+            return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+        }
+        if (!make_folder(path, store->folder, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct store *store_open(const char *folder, struct reel_error *err) {
+    AUTO(store_close) struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    store->lock = -1;
+    pthread_mutex_init(&store->manifests, NULL);
+    if (!make_folder(folder, NULL, err)) {
+        return NULL;
+    }
+    store->folder = realpath(folder, NULL);
+    if (!store->folder || asprintf(&store->derived, "%s/derived", store->folder) < 0) {
+        store->derived = NULL;
+        reel_fail_errno(err, "the data folder cannot be used");
+        return NULL;
+    }
+    return take_lock(store, err) && make_folders(store, err) && sweep_incoming(store, err) ? TAKE(store) : NULL;
+}
+
+void store_close(struct store *store) {
+    if (!store) {
+        return;
+    }
+    if (store->lock >= 0) {
+        close(store->lock);
+    }
+    pthread_mutex_destroy(&store->manifests);
+    free(store->derived);
+    free(store->folder);
+    free(store);
+}
+
+/* ---- room */
+
+bool store_free_bytes(struct store *store, uint64_t *bytes) {
+    struct statvfs fs;
+    if (statvfs(store->folder, &fs) != 0) {
+        return false;
+    }
+    *bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    return true;
+}
+
+bool store_has_room(struct store *store, uint64_t bytes) {
+    uint64_t left;
+    return !store_free_bytes(store, &left) || (left > RESERVE_BYTES && left - RESERVE_BYTES >= bytes);
+}
+
+/* ---- blobs */
+
+struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+    char path[STORE_PATH];
+    int fd = store_blob_path(store, sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENOENT, -1);
+    if (fd < 0) {
+        if (errno == ENOENT) {
+            reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
+        } else {
+            reel_fail_errno(err, "the stored file cannot be opened");
+        }
+        return NULL;
+    }
+    return reel_source_from_fd(fd, file_name, err);
+}
+
+static bool remove_file(const char *path, struct reel_error *err) {
+    return unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "the store cannot remove a file");
+}
+
+bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err) {
+    char path[STORE_PATH];
+    return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+}
+
+bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
+    static const char *const suffixes[] = {".json", ".reel"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char path[STORE_PATH];
+        if (!store_content_path(store, content, suffixes[i], path, sizeof path)) {
+            return reel_fail(err, REEL_ARGUMENT, "not a content address");
+        }
+        if (!remove_file(path, err)) {
+            return false;
+        }
+    }
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (strncmp(e->d_name, content, HASH_TEXT) == 0) {
+            unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+    return true;
+}
+
+/* ---- all files */
+
+static int64_t stamp(struct timespec t) {
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
+    char path[STORE_PATH];
+    AUTO_FOLDER DIR *d = store_path(store, path, "blobs/%s", bucket) ? opendir(path) : NULL;
+    bool more = true;
+    for (struct dirent *e; more && d && (e = readdir(d));) {
+        char hex[HASH_TEXT + 1];
+        struct stat st;
+        snprintf(hex, sizeof hex, "%.*s", HASH_TEXT, e->d_name);
+        if (strspn(hex, "0123456789abcdef") == HASH_TEXT && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+            more = visit(context, hex, e->d_name + HASH_TEXT, stamp(st.st_mtim));
+        }
+    }
+    return more;
+}
+
+bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
+                struct reel_error *err) {
+    char path[STORE_PATH];
+    AUTO_FOLDER DIR *d = store_path(store, path, "blobs") ? opendir(path) : NULL;
+    if (!d) {
+        return reel_fail_errno(err, "the store cannot read its folder of blobs");
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strlen(e->d_name) == 2 && e->d_name[0] != '.' && !visit_bucket(store, e->d_name, visit, context)) {
+            break;
+        }
+    }
+    return true;
+}
+
+bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+    char path[STORE_PATH];
+    return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+}
+
+/* ---- derived files */
+
+struct derived {
+    char name[NAME_MAX + 1];
+    uint64_t bytes;
+    int64_t used_ns; /* last read or written */
+};
+
+static int older_first(const void *a, const void *b) {
+    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
+    return (x > y) - (x < y);
+}
+
+static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
+    size_t room = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        struct stat st;
+        if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+            continue;
+        }
+        if (*count == room) {
+            room = room ? 2 * room : 64;
+            struct derived *more = realloc(*out, room * sizeof *more);
+            if (!more) {
+                return reel_fail_memory(err);
+            }
+            *out = more;
+        }
+        struct derived *file = &(*out)[(*count)++];
+        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
+        snprintf(file->name, sizeof file->name, "%s", e->d_name);
+        file->bytes = (uint64_t)st.st_blocks * 512;
+        file->used_ns = read > written ? read : written;
+        *total += file->bytes;
+    }
+    return true;
+}
+
+bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    AUTO_MEM struct derived *files = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    if (!d) {
+        return reel_fail_errno(err, "the store cannot read its folder of derived files");
+    }
+    if (!list_derived(d, &files, &count, &total, err)) {
+        return false;
+    }
+    if (count > 0) {
+        qsort(files, count, sizeof *files, older_first);
+    }
+    for (size_t i = 0; i < count && total > max_bytes; i++) {
+        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
+            total -= files[i].bytes;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,65 @@
+/* One fuzz run of a format: scan the bytes into a pack, open it, read every message and attachment. Whatever the bytes are, nothing may
+ * crash, leak or hang; what scan() accepted must be readable. */
+#ifndef TESTS_FUZZ_SCAN_H
+#define TESTS_FUZZ_SCAN_H
+
+#include "reel/iterate.h"
+#include "reel/scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void fuzz_expect(bool good, const char *what, const struct reel_error *err) {
+    if (!good) {
+        fprintf(stderr, "%s: %s\n", what, err->text);
+        abort();
+    }
+}
+
+/* Payloads are read when they are not of absurd size: a few bytes of a compressed file may promise gigabytes. */
+static inline void fuzz_read_all(struct reel_recording *recording) {
+    enum { PAYLOAD_MAX = 1 << 20, MESSAGES_MAX = 20000 };
+    struct reel_error err = {0};
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    fuzz_expect(stream != NULL, "open the stream", &err);
+    struct reel_message m;
+    int64_t last = INT64_MIN;
+    for (unsigned i = 0; i < MESSAGES_MAX && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
+        struct reel_description description;
+        struct bytes payload;
+        fuzz_expect(m.time_ns >= last && m.channel < stream->n_channels, "messages in order of time", &err);
+        last = m.time_ns;
+        if (m.size <= PAYLOAD_MAX) {
+            bool read = reel_stream_payload(stream, &m, &payload, &err); /* a chunk that does not decode is an error, told */
+            fuzz_expect(!read || payload.size == m.size, "a payload of the size that was scanned", &err);
+        }
+        reel_stream_describe(stream, &m, &description, &err);
+    }
+}
+
+static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
+    struct reel_error err = {0};
+    static char pack[64];
+    if (pack[0] == '\0') {
+        snprintf(pack, sizeof pack, "/tmp/reel-fuzz-%ld.pack", (long)getpid());
+    }
+    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
+    fuzz_expect(source != NULL, "make the source", &err);
+    format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
+    if (!reel_scan_run(&source, 1, format, pack, NULL, &err)) {
+        fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
+        reel_source_free(source);
+        return 0;
+    }
+    struct reel_index *index = reel_index_open(pack, &err);
+    fuzz_expect(index != NULL, "open the pack", &err);
+    const struct reel_recording_options options = {0};
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(index, &source, 1, &options, &err);
+    fuzz_expect(recording != NULL, "open the recording", &err);
+    unlink(pack);
+    fuzz_read_all(recording);
+    return 0;
+}
+
+#endif
