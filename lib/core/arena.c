@@ -24,6 +24,7 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
         return NULL;
     }
     struct arena_block *block = (struct arena_block *)calloc(1, total);
+    a->no_memory |= block == NULL;
     if (block) {
         block->size = size;
         a->used += total;

@@ -11,6 +11,7 @@ struct arena { /* zero-initialised = empty */
     size_t left;  /* in the first block */
     size_t used;  /* bytes taken from the system */
     size_t max;   /* ceiling on `used`; 0 = none */
+    bool no_memory; /* a NULL was for lack of memory, not for the ceiling */
 };
 
 void *arena_alloc(struct arena *a, size_t size);           /* zeroed, 16-byte aligned; NULL: no memory or over the ceiling */

@@ -7,7 +7,10 @@
 
 #include "core/fsync.h"
 
-enum { LANE_FIRST = 32, FILE_BUFFER = 1 << 20 };
+enum {
+    LANE_FIRST = 8, /* so that as many channels as there may be fit REEL_BUILD_MEMORY_MAX */
+    FILE_BUFFER = 1 << 20,
+};
 
 static bool write_bytes(struct reel_builder *b, const void *data, size_t size, struct reel_error *err) {
     if (size > 0 && fwrite(data, size, 1, b->file) != 1) {
@@ -93,22 +96,31 @@ void builder_free(struct reel_builder *b) {
     free(b);
 }
 
+bool builder_set_channel(struct reel_builder *b, uint32_t id, const struct reel_channel *c, struct reel_error *err) {
+    struct pack_model *m = &b->model;
+    if (c->n_schemas > REEL_SCHEMAS_PER_CHANNEL_MAX) {
+        return reel_fail(err, REEL_LIMIT, "channel %s: more than %d schemas", c->name, REEL_SCHEMAS_PER_CHANNEL_MAX);
+    }
+    if (!pack_model_copy_channel(&m->arena, c, &m->channels[id])) {
+        pack_model_full(&m->arena, err);
+        return reel_error_at(err, "channel %.128s", c->name);
+    }
+    m->channels[id].id = id;
+    return true;
+}
+
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err) {
     struct pack_model *m = &b->model;
     if (m->n_channels >= REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
     }
-    if (c->n_schemas > REEL_SCHEMAS_PER_CHANNEL_MAX) {
-        return reel_fail(err, REEL_LIMIT, "channel %s: more than %d schemas", c->name, REEL_SCHEMAS_PER_CHANNEL_MAX);
-    }
     size_t n = m->n_channels;
     if (!GROW_ARRAY(m->channels, n, m->cap_channels) || !GROW_ARRAY(m->stats, n, m->cap_stats) || !GROW_ARRAY(b->lanes, n, b->cap_lanes)) {
         return reel_fail_memory(err);
     }
-    if (!pack_model_copy_channel(&m->arena, c, &m->channels[n])) {
-        return reel_fail(err, REEL_LIMIT, "channel %s: texts and definitions of one recording exceed %d bytes", c->name, REEL_MODEL_MAX);
+    if (!builder_set_channel(b, (uint32_t)n, c, err)) {
+        return false;
     }
-    m->channels[n].id = (uint32_t)n;
     m->stats[n] = (struct reel_channel_stats){0};
     b->lanes[n] = (struct builder_lane){0};
     m->n_channels++;
@@ -138,7 +150,11 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
 }
 
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err) {
-    uint64_t part_size = c->part < b->model.n_parts ? b->model.part_sizes[c->part] : 0;
+    if (c->part >= b->model.n_parts || (c->codec == REEL_CODEC_NONE && c->raw != c->stored)) {
+        return reel_fail(err, REEL_ARGUMENT, "chunk at %llu: file %u, %llu plain bytes of %llu", (unsigned long long)c->offset, c->part,
+                         (unsigned long long)c->raw, (unsigned long long)c->stored);
+    }
+    uint64_t part_size = b->model.part_sizes[c->part];
     if (c->offset > part_size || c->stored > part_size - c->offset) {
         return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset, (unsigned long long)c->stored);
     }
@@ -203,9 +219,9 @@ static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct
     return count == 0 || builder_put_segment(b, lane->entries, count, err);
 }
 
-/* Too much is pending over many channels: the lanes that hold at least their share are packed and given back. */
+/* Too much is pending over many channels: the lanes that hold at least half their share are packed and given back, which frees half or more. */
 static bool relieve(struct reel_builder *b, struct reel_error *err) {
-    size_t n = b->model.n_channels, share = b->lane_bytes / n;
+    size_t n = b->model.n_channels, share = b->lane_bytes / n / 2;
     for (size_t i = 0; i < n; i++) {
         struct builder_lane *lane = &b->lanes[i];
         size_t bytes = lane->capacity * sizeof *lane->entries;
@@ -274,6 +290,9 @@ static bool write_directory(struct reel_builder *b, struct reel_error *err) {
     AUTO_MEM uint8_t *data = directory.data;
     if (directory.failed) {
         return reel_fail_memory(err);
+    }
+    if (directory.size > PACK_DIRECTORY_MAX) {
+        return reel_fail(err, REEL_LIMIT, "the index directory exceeds %d bytes", PACK_DIRECTORY_MAX);
     }
     uint8_t footer[PACK_FOOTER_BYTES];
     store_u64le(footer, b->pos);

@@ -33,6 +33,8 @@ struct reel_builder {
 /* `part_sizes` gives the parts, which become chunks 0 … n_parts-1. */
 struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes, uint32_t n_parts, struct reel_error *err);
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
+/* Says anew what channel `id` is. */
+bool builder_set_channel(struct reel_builder *b, uint32_t id, const struct reel_channel *c, struct reel_error *err);
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err);
 bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struct reel_error *err);
 /* Packs what is left, merges segments that overlap too much, writes the directory, fsyncs, renames. */

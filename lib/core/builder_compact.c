@@ -24,6 +24,12 @@ static int compare_segments(const void *a, const void *b) {
     return pack_key_compare(&x->first, &y->first);
 }
 
+static void sort_segments(struct pack_segment *s, size_t n) {
+    if (n > 1) {
+        qsort(s, n, sizeof *s, compare_segments);
+    }
+}
+
 static void free_runs(struct run *runs, size_t n) {
     for (size_t i = 0; i < n; i++) {
         free(runs[i].segments);
@@ -119,7 +125,16 @@ static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, str
     }
 }
 
-/* Replaces segments [from, from + n) of one channel by less overlapping ones. *deep says how many runs they made. */
+/* A channel among very many others was packed often, a few entries at a time: worth the same effort as overlaps. */
+static bool is_scattered(const struct pack_segment *s, size_t n) {
+    uint64_t entries = 0;
+    for (size_t i = 0; i < n; i++) {
+        entries += s[i].count;
+    }
+    return n > REEL_OVERLAP_MAX && entries < (uint64_t)n * (REEL_SEGMENT_ENTRIES / 16);
+}
+
+/* Replaces the segments s[0 … n) of one channel by less overlapping ones. *again: they may still overlap too much. */
 static bool compact_channel(struct reel_builder *b, const struct pack_segment *s, size_t n, bool *again, struct reel_error *err) {
     struct run *runs;
     size_t n_runs;
@@ -127,7 +142,7 @@ static bool compact_channel(struct reel_builder *b, const struct pack_segment *s
         return reel_fail_memory(err);
     }
     bool good = true;
-    if (n_runs <= REEL_OVERLAP_MAX) {
+    if (n_runs <= REEL_OVERLAP_MAX && !is_scattered(s, n)) {
         for (size_t i = 0; i < n && good; i++) {
             struct pack_model *m = &b->model;
             good = GROW_ARRAY(m->segments, m->n_segments, m->cap_segments) || reel_fail_memory(err);
@@ -154,9 +169,7 @@ bool builder_compact(struct reel_builder *b, struct reel_error *err) {
         size_t n = m->n_segments;
         m->segments = NULL;
         m->n_segments = m->cap_segments = 0;
-        if (n > 1) {
-            qsort(old, n, sizeof *old, compare_segments);
-        }
+        sort_segments(old, n);
         for (size_t from = 0, to; from < n; from = to) {
             for (to = from + 1; to < n && old[to].channel == old[from].channel; to++) {
             }
@@ -165,5 +178,6 @@ bool builder_compact(struct reel_builder *b, struct reel_error *err) {
             }
         }
     }
+    sort_segments(m->segments, m->n_segments);
     return true;
 }

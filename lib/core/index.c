@@ -9,8 +9,6 @@
 #include "core/limits.h"
 #include "reel/cleanup.h"
 
-enum { DIRECTORY_MAX = 1 << 30 };
-
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     for (size_t done = 0; done < size;) {
         ssize_t n = pread(fd, (uint8_t *)buffer + done, size - done, (off_t)(offset + done));
@@ -29,18 +27,19 @@ static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct r
 }
 
 static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {
-    uint8_t footer[PACK_FOOTER_BYTES];
+    uint8_t header[PACK_HEADER_BYTES], footer[PACK_FOOTER_BYTES];
     if (size < PACK_HEADER_BYTES + PACK_FOOTER_BYTES) {
         return reel_fail(err, REEL_CHANGED, "the index file is too short");
     }
-    if (!read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
+    if (!read_at(index->fd, 0, header, sizeof header, err) || !read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
         return false;
     }
     uint64_t offset = load_u64le(footer), length = load_u64le(footer + 8);
-    if (memcmp(footer + 24, PACK_MAGIC, 8) != 0 || load_u32le(footer + 20) != PACK_VERSION) {
+    if (memcmp(header, PACK_MAGIC, 8) != 0 || load_u64le(header + 8) != PACK_VERSION || memcmp(footer + 24, PACK_MAGIC, 8) != 0 ||
+        load_u32le(footer + 20) != PACK_VERSION) {
         return reel_fail(err, REEL_CHANGED, "the index is of another version");
     }
-    if (length > DIRECTORY_MAX || offset > size - sizeof footer || length != size - sizeof footer - offset) {
+    if (length > PACK_DIRECTORY_MAX || offset > size - sizeof footer || length != size - sizeof footer - offset) {
         return reel_fail(err, REEL_CHANGED, "the index directory does not hold together");
     }
     AUTO_MEM uint8_t *data = malloc(length ? length : 1);

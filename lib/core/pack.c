@@ -204,7 +204,11 @@ bool pack_unpack_chunks(struct bytes data, uint32_t count, struct reel_chunk *ou
     }
     for (uint32_t i = 0; i < count; i++) {
         out[i].part = (uint32_t)column_next(&columns[0]);
-        out[i].codec = (enum reel_codec)column_next(&columns[1]);
+        uint64_t codec = column_next(&columns[1]);
+        if (codec > REEL_CODEC_ZSTD) {
+            return false;
+        }
+        out[i].codec = (enum reel_codec)codec;
         out[i].offset = column_next(&columns[2]);
         out[i].stored = column_next(&columns[3]);
         out[i].raw = column_next(&columns[4]);

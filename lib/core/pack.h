@@ -19,7 +19,8 @@
 #include "reel/error.h"
 #include "reel/model.h"
 
-enum { PACK_VERSION = 1, PACK_HEADER_BYTES = 16, PACK_FOOTER_BYTES = 32, PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS, PACK_CHUNK_COLUMNS = 5 };
+enum { PACK_VERSION = 1, PACK_HEADER_BYTES = 16, PACK_FOOTER_BYTES = 32, PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS, PACK_CHUNK_COLUMNS = 5,
+       PACK_DIRECTORY_MAX = 1 << 30 };
 #define PACK_MAGIC "REELPACK"
 
 /* Where an entry stands in the order of its recording. */

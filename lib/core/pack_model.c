@@ -77,6 +77,13 @@ bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *fro
     return true;
 }
 
+bool pack_model_full(const struct arena *arena, struct reel_error *err) {
+    if (arena->no_memory) {
+        return reel_fail_memory(err);
+    }
+    return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+}
+
 /* ---- writing */
 
 static void put_text(struct grow *g, const char *text) {
@@ -210,17 +217,17 @@ static uint32_t get_count(struct cursor *c, size_t item) {
     return n;
 }
 
-static void *get_array(struct cursor *c, uint32_t n, size_t item) {
+static void *get_array(struct cursor *c, struct arena *arena, uint32_t n, size_t item) {
     void *p = calloc(n ? n : 1, item);
     if (!p) {
-        c->failed = true;
+        arena->no_memory = c->failed = true;
     }
     return p;
 }
 
 static void get_pairs(struct cursor *c, struct arena *arena, struct reel_pairs *out, bool in_arena) {
     uint32_t n = get_count(c, 8);
-    struct reel_pair *items = in_arena ? arena_alloc(arena, (n ? n : 1) * sizeof *items) : get_array(c, n, sizeof *items);
+    struct reel_pair *items = in_arena ? arena_alloc(arena, (n ? n : 1) * sizeof *items) : get_array(c, arena, n, sizeof *items);
     if (!items) {
         c->failed = true;
         return;
@@ -245,6 +252,7 @@ static void get_schemas(struct cursor *c, struct arena *arena, struct reel_chann
         schemas[i].hash = get_text(c, arena);
         struct bytes data = cursor_string32(c);
         schemas[i].data = bytes_of(arena_copy(arena, data.data, data.size), data.size);
+        c->failed |= schemas[i].data.data == NULL;
     }
     channel->schemas = schemas;
     channel->n_schemas = n;
@@ -282,7 +290,7 @@ static void get_key(struct cursor *c, struct pack_key *k) {
 
 static void get_tables(struct cursor *c, struct pack_model *m) {
     m->n_attachments = get_count(c, 36);
-    m->attachments = get_array(c, (uint32_t)m->n_attachments, sizeof *m->attachments);
+    m->attachments = get_array(c, &m->arena, (uint32_t)m->n_attachments, sizeof *m->attachments);
     for (size_t i = 0; i < m->n_attachments && !c->failed; i++) {
         struct reel_attachment *a = &m->attachments[i];
         a->name = get_text(c, &m->arena);
@@ -293,7 +301,7 @@ static void get_tables(struct cursor *c, struct pack_model *m) {
         a->size = cursor_u64le(c);
     }
     m->n_findings = get_count(c, 28);
-    m->findings = get_array(c, (uint32_t)m->n_findings, sizeof *m->findings);
+    m->findings = get_array(c, &m->arena, (uint32_t)m->n_findings, sizeof *m->findings);
     for (size_t i = 0; i < m->n_findings && !c->failed; i++) {
         struct reel_finding *f = &m->findings[i];
         f->severity = (enum reel_severity)cursor_u32le(c);
@@ -307,16 +315,17 @@ static void get_tables(struct cursor *c, struct pack_model *m) {
 
 static void get_segments(struct cursor *c, struct pack_model *m) {
     m->n_chunk_segments = get_count(c, 20);
-    m->chunk_segments = get_array(c, (uint32_t)m->n_chunk_segments, sizeof *m->chunk_segments);
+    m->chunk_segments = get_array(c, &m->arena, (uint32_t)m->n_chunk_segments, sizeof *m->chunk_segments);
     for (size_t i = 0; i < m->n_chunk_segments && !c->failed; i++) {
         struct pack_chunk_segment *s = &m->chunk_segments[i];
         s->offset = cursor_u64le(c);
         s->count = cursor_u32le(c);
         s->size = cursor_u32le(c);
         s->crc = cursor_u32le(c);
+        c->failed |= s->count == 0 || s->count > REEL_SEGMENT_ENTRIES || s->size > PACK_BOUND(s->count, PACK_CHUNK_COLUMNS);
     }
     m->n_segments = get_count(c, 64);
-    m->segments = get_array(c, (uint32_t)m->n_segments, sizeof *m->segments);
+    m->segments = get_array(c, &m->arena, (uint32_t)m->n_segments, sizeof *m->segments);
     for (size_t i = 0; i < m->n_segments && !c->failed; i++) {
         struct pack_segment *s = &m->segments[i];
         s->channel = cursor_u32le(c);
@@ -326,7 +335,8 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
         s->offset = cursor_u64le(c);
         s->size = cursor_u32le(c);
         s->crc = cursor_u32le(c);
-        c->failed |= s->channel >= m->n_channels || s->count == 0 || s->count > REEL_SEGMENT_ENTRIES;
+        c->failed |= s->channel >= m->n_channels || s->count == 0 || s->count > REEL_SEGMENT_ENTRIES ||
+                     s->size > PACK_BOUND(s->count, PACK_ENTRY_COLUMNS);
     }
 }
 
@@ -342,13 +352,13 @@ bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error 
     m->lost_bytes = cursor_u64le(&c);
     m->n_chunks = cursor_u64le(&c);
     m->n_parts = get_count(&c, 8);
-    m->part_sizes = get_array(&c, m->n_parts, sizeof *m->part_sizes);
+    m->part_sizes = get_array(&c, &m->arena, m->n_parts, sizeof *m->part_sizes);
     for (uint32_t i = 0; i < m->n_parts && !c.failed; i++) {
         m->part_sizes[i] = cursor_u64le(&c);
     }
     m->n_channels = get_count(&c, 32);
-    m->channels = get_array(&c, (uint32_t)m->n_channels, sizeof *m->channels);
-    m->stats = get_array(&c, (uint32_t)m->n_channels, sizeof *m->stats);
+    m->channels = get_array(&c, &m->arena, (uint32_t)m->n_channels, sizeof *m->channels);
+    m->stats = get_array(&c, &m->arena, (uint32_t)m->n_channels, sizeof *m->stats);
     for (uint32_t i = 0; i < m->n_channels && !c.failed; i++) {
         m->channels[i].id = i;
         get_channel(&c, &m->arena, &m->channels[i], &m->stats[i]);
@@ -358,6 +368,9 @@ bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error 
     }
     if (!c.failed) {
         get_segments(&c, m);
+    }
+    if (m->arena.no_memory) {
+        return reel_fail_memory(err);
     }
     if (c.failed || !cursor_done(&c)) {
         return reel_fail(err, REEL_CHANGED, "the index directory does not hold together");

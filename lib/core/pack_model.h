@@ -36,6 +36,8 @@ void pack_model_free(struct pack_model *m); /* empties */
 /* Copies a channel into the model's arena; `out` may be the model's own. */
 bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *from, struct reel_channel *out);
 void pack_model_write(const struct pack_model *m, struct grow *out);
+/* Why the arena gave nothing: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too many. Returns false. */
+bool pack_model_full(const struct arena *arena, struct reel_error *err);
 /* REEL_CHANGED when the bytes do not hold together. */
 bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error *err);
 

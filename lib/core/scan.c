@@ -24,11 +24,7 @@ bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct 
     if (id >= m->n_channels) {
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", id);
     }
-    if (!pack_model_copy_channel(&m->arena, c, &m->channels[id])) {
-        return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
-    }
-    m->channels[id].id = id;
-    return true;
+    return builder_set_channel(scan->builder, id, c, err);
 }
 
 bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err) {
@@ -51,7 +47,7 @@ bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *
     copy.name = arena_text(&m->arena, a->name);
     copy.media_type = arena_text(&m->arena, a->media_type ? a->media_type : "application/octet-stream");
     if (!copy.name || !copy.media_type) {
-        return reel_fail_memory(err);
+        return pack_model_full(&m->arena, err);
     }
     m->attachments[m->n_attachments++] = copy;
     return true;
@@ -67,7 +63,7 @@ bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes va
     }
     struct reel_pair pair = {.key = arena_text(&m->arena, key), .value = arena_utf8(&m->arena, value)};
     if (!pair.key || !pair.value) {
-        return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+        return pack_model_full(&m->arena, err);
     }
     m->metadata.items[m->metadata.count++] = pair;
     return true;

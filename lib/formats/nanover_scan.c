@@ -1,6 +1,7 @@
 /* Reads NanoVer recordings. Rule: the index says where messages are and when they came, each message says what it is; both are walked
  * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
 #include "formats/nanover_scan.h"
+#include "core/codec.h"
 #include "formats/formats.h"
 #include "formats/nanover_wire.h"
 
@@ -8,7 +9,10 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { DEFLATE_RATIO_MAX = 1100 }; /* Deflate cannot do better than 1032 : 1 */
+enum {
+    DEFLATE_RATIO_MAX = 1100,   /* Deflate cannot do better than 1032 : 1 */
+    EXTRAS_TRIED_MAX = 1 << 30, /* raw bytes of compressed extra members that a scan tries */
+};
 
 /* --- members --- */
 
@@ -77,8 +81,20 @@ static const char *suffix_type(const char *name) {
     return "application/octet-stream";
 }
 
+/* A compressed member is tried while the budget lasts, so that one that cannot be had is told now and not when it is written again. */
+static bool try_member(struct reel_scan *scan, const struct nanover_member *m, uint64_t *budget, struct reel_error *err) {
+    uint64_t raw = m->raw;
+    if (m->codec == REEL_CODEC_NONE || m->raw > *budget) {
+        return true;
+    }
+    *budget -= m->raw;
+    return codec_measure(m->codec, scan->parts[0], m->offset, m->stored, m->raw, &raw, err) &&
+           (raw == m->raw || reel_fail(err, REEL_DAMAGED, "it has %" PRIu64 " bytes instead of %" PRIu64, raw, m->raw));
+}
+
 /* Every other member, as an attachment. */
 static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, struct reel_error *err) {
+    uint64_t budget = EXTRAS_TRIED_MAX;
     for (size_t i = 0; i < archive->count; i++) {
         const struct nanover_member *m = &archive->members[i];
         bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
@@ -92,8 +108,8 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
         struct reel_attachment a = {.name = name, .media_type = suffix_type(name), .size = m->raw};
         struct reel_chunk run;
         struct reel_error why = {.code = REEL_DAMAGED};
-        if (m->problem || !address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
-            if (why.code != REEL_DAMAGED) {
+        if (m->problem || !try_member(scan, m, &budget, &why) || !address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
+            if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 *err = why;
                 return false;
             }

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "reel/iterate.h"
 #include "reel/scan.h"
@@ -100,6 +101,10 @@ struct cli_select {
     struct cli_every every;
     bool last;
 };
+static inline void reel_auto_cli_select_done(struct cli_select *s) {
+    reel_auto_cli_list_done(&s->topics);
+    reel_auto_cli_list_done(&s->exclude);
+}
 /* clang-format off */
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", .help = "only topics that match (* any run, ? one character); may be repeated"}, \

@@ -20,7 +20,7 @@ enum {
     HTTP_METHOD_MAX = 15,
     HTTP_PATH_PARTS_MAX = 32,           /* segments of a request's path */
     HTTP_ROUTE_PARTS_MAX = 12,          /* segments of a route's template */
-    HTTP_PARAMS_MAX = 1024,             /* of one request */
+    HTTP_PARAMS_MAX = 256,              /* of one request; the library has its own limit at about twice that, and just closes */
     HTTP_RANGES_MAX = 32,               /* of one request; more and the whole is sent */
     HTTP_FILE_NAME_MAX = 512,           /* in Content-Disposition */
     HTTP_BODY_IGNORED_MAX = 64 << 10,   /* sent to a route that takes none */

@@ -82,6 +82,9 @@ struct text {
 
 static int text_add(const char *data, size_t size, void *context) {
     struct text *text = context;
+    if (size == 0) {
+        return 0;
+    }
     if (text->capacity - text->size < size) {
         size_t capacity = text->capacity ? text->capacity : 512;
         while (capacity - text->size < size) {

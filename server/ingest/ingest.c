@@ -30,7 +30,7 @@ struct fresh_scan {
     char *file_name;
     pthread_mutex_t mutex; /* guards what follows */
     bool scanned;          /* the scan is over, the request finishes */
-    bool adopted;          /* there is a row, the job finishes */
+    bool adopted;          /* there is a row, or the row was refused: the job finishes */
 };
 
 static void fresh_scan_free(void *context) {
@@ -50,11 +50,8 @@ static bool run_fresh_scan(void *context, const struct reel_progress *progress, 
     if (!adopted) {
         return ok;
     }
-    AUTO_CONTENT struct content_lock lock = {0};
-    content_lock_take(&lock, f->r.content);
-    struct reel_error ignored;
     ok = scan_settle(f->app, f->r.id, ok, err);
-    scan_drop_unused(f->app, f->r.content, &ignored); /* it may have been purged meanwhile */
+    scan_tidy(f->app, f->r.content); /* it may have been purged meanwhile */
     return ok;
 }
 
@@ -159,28 +156,40 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     return succeed(in, INGEST_KEPT);
 }
 
-/* The request has waited long enough: the recording is shown as scanning and the job goes on alone. */
-static bool leave_behind(struct ingestion *in, struct fresh_scan *f, struct job *job, struct reel_error *err) {
-    in->r.state = STATE_SCANNING;
+/* The request has waited long enough: the recording is shown as scanning and the job goes on alone. False: the scan is over after all. */
+static bool leave_behind(struct ingestion *in, struct fresh_scan *f, struct job *job, bool *added, struct reel_error *err) {
     pthread_mutex_lock(&f->mutex);
-    bool over = f->scanned, added = !over && add_row(in, NULL, err);
-    if (added) {
-        memcpy(f->r.id, in->r.id, sizeof f->r.id);
+    bool left = !f->scanned;
+    if (left) {
+        in->r.state = STATE_SCANNING;
+        *added = add_row(in, NULL, err);
+        memcpy(f->r.id, *added ? in->r.id : "", *added ? sizeof f->r.id : 1);
         f->adopted = true;
     }
     pthread_mutex_unlock(&f->mutex);
-    if (over) {
+    if (!left) {
         return false;
     }
     struct job_view view;
     job_view(job, &view);
-    if (!added) {
+    if (*added) {
+        memcpy(in->out->job, view.id, sizeof in->out->job);
+        succeed(in, INGEST_SCANNING);
+    } else {
         jobs_cancel(in->app->jobs, view.id);
-        job_wait(job, INT64_MAX);
-        return refuse(in);
     }
-    memcpy(in->out->job, view.id, sizeof in->out->job);
-    return succeed(in, INGEST_SCANNING);
+    return true;
+}
+
+static bool add_scanned(struct ingestion *in, struct job *job, struct reel_error *err) {
+    struct job_view view;
+    job_wait(job, INT64_MAX);
+    job_view(job, &view);
+    if (view.state != JOB_DONE) {
+        return add_failed(in, &view.error, err);
+    }
+    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(in->app, in->r.content, err);
+    return index ? add_ready(in, index, err) : refuse(in);
 }
 
 static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
@@ -195,20 +204,12 @@ static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_erro
     if (!job) {
         return refuse(in);
     }
-    bool ok;
-    if (!job_wait(job, wait_ns) && ((ok = leave_behind(in, f, job, err)) || in->out->outcome == INGEST_REFUSED)) {
-        job_unref(job);
-        return ok;
+    bool added = false;
+    if (job_wait(job, wait_ns) || !leave_behind(in, f, job, &added, err)) {
+        added = add_scanned(in, job, err);
     }
-    job_wait(job, INT64_MAX); /* it is over, or about to be */
-    struct job_view view;
-    job_view(job, &view);
     job_unref(job);
-    if (view.state != JOB_DONE) {
-        return add_failed(in, &view.error, err);
-    }
-    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(in->app, in->r.content, err);
-    return index ? add_ready(in, index, err) : refuse(in);
+    return added;
 }
 
 /* ---- what is there already */

@@ -20,16 +20,31 @@ static bool is_locked(const char *content) {
     return l;
 }
 
+/* The mutex is held. */
+static void put_in(struct content_lock *lock, const char *content) {
+    strncpy(lock->content, content, sizeof lock->content - 1);
+    lock->content[sizeof lock->content - 1] = '\0';
+    lock->next = locks;
+    locks = lock;
+}
+
 void content_lock_take(struct content_lock *lock, const char *content) {
     pthread_mutex_lock(&locks_mutex);
     while (is_locked(content)) {
         pthread_cond_wait(&locks_released, &locks_mutex);
     }
-    strncpy(lock->content, content, sizeof lock->content - 1);
-    lock->content[sizeof lock->content - 1] = '\0';
-    lock->next = locks;
-    locks = lock;
+    put_in(lock, content);
     pthread_mutex_unlock(&locks_mutex);
+}
+
+bool content_lock_try(struct content_lock *lock, const char *content) {
+    pthread_mutex_lock(&locks_mutex);
+    bool free_now = !is_locked(content);
+    if (free_now) {
+        put_in(lock, content);
+    }
+    pthread_mutex_unlock(&locks_mutex);
+    return free_now;
 }
 
 void content_lock_release(struct content_lock *lock) {
@@ -159,6 +174,14 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
     return (content_used || store_remove_content(app->store, content, err)) && (blob_used || store_remove_blob(app->store, content, err));
 }
 
+void scan_tidy(struct app *app, const char *content) {
+    struct reel_error ignored;
+    AUTO_CONTENT struct content_lock lock = {0};
+    if (content_lock_try(&lock, content)) {
+        scan_drop_unused(app, content, &ignored);
+    }
+}
+
 /* ---- once more */
 
 struct again {
@@ -172,12 +195,9 @@ static bool scan_recording(void *context, const struct reel_progress *progress, 
     if (!catalog_get(a->app->catalog, a->id, &r, err)) {
         return false;
     }
-    AUTO_CONTENT struct content_lock lock = {0};
-    content_lock_take(&lock, r.content);
     bool ok = scan_content(a->app, &r, *r.format ? reel_format_named(r.format) : NULL, progress, err);
     ok = scan_settle(a->app, a->id, ok, err);
-    struct reel_error ignored;
-    scan_drop_unused(a->app, r.content, &ignored); /* it may have been purged meanwhile */
+    scan_tidy(a->app, r.content); /* it may have been purged meanwhile */
     catalog_recording_done(&r);
     return ok;
 }

@@ -6,12 +6,14 @@
 #include "ingest/jobs.h"
 #include "reel/cleanup.h"
 
-/* Whoever adds or removes files or recordings of a content holds its lock; it lies on his stack. Others of the same content wait. */
+/* Whoever adds or removes files or recordings of a content holds its lock; it lies on his stack. Others of the same content wait. A job never waits: who
+ * holds the lock may be waiting for that job, or for one behind it. */
 struct content_lock {
     char content[SHA256_HEX];
     struct content_lock *next;
 };
 void content_lock_take(struct content_lock *lock, const char *content);
+bool content_lock_try(struct content_lock *lock, const char *content); /* false: somebody has it, and will clean up himself */
 void content_lock_release(struct content_lock *lock); /* also one that was never taken (zeroed) */
 #define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
 
@@ -22,12 +24,14 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
 /* Puts what the index knows into r, state ready. */
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
-/* Writes the end of a scan into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time. The lock is held. */
+/* Writes the end of a scan into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time. */
 bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_error *err);
 /* Queues a scan of a recording that the catalog has. */
 struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* Removes the content's files when no recording needs them. The lock is held. */
 bool scan_drop_unused(struct app *app, const char *content, struct reel_error *err);
+/* The same for jobs: takes the lock itself, does nothing when somebody has it. */
+void scan_tidy(struct app *app, const char *content);
 
 /* Queues a look at every stored file and recording: what a crash left without a recording goes, a recording without its file is missing. */
 bool sweep_start(struct app *app, struct reel_error *err);

@@ -33,9 +33,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
     if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
         return go_on(s);
     }
-    AUTO_CONTENT struct content_lock lock = {0};
-    content_lock_take(&lock, hex); /* an upload may be about to use it: ask again when it is done */
-    scan_drop_unused(s->app, hex, &ignored);
+    scan_tidy(s->app, hex); /* asks again under the lock: an upload may be about to use it */
     return go_on(s);
 }
 

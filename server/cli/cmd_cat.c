@@ -1,0 +1,111 @@
+/* reel cat: messages of a recording on standard output, as rows of text or as their bare bytes. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "reel/write.h"
+
+enum { FORMAT_RAW = 3, PIECE = 1 << 20 };
+
+static const char *const formats[] = {"ndjson", "json", "json-seq", "raw", NULL};
+static const char *const extensions[] = {".ndjson", ".json", ".json-seq"};
+static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
+
+struct request {
+    int format, time_format;
+    uint64_t limit;
+};
+
+static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out, struct reel_error *err) {
+    for (uint32_t done = 0; done < m->size;) {
+        size_t n = m->size - done < PIECE ? m->size - done : PIECE;
+        if (!reel_stream_copy(stream, m, done, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
+            return false;
+        }
+        done += (uint32_t)n;
+    }
+    return true;
+}
+
+/* Payloads without anything between them: only of one topic can anybody tell what they are. */
+static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct cli_output *out, struct reel_error *err) {
+    for (uint32_t i = 1; i < stream->n_channels; i++) {
+        if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {
+            return reel_fail(err, REEL_ARGUMENT, "raw is for one topic, and these are several (%s, %s …): name one with --topic", stream->channels[0]->name,
+                             stream->channels[i]->name);
+        }
+    }
+    struct reel_message m;
+    enum reel_step step = REEL_STEP_END;
+    for (uint64_t n = 0; (q->limit == 0 || n < q->limit) && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
+        if (!copy_payload(stream, &m, buffer, out, err)) {
+            return false;
+        }
+    }
+    return step != REEL_STEP_ERROR;
+}
+
+static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct cli_output *out, struct reel_error *err) {
+    AUTO(reel_stream_free) struct reel_stream *stream = taken;
+    const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
+    const struct reel_write_options options = {
+        .compression = "", .time_format = (enum reel_time_format)q->time_format, .limit = q->limit, .start_ns = zero_ns};
+    if (!writer || !reel_writer_accepts(writer, stream, NULL, err)) {
+        return false;
+    }
+    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(stream), err);
+    size_t got = 0;
+    do {
+        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(out, buffer, got, err)) {
+            return false;
+        }
+    } while (got > 0);
+    return true;
+}
+
+static bool put_messages(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+    struct reel_selection selection;
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    if (!recording || !cli_selection(select, &recording, 1, &selection, err)) {
+        return false;
+    }
+    AUTO(cli_output_done) struct cli_output out = {.fd = STDOUT_FILENO};
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
+    AUTO_MEM char *buffer = malloc(PIECE);
+    if (!stream || !buffer) {
+        return stream ? reel_fail_memory(err) : false;
+    }
+    if (q->format == FORMAT_RAW) {
+        return put_raw(stream, q, buffer, &out, err);
+    }
+    return put_rows(TAKE(stream), q, reel_index_info(reel_recording_index(recording))->start_ns, buffer, &out, err);
+}
+
+static int run(int argc, char **argv) {
+    AUTO(cli_select_done) struct cli_select select = {0};
+    struct request q = {0};
+    struct reel_error err = {0};
+    int first, code;
+    const struct cli_option options[] = {
+        CLI_SELECT_OPTIONS(select),
+        {.name = "limit", .kind = CLI_UINT, .to = &q.limit, .value = "N", .help = "stop after N messages", .least = 1},
+        {.name = "format", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "rows of text, or the payloads alone", .choices = formats},
+        {.name = "time-format", .kind = CLI_CHOICE, .to = &q.time_format, .value = "FORMAT", .help = "how times are written", .choices = time_formats},
+        {0},
+    };
+    if (!cli_options(&cli_cat, options, 1, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (argc - first > 1) {
+        return cli_misused(&cli_cat, "one file at a time");
+    }
+    cli_catch_interrupt();
+    return put_messages(argv[first], &select, &q, &err) ? CLI_DONE : cli_fail(&cli_cat, cli_file_name(argv[first]), &err);
+}
+
+const struct cli_command cli_cat = {
+    .name = "cat",
+    .arguments = "FILE [OPTION]…",
+    .summary = "messages of a recording, in time order",
+    .details = "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads stand as {\"$base64\":…}.",
+    .run = run,
+};

@@ -1,0 +1,211 @@
+/* reel convert: recordings into another format, by the same writers as /as/ of the server. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "reel/write.h"
+
+enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
+
+struct conversion {
+    struct cli_select select;
+    const char *version, *format;
+    bool report, force;
+    struct reel_recording **recordings;
+    uint32_t n_recordings;
+    const struct reel_writer *writer;
+    struct reel_write_options options;
+    struct reel_selection selection;
+};
+static inline void reel_auto_conversion_done(struct conversion *c) {
+    for (uint32_t i = 0; i < c->n_recordings; i++) {
+        reel_recording_free(c->recordings[i]);
+    }
+    free(c->recordings);
+    reel_auto_cli_select_done(&c->select);
+}
+
+/* The longest extension that the name ends with: ".nanover.zip" before ".zip". */
+static const char *extension_of(const char *path) {
+    size_t size = strlen(path), best = 0;
+    for (size_t i = 0; reel_writers[i]; i++) {
+        size_t n = strlen(reel_writers[i]->extension);
+        if (n > best && n < size && strcmp(path + size - n, reel_writers[i]->extension) == 0) {
+            best = n;
+        }
+    }
+    const char *dot = strrchr(cli_file_name(path), '.');
+    return best > 0 ? path + size - best : dot ? dot : "";
+}
+
+static bool choose_writer(struct conversion *c, const char *out, struct reel_error *err) {
+    AUTO_MEM char *extension = NULL;
+    if (c->format ? asprintf(&extension, "%s%s", c->format[0] == '.' ? "" : ".", c->format) < 0 : !(extension = strdup(extension_of(out)))) {
+        return reel_fail_memory(err);
+    }
+    if (extension[0] == '\0') {
+        return reel_fail(err, REEL_ARGUMENT, "%s has no ending that names a format; --format does", strcmp(out, "-") == 0 ? "standard output" : out);
+    }
+    return (c->writer = reel_writer_named(extension, c->version, err)) != NULL;
+}
+
+static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
+    if (n > INPUTS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d recordings at once", INPUTS_MAX);
+    }
+    if (!(c->recordings = calloc(n, sizeof *c->recordings))) {
+        return reel_fail_memory(err);
+    }
+    for (; c->n_recordings < n; c->n_recordings++) {
+        if (!(c->recordings[c->n_recordings] = cli_open(paths[c->n_recordings], false, err))) {
+            const char *name = cli_file_name(paths[c->n_recordings]);
+            return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
+        }
+    }
+    return true;
+}
+
+static bool select_messages(struct conversion *c, struct reel_error *err) {
+    if (!cli_selection(&c->select, c->recordings, c->n_recordings, &c->selection, err)) {
+        return false;
+    }
+    c->options = (struct reel_write_options){.compression = "", .is_cut = c->select.start.given};
+    if (c->options.is_cut) {
+        c->options.start_ns = c->selection.start_ns;
+        c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
+    }
+    return true;
+}
+
+static struct reel_stream *open_stream(const struct conversion *c, struct reel_error *err) {
+    return reel_stream_open(c->recordings, c->n_recordings, &c->selection, err);
+}
+
+/* ---- what would be lost */
+
+static void print_losses(FILE *to, const struct reel_loss *loss) {
+    static const char *const kinds[] = {[REEL_CHANGES] = "changes", [REEL_LOSES] = "loses", [REEL_REFUSES] = "refuses"};
+    size_t n;
+    const struct reel_loss_item *items = reel_loss_items(loss, &n);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(to, "%-7s  %s%s%s\n", kinds[items[i].kind], items[i].channel ? items[i].channel : "", items[i].channel ? ": " : "", items[i].text);
+    }
+    if (n == 0 && to == stdout) {
+        puts("nothing is lost or changed");
+    }
+}
+
+static bool tell_losses(const struct conversion *c, struct reel_error *err) {
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    AUTO(reel_stream_free) struct reel_stream *stream = open_stream(c, err);
+    if (!loss || !stream) {
+        return stream ? reel_fail_memory(err) : false;
+    }
+    bool accepted = reel_writer_accepts(c->writer, stream, loss, err);
+    print_losses(c->report ? stdout : stderr, loss);
+    return accepted && (!c->report || cli_flush(err));
+}
+
+/* ---- writing */
+
+static bool write_streamed(const struct conversion *c, char *buffer, struct cli_output *out, struct reel_error *err) {
+    struct reel_stream *stream = open_stream(c, err);
+    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(NULL, c->writer, &c->options, stream, err) : NULL;
+    size_t got = 0;
+    do {
+        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(out, buffer, got, err)) {
+            return false;
+        }
+    } while (got > 0);
+    return true;
+}
+
+static struct reel_plan *make_plan(const struct conversion *c, struct reel_error *err) {
+    struct cli_progress progress;
+    AUTO(reel_stream_free) struct reel_stream *stream = open_stream(c, err);
+    if (!stream) {
+        return NULL;
+    }
+    cli_progress_start(&progress, "planning", c->writer->extension);
+    struct reel_plan *plan = reel_plan_new(c->writer, &c->options, stream, &progress.report, err);
+    cli_progress_end(&progress);
+    return plan;
+}
+
+static bool write_pieces(struct reel_render *render, uint64_t length, char *buffer, struct cli_output *out, struct cli_progress *progress, struct reel_error *err) {
+    for (uint64_t at = 0; at < length;) {
+        size_t n = length - at < PIECE ? (size_t)(length - at) : PIECE;
+        if (!reel_render_read(render, at, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
+            return false;
+        }
+        at += n;
+        if (!cli_progress_step(progress, at, length)) {
+            return reel_fail(err, REEL_CANCELLED, "interrupted");
+        }
+    }
+    return true;
+}
+
+static bool write_planned(struct conversion *c, char *buffer, struct cli_output *out, struct reel_error *err) {
+    AUTO(reel_plan_free) struct reel_plan *plan = make_plan(c, err);
+    if (!plan) {
+        return false;
+    }
+    c->selection.front = reel_plan_front(plan);
+    struct reel_stream *stream = open_stream(c, err);
+    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, err) : NULL;
+    if (!render) {
+        return false;
+    }
+    struct cli_progress progress;
+    cli_progress_start(&progress, "writing", cli_file_name(out->path));
+    bool good = write_pieces(render, reel_plan_length(plan), buffer, out, &progress, err);
+    cli_progress_end(&progress);
+    return good;
+}
+
+static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
+    AUTO(cli_output_done) struct cli_output out = {.fd = -1};
+    AUTO_MEM char *buffer = malloc(PIECE);
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    if (!cli_output_open(&out, path, c->force, err)) {
+        return false;
+    }
+    bool good = c->writer->needs & REEL_STREAMED ? write_streamed(c, buffer, &out, err) : write_planned(c, buffer, &out, err);
+    return good && cli_output_finish(&out, err);
+}
+
+static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
+    const char *out = paths[n - 1];
+    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && select_messages(c, err) && tell_losses(c, err) &&
+           (c->report || write_output(c, out, err));
+}
+
+static int run(int argc, char **argv) {
+    AUTO(conversion_done) struct conversion c = {0};
+    struct reel_error err = {0};
+    int first, code;
+    const struct cli_option options[] = {
+        CLI_SELECT_OPTIONS(c.select),
+        {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
+        {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
+        {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "say what would be lost or changed, and write nothing"},
+        {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT when it is there already"},
+        {0},
+    };
+    if (!cli_options(&cli_convert, options, 2, argc, argv, &first, &code)) {
+        return code;
+    }
+    cli_catch_interrupt();
+    return convert(&c, argv + first, (uint32_t)(argc - first), &err) ? CLI_DONE : cli_fail(&cli_convert, NULL, &err);
+}
+
+const struct cli_command cli_convert = {
+    .name = "convert",
+    .arguments = "IN… OUT [OPTION]…",
+    .summary = "recordings into another format, or a cut of one",
+    .details = "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, with\n"
+               "--format. Several recordings are merged by time. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
+    .run = run,
+};
