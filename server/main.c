@@ -35,7 +35,8 @@ int main(int argc, char **argv) {
         print_commands(stdout);
         return CLI_DONE;
     }
-    char *ask[] = {argv[0], "--help", NULL};
+    char option[] = "--help";
+    char *ask[] = {argv[0], option, NULL};
     const struct cli_command *command = command_named(help ? argv[2] : name);
     if (!command) {
         if (*name != '\0') {

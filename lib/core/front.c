@@ -38,6 +38,12 @@ static bool place_channel(struct reel_front *f, const struct reel_channel *chann
             return true;
         }
     }
+    for (uint32_t i = 0; i < f->n_channels; i++) {
+        if (f->channel_source[i] == f->source && same_channel(f->channels[i], channel)) {
+            *position = f->stream->n_channels + i;
+            return true;
+        }
+    }
     struct reel_channel *copy = arena_alloc(&f->arena, sizeof *copy);
     if (!copy || !pack_model_copy_channel(&f->arena, channel, copy) || !GROW_ARRAY(f->channels, f->n_channels, f->cap_channels) ||
         !GROW_ARRAY(f->channel_source, f->n_channels, f->cap_sources)) {
@@ -75,6 +81,8 @@ struct last {
     bool found;
     int64_t not_before;
     struct reel_entry entry;
+    const struct reel_channel *channel;
+    uint32_t source, position; /* of the channel in the stream */
 };
 
 static bool take_first(void *context, const struct reel_entry *entry) {
@@ -84,44 +92,64 @@ static bool take_first(void *context, const struct reel_entry *entry) {
     return false;
 }
 
-/* True when another channel of the same topic says what this one says, but later. Each latched publisher keeps its own last word. */
-static bool outdone(const struct reel_stream *s, const struct last *last, uint32_t i) {
-    for (uint32_t k = 0; k < s->n_channels && !s->channels[i]->latched; k++) {
-        if (k != i && last[k].found && s->channel_source[k] == s->channel_source[i] && strcmp(s->channels[k]->name, s->channels[i]->name) == 0) {
-            struct pack_key mine = pack_key_of(&last[i].entry), other = pack_key_of(&last[k].entry);
-            if (pack_key_compare(&other, &mine) > 0) {
-                return true;
-            }
-        }
+/* By topic, the newest first. */
+static int compare_last(const void *a, const void *b) {
+    const struct last *x = a, *y = b;
+    if (x->source != y->source) {
+        return x->source < y->source ? -1 : 1;
     }
-    return false;
+    int order = strcmp(x->channel->name, y->channel->name);
+    if (order != 0) {
+        return order;
+    }
+    struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
+    return pack_key_compare(&q, &p);
 }
 
+static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n, struct reel_error *err) {
+    int64_t lookback = selection->lookback_ns, start = selection->start_ns;
+    for (uint32_t i = 0; i < s->n_channels; i++) {
+        struct last l = {.channel = s->channels[i], .source = s->channel_source[i], .position = i};
+        l.not_before = lookback > 0 && start > INT64_MIN + lookback ? start - lookback : INT64_MIN;
+        if (!reel_reader_back(s->readers[l.source], l.channel->id, start, take_first, &l, err)) {
+            return false;
+        }
+        if (l.found) {
+            last[(*n)++] = l;
+        }
+    }
+    return true;
+}
+
+/* Of several channels of one topic the newest message counts; but each latched publisher keeps its own last word. */
 static bool add_last(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
-    AUTO_MEM struct last *last = calloc(s->n_channels ? s->n_channels : 1, sizeof *last);
+    AUTO_MEM struct last *last = malloc((s->n_channels ? s->n_channels : 1) * sizeof *last);
     if (!last) {
         return reel_fail_memory(err);
     }
-    for (uint32_t i = 0; i < s->n_channels; i++) {
-        last[i].not_before = selection->lookback_ns > 0 && selection->start_ns > INT64_MIN + selection->lookback_ns ? selection->start_ns - selection->lookback_ns : INT64_MIN;
-        if (!reel_reader_back(s->readers[s->channel_source[i]], s->channels[i]->id, selection->start_ns, take_first, &last[i], err)) {
-            return false;
-        }
+    size_t n = 0;
+    if (!find_last(s, selection, last, &n, err)) {
+        return false;
     }
-    for (uint32_t i = 0; i < s->n_channels; i++) {
-        if (!last[i].found || outdone(s, last, i)) {
+    if (n > 1) {
+        qsort(last, n, sizeof *last, compare_last);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct last *l = &last[i];
+        bool newest = i == 0 || l[-1].source != l->source || strcmp(l[-1].channel->name, l->channel->name) != 0;
+        if (!newest && !l->channel->latched) {
             continue;
         }
         if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
             return reel_fail_memory(err);
         }
-        f->messages[f->n_messages++] = (struct reel_message){.time_ns = last[i].entry.time_ns,
-                                                             .channel = i,
-                                                             .source = s->channel_source[i],
-                                                             .size = last[i].entry.size,
+        f->messages[f->n_messages++] = (struct reel_message){.time_ns = l->entry.time_ns,
+                                                             .channel = l->position,
+                                                             .source = l->source,
+                                                             .size = l->entry.size,
                                                              .before_start = true,
-                                                             .entry = last[i].entry};
+                                                             .entry = l->entry};
     }
     return true;
 }
@@ -162,7 +190,14 @@ static int compare_messages(const void *a, const void *b) {
         return x->source < y->source ? -1 : 1;
     }
     struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
-    return pack_key_compare(&p, &q);
+    int order = pack_key_compare(&p, &q);
+    return order != 0 ? order : (x->front > y->front) - (x->front < y->front); /* as they were added */
+}
+
+static void number_messages(struct reel_front *f) {
+    for (size_t i = 0; i < f->n_messages; i++) {
+        f->messages[i].front = (uint32_t)i + 1;
+    }
 }
 
 struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection, struct reel_error *err) {
@@ -176,12 +211,11 @@ struct reel_front *front_make(const struct reel_stream *stream, const struct ree
     if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;
     }
+    number_messages(f);
     if (f->n_messages > 1) {
         qsort(f->messages, f->n_messages, sizeof *f->messages, compare_messages);
     }
-    for (size_t i = 0; i < f->n_messages; i++) {
-        f->messages[i].front = (uint32_t)i + 1;
-    }
+    number_messages(f);
     f->stream = NULL;
     return TAKE(f);
 }

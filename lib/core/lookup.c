@@ -8,7 +8,9 @@ static uint64_t count_all(const struct reel_stream *s) {
     uint64_t total = 0;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(s->readers[s->channel_source[i]]));
-        total += reel_index_stats(index, s->channels[i]->id)->count;
+        uint32_t id = s->channels[i]->id;
+        bool own = id < reel_index_info(index)->n_channels && reel_index_channel(index, id) == s->channels[i]; /* not one that only the front has */
+        total += own ? reel_index_stats(index, id)->count : 0;
     }
     return total;
 }
@@ -45,7 +47,10 @@ static bool take_newest(void *context, const struct reel_entry *entry) {
 
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns, struct reel_stream **stream,
                           struct reel_message *out, struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, selection, err);
+    struct reel_selection plain = *selection; /* nothing in front */
+    plain.last_per_topic = plain.state_at_cut = false;
+    plain.front = NULL;
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &plain, err);
     if (!s) {
         return false;
     }

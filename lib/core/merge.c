@@ -266,10 +266,9 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
     return good;
 }
 
-bool merge_count(struct merge *m, uint32_t channel, const struct merge_place *from, const struct merge_place *to, uint64_t *count, struct reel_error *err) {
-    *count = 0;
+bool merge_count(struct merge *m, const struct merge_place *from, const struct merge_place *to, uint64_t *counts, struct reel_error *err) {
     for (size_t i = 0; i < m->n; i++) {
-        if (m->segments[i].channel == channel && !count_in(m, &m->segments[i], from, to, count, err)) {
+        if (!count_in(m, &m->segments[i], from, to, &counts[m->segments[i].channel], err)) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/front.h"
 #include "core/run.h"
 
 enum { PROGRESS_GROUPS = 64 };
@@ -28,7 +29,11 @@ uint64_t reel_plan_length(const struct reel_plan *plan) {
 }
 
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
-    return sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
+    uint64_t front = 0;
+    for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
+        front += sizeof *plan->front->messages + (plan->front->messages[i].owned ? plan->front->messages[i].size : 0);
+    }
+    return front + sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
 }
 
 struct reel_front *reel_plan_front(const struct reel_plan *plan) {
@@ -43,18 +48,6 @@ static bool keep_note(struct run *run, const uint8_t **note, uint32_t *size, str
         return reel_fail_memory(err);
     }
     return true;
-}
-
-/* True when the stream has another message: it is taken and given back. */
-static bool has_more(struct run *run, bool *more, struct reel_error *err) {
-    struct reel_message m;
-    run_begin_group(run, run->plan->n_groups, UINT64_MAX);
-    enum reel_step step = reel_write_next(&run->w, &m, err);
-    if (step == REEL_STEP_MESSAGE) {
-        reel_write_unget(&run->w, &m);
-    }
-    *more = step == REEL_STEP_MESSAGE;
-    return step != REEL_STEP_ERROR;
 }
 
 static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error *err) {
@@ -83,7 +76,7 @@ static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error
 
 static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress, struct reel_error *err) {
     for (bool more = true;;) {
-        if (!has_more(run, &more, err)) {
+        if (!run_has_more(run, &more, err)) {
             return false;
         }
         if (!more) {
@@ -156,9 +149,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
     struct run run = {.plan = plan};
     struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
-    bool good = run_open(&run, writer, &plan->options, stream, plan->totals, err);
+    bool good = run_open(&run, writer, &plan->options, stream, plan->totals, true, err);
     if (good) {
-        run.w.planning = true;
         good = writer->head(&run.w, &out, err);
         plan->head_size = out.pos;
         good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);

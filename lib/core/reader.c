@@ -14,6 +14,7 @@ enum {
     AHEAD_MAX = 1 << 20,   /* with reads that follow each other */
     NEAR = 64 << 10,       /* a jump forward this short still follows */
     DIRECT = 64 << 10,     /* reads from here on go straight to the caller */
+    WINDOW_KEPT = 64 << 20, /* a window grown larger for one huge message is given back after it */
     OWN_CACHE = 192 << 20, /* of a recording opened without a cache */
 };
 
@@ -246,17 +247,16 @@ static bool fill_window(struct reel_reader *r, struct reel_source *source, uint6
     r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
     size_t want = size > r->ahead ? size : r->ahead;
     want = want > source->size - at ? (size_t)(source->size - at) : want;
-    if (want > r->window_capacity) {
+    r->window_size = 0;
+    if (want > r->window_capacity || (r->window_capacity > WINDOW_KEPT && want <= WINDOW_KEPT)) {
         free(TAKE(r->window));
         r->window_capacity = 0;
         size_t capacity = want > AHEAD_MAX ? want : follows ? AHEAD_MAX : want;
         if (!(r->window = malloc(capacity))) {
-            r->window_size = 0;
             return reel_fail_memory(err);
         }
         r->window_capacity = capacity;
     }
-    r->window_size = 0;
     r->window_source = source;
     if (!reel_source_read(source, at, r->window, want, err)) {
         return false;
@@ -285,6 +285,10 @@ bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, si
         *out = bytes_of(direct, size);
         return true;
     }
+    if (size == 0) {
+        *out = bytes_of("", 0);
+        return true;
+    }
     if (!in_window(r, source, at, size) && !fill_window(r, source, at, size, err)) {
         return false;
     }
@@ -298,6 +302,9 @@ bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, vo
     uint64_t at;
     if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
         return false;
+    }
+    if (size == 0) {
+        return true;
     }
     if (direct) {
         memcpy(buffer, direct, size);

@@ -3,10 +3,13 @@
 
 #include "core/run.h"
 
-enum { STREAM_WINDOW = 1 << 20 };
+enum {
+    STREAM_WINDOW = 1 << 20,     /* streamed: what is rendered at a time */
+    STREAM_WINDOW_MAX = 32 << 20, /* of a group that is larger: the window doubles, so that the group is not emitted too often */
+};
 
 struct reel_render {
-    struct run run; /* first of nothing: reached by name */
+    struct run run;
     struct reel_stream *stream;
     struct reel_plan *plan;
     struct reel_write_options options; /* of a streamed run */
@@ -16,7 +19,7 @@ struct reel_render {
     uint64_t held, held_end; /* output bytes in the buffer (planned), or of the group (streamed) */
     uint64_t messages;
     /* streamed: */
-    enum { AT_HEAD, AT_MESSAGES, AT_TAIL, AT_END } stage;
+    enum { AT_START, AT_HEAD, AT_MESSAGES, AT_TAIL, AT_END, BROKEN } stage;
     uint64_t tail_part, tail_parts;
     uint64_t group_size, given; /* of the stretch being given */
     uint64_t group_count;
@@ -38,7 +41,7 @@ struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_wr
     r->plan = plan ? reel_plan_ref(plan) : NULL;
     r->options = *options;
     r->run.plan = plan;
-    if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, err)) {
+    if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, false, err)) {
         reel_render_free(r);
         return NULL;
     }
@@ -114,9 +117,14 @@ static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sin
         return false;
     }
     run->stream_group = UINT64_MAX;
+    run->has_pending = false;
     run_begin_group(run, s->index, r->plan->groups[s->index].count);
     if (!writer->messages(&run->w, out, err)) {
         return false;
+    }
+    if (run->taken != run->quota) {
+        return reel_fail(err, REEL_CHANGED, "the group at %llu has %llu messages, planned were %llu", (unsigned long long)s->offset,
+                         (unsigned long long)run->taken, (unsigned long long)run->quota);
     }
     r->messages += run->taken;
     run->stream_group = s->index + 1;
@@ -172,7 +180,11 @@ bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size
 static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_error *err) {
     struct run *run = &r->run;
     const struct reel_writer *writer = run->w.writer;
-    struct reel_sink out = {.lo = from, .hi = from + STREAM_WINDOW, .buffer = r->buffer};
+    size_t window = from < STREAM_WINDOW ? STREAM_WINDOW : from < STREAM_WINDOW_MAX ? (size_t)from : STREAM_WINDOW_MAX;
+    if (!reserve(r, window, err)) {
+        return false;
+    }
+    struct reel_sink out = {.lo = from, .hi = from + window, .buffer = r->buffer};
     bool good;
     if (r->stage == AT_HEAD) {
         good = writer->head(&run->w, &out, err);
@@ -193,41 +205,43 @@ static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_erro
     return good;
 }
 
-/* Steps to the next stretch that has bytes. */
-static bool next_stretch(struct reel_render *r, struct reel_error *err) {
+/* What comes when the stretch at hand is given. */
+static bool next_stage(struct reel_render *r, struct reel_error *err) {
     struct run *run = &r->run;
     const struct reel_writer *writer = run->w.writer;
-    if (r->stage == AT_MESSAGES) {
-        r->messages += r->group_count;
-        run->w.group++;
-    }
-    if (r->stage == AT_HEAD || (r->stage == AT_MESSAGES && r->group_count > 0 && !run->ended)) {
-        r->stage = AT_MESSAGES;
-    } else if (r->stage == AT_MESSAGES) {
-        r->stage = AT_TAIL;
-        r->tail_parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
-    } else {
-        r->tail_part++;
-    }
-    if (r->stage == AT_TAIL && r->tail_part >= r->tail_parts) {
-        r->stage = AT_END;
-        r->group_size = r->given = 0;
+    bool more = false;
+    switch (r->stage) {
+    case AT_START:
+        r->stage = AT_HEAD;
         return true;
-    }
-    r->given = 0;
-    return emit_streamed(r, 0, err);
-}
-
-bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    *got = 0;
-    if (!r->buffer) { /* the very first call */
-        if (!reserve(r, STREAM_WINDOW, err) || !emit_streamed(r, 0, err)) {
+    case AT_HEAD:
+    case AT_MESSAGES:
+        if (r->stage == AT_MESSAGES) {
+            r->messages += r->group_count;
+            run->w.group++;
+        }
+        /* a group of no message is a writer that wants no more */
+        if ((r->stage == AT_HEAD || r->group_count > 0) && !run_has_more(run, &more, err)) {
             return false;
         }
+        if (more) {
+            r->stage = AT_MESSAGES;
+            return true;
+        }
+        r->tail_parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
+        r->stage = r->tail_parts > 0 ? AT_TAIL : AT_END;
+        return run_settle(run, err);
+    default:
+        r->stage = ++r->tail_part < r->tail_parts ? AT_TAIL : AT_END;
+        return true;
     }
+}
+
+static bool give(struct reel_render *r, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
     while (*got < size && r->stage != AT_END) {
         if (r->given == r->group_size) {
-            if (!next_stretch(r, err)) {
+            r->given = r->group_size = r->held_end = 0;
+            if (!next_stage(r, err) || (r->stage != AT_END && !emit_streamed(r, 0, err))) {
                 return false;
             }
             continue;
@@ -236,9 +250,21 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
             return false;
         }
         size_t n = r->held_end - r->given < size - *got ? (size_t)(r->held_end - r->given) : size - *got;
-        memcpy((uint8_t *)buffer + *got, r->buffer + (r->given - r->held), n);
+        memcpy(to + *got, r->buffer + (r->given - r->held), n);
         *got += n;
         r->given += n;
+    }
+    return true;
+}
+
+bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    *got = 0;
+    if (r->stage == BROKEN) {
+        return reel_fail(err, REEL_CANCELLED, "the output has broken off before");
+    }
+    if (!give(r, buffer, size, got, err)) {
+        r->stage = BROKEN;
+        return false;
     }
     return true;
 }

@@ -5,9 +5,9 @@
 
 enum { PIECE = 256 << 10 };
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals,
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals, bool planning,
               struct reel_error *err) {
-    run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals};
+    run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
     run->stream_group = UINT64_MAX;
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
@@ -42,7 +42,6 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
     } else {
         enum reel_step step = reel_stream_next(w->stream, m, err);
         if (step != REEL_STEP_MESSAGE) {
-            run->ended = step == REEL_STEP_END;
             return step;
         }
     }
@@ -57,6 +56,19 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
+}
+
+bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
+    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : reel_stream_next(run->w.stream, &run->pending, err);
+    *more = run->has_pending = step == REEL_STEP_MESSAGE;
+    return step != REEL_STEP_ERROR;
+}
+
+bool run_settle(struct run *run, struct reel_error *err) {
+    struct reel_mark mark = reel_mark_of(&run->pending);
+    bool pending = run->has_pending;
+    run->has_pending = false;
+    return !pending || reel_stream_seek(run->w.stream, &mark, err);
 }
 
 /* Payload that is only partly wanted, or hashed: in pieces, those outside the window unread. */
@@ -120,7 +132,7 @@ bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct
 
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
     struct run *run = (struct run *)w;
-    void *p = run->plan ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;
+    void *p = w->planning ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;
     if (!p) {
         reel_fail_memory(err);
     }
@@ -146,6 +158,9 @@ bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct 
                      void *context, struct reel_error *err) {
     struct run *run = (struct run *)w;
     const struct reel_plan *plan = run->plan;
+    if (group >= plan->n_groups) {
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name, (unsigned long long)group);
+    }
     if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->marks[group], err)) {
         return false;
     }

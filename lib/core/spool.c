@@ -76,7 +76,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    if (rename(temporary, path) != 0) {
+    if (fdatasync(fd) != 0 || rename(temporary, path) != 0) { /* after a crash the name must not stand for zeros */
         reel_fail_errno(err, "could not put a derived file in place");
         unlink(temporary);
         return NULL;

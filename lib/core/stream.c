@@ -49,25 +49,36 @@ static bool sampled_out(struct stream *s, const struct reel_message *m) {
     return false;
 }
 
+/* Of messages 0 … n-1 of a channel, how many every_n keeps. */
+static uint64_t kept_of(const struct stream *s, uint64_t n) {
+    return s->every_n > 1 ? n / s->every_n + (n % s->every_n > 0) : n;
+}
+
 /* What sampling would remember had the stream run from its start to `to`. */
 static bool catch_up(struct stream *s, const struct merge_place *to, struct reel_error *err) {
+    if (s->every_n <= 1 && s->every_ns <= 0) {
+        return true;
+    }
+    AUTO_MEM uint64_t *before = calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that `to` lies in */
+    if (!before) {
+        return reel_fail_memory(err);
+    }
+    struct merge_place middle = s->start;
+    int64_t bucket = -1;
+    if (s->every_ns > 0) {
+        bucket = bucket_of(s, to->key.time_ns);
+        int64_t begins = (int64_t)((uint64_t)s->origin_ns + (uint64_t)bucket * (uint64_t)s->every_ns);
+        if (begins > middle.key.time_ns) {
+            middle = (struct merge_place){.key = {.time_ns = begins}};
+        }
+    }
+    memset(s->seen, 0, s->base.n_channels * sizeof *s->seen);
+    if (!merge_count(s->merge, &s->start, &middle, before, err) || !merge_count(s->merge, &middle, to, s->seen, err)) {
+        return false;
+    }
     for (uint32_t i = 0; i < s->n_selected; i++) {
-        if (s->every_n > 1 && !merge_count(s->merge, i, &s->start, to, &s->seen[i], err)) {
-            return false;
-        }
-        if (s->every_ns > 0) {
-            int64_t bucket = bucket_of(s, to->key.time_ns);
-            struct merge_place from = s->start;
-            int64_t begins = (int64_t)((uint64_t)s->origin_ns + (uint64_t)bucket * (uint64_t)s->every_ns);
-            if (begins > from.key.time_ns) {
-                from = (struct merge_place){.key = {.time_ns = begins}};
-            }
-            uint64_t count;
-            if (!merge_count(s->merge, i, &from, to, &count, err)) {
-                return false;
-            }
-            s->last_bucket[i] = count > 0 ? bucket : -1;
-        }
+        s->seen[i] += before[i];
+        s->last_bucket[i] = kept_of(s, s->seen[i]) > kept_of(s, before[i]) ? bucket : -1;
     }
     return true;
 }
@@ -93,7 +104,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         m->before_start = false;
         m->front = m->again = 0;
         m->owned = NULL;
-        if ((s->every_n <= 1 && s->every_ns == 0) || !sampled_out(s, m)) {
+        if ((s->every_n <= 1 && s->every_ns <= 0) || !sampled_out(s, m)) {
             return REEL_STEP_MESSAGE;
         }
     }
@@ -198,13 +209,17 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
     s->base.readers = s->readers;
     AUTO_MEM struct merge_segment *segments = NULL;
     size_t n_segments = 0, cap_segments = 0;
+    bool timed = false;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
         if (!(s->readers[i] = reel_reader_new(recordings[i], err))) {
             return false;
         }
         s->base.n_sources++;
-        s->origin_ns = i == 0 || info->start_ns < s->origin_ns ? info->start_ns : s->origin_ns;
+        if (info->messages > 0) {
+            s->origin_ns = !timed || info->start_ns < s->origin_ns ? info->start_ns : s->origin_ns;
+            timed = true;
+        }
         if (!add_source(s, recordings[i], i, q, &segments, &n_segments, &cap_segments, err)) {
             return false;
         }

@@ -1,4 +1,5 @@
-/* Times and durations as text. Its one rule: nothing overflows: what 64 bits of nanoseconds cannot hold is refused when read and saturated when tied. */
+/* Times and durations as text. Its one rule: nothing overflows: what 64 bits of nanoseconds cannot hold is refused when read and saturated
+ * when tied. */
 #include "reel/time.h"
 
 #include <stdio.h>
@@ -6,8 +7,9 @@
 #include <time.h>
 
 static const int64_t SECOND_NS = 1000000000;
-static const char accepted[] = "a time is RFC 3339 (2024-05-01T10:00:00Z), a number (bare, or with ns, us, ms, s), +2.5s from the start, -2.5s from the end, "
-                               "now or now-1h";
+static const char accepted[] =
+    "a time is RFC 3339 (2024-05-01T10:00:00Z), a number (bare, or with ns, us, ms, s), +2.5s from the start, -2.5s from the end, "
+    "now or now-1h";
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -19,8 +21,8 @@ static int64_t unit_ns(const char *unit) {
     static const struct {
         const char *name;
         int64_t ns;
-    } units[] = {{"ns", 1},           {"us", 1000},           {"ms", 1000000},          {"s", 1000000000},
-                 {"m", 60000000000LL}, {"h", 3600000000000LL}, {"d", 86400000000000LL}};
+    } units[] = {
+        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000LL}, {"h", 3600000000000LL}, {"d", 86400000000000LL}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(unit, units[i].name) == 0) {
             return units[i].ns;
@@ -144,7 +146,8 @@ static bool take_zone(const char **p, int *offset) {
     if (take_char(p, "Zz")) {
         return true;
     }
-    if (!take_char(p, "+-") || !take_digits(p, 2, &hours) || !take_char(p, ":") || !take_digits(p, 2, &minutes) || hours > 23 || minutes > 59) {
+    if (!take_char(p, "+-") || !take_digits(p, 2, &hours) || !take_char(p, ":") || !take_digits(p, 2, &minutes) || hours > 23 ||
+        minutes > 59) {
         return false;
     }
     *offset = (negative ? -1 : 1) * (hours * 3600 + minutes * 60);
@@ -154,8 +157,8 @@ static bool take_zone(const char **p, int *offset) {
 static bool parse_rfc3339(const char *p, int64_t *ns) {
     int64_t days, fraction = 0;
     int hour, minute, second, offset;
-    if (!take_date(&p, &days) || !take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") || !take_digits(&p, 2, &minute) ||
-        !take_char(&p, ":") || !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
+    if (!take_date(&p, &days) || !take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") ||
+        !take_digits(&p, 2, &minute) || !take_char(&p, ":") || !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
         return false;
     }
     if (take_char(&p, ".")) {
@@ -246,7 +249,8 @@ size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]) {
     int second = (int)(seconds - days * 86400);
     int year, month, day;
     date_of(days, &year, &month, &day);
-    int size = snprintf(out, REEL_TIME_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", year, month, day, second / 3600, second / 60 % 60, second % 60, fraction);
+    int size = snprintf(out, REEL_TIME_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", year, month, day, second / 3600, second / 60 % 60,
+                        second % 60, fraction);
     return (size_t)size;
 }
 

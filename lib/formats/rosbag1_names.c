@@ -5,9 +5,14 @@
 #include <stdlib.h>
 
 uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
-    uint64_t h = seed ^ size * 0x9e3779b97f4a7c15u;
-    for (; size >= 8; data += 8, size -= 8) {
-        h = rosbag1_mix(h ^ load_u64le(data), 0xe7037ed1a0b428dbu);
+    uint64_t h = seed ^ size * 0x9e3779b97f4a7c15u, key = seed ^ 0xe7037ed1a0b428dbu;
+    for (; size >= 16; data += 16, size -= 16) {
+        h = rosbag1_mix(h ^ load_u64le(data), key ^ load_u64le(data + 8));
+    }
+    if (size >= 8) {
+        h = rosbag1_mix(h ^ load_u64le(data), key);
+        data += 8;
+        size -= 8;
     }
     uint64_t last = 0;
     for (size_t i = 0; i < size; i++) {

@@ -34,22 +34,24 @@ bool conditional_parse_date(const char *text, int64_t *seconds) {
     struct tm tm = {0};
     char month[4] = "";
     int year = 0, end = 0;
-    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &end) == 6 &&
+    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
+               &end) == 6 &&
         end > 0) {
         tm.tm_year = year - 1900;
-    } else if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
-                      &end) == 6 &&
+    } else if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min,
+                      &tm.tm_sec, &end) == 6 &&
                end > 0) {
         tm.tm_year = year < 70 ? year + 100 : year;
-    } else if (sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &year, &end) == 6 &&
+    } else if (sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &year,
+                      &end) == 6 &&
                end > 0) {
         tm.tm_year = year - 1900;
     } else {
         return false;
     }
     tm.tm_mon = month_of(month);
-    bool sane = text[end] == '\0' && tm.tm_mon >= 0 && tm.tm_mday >= 1 && tm.tm_mday <= 31 && tm.tm_hour >= 0 && tm.tm_hour < 24 && tm.tm_min >= 0 &&
-                tm.tm_min < 60 && tm.tm_sec >= 0 && tm.tm_sec <= 60 && tm.tm_year > -1900;
+    bool sane = text[end] == '\0' && tm.tm_mon >= 0 && tm.tm_mday >= 1 && tm.tm_mday <= 31 && tm.tm_hour >= 0 && tm.tm_hour < 24 &&
+                tm.tm_min >= 0 && tm.tm_min < 60 && tm.tm_sec >= 0 && tm.tm_sec <= 60 && tm.tm_year > -1900;
     if (sane) {
         *seconds = timegm(&tm);
     }

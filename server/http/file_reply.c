@@ -136,15 +136,17 @@ static bool add_text(struct file_body *body, const char *text) {
 }
 
 /* multipart/byteranges. Takes the file. */
-static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file, const struct http_ranges *ranges, uint64_t *length) {
+static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file, const struct http_ranges *ranges,
+                                           uint64_t *length) {
     char boundary[HTTP_ID_MAX + 16], text[512];
     snprintf(boundary, sizeof boundary, "reel-part-%.16s", r->id);
     struct file_body *body = body_new(r, file, 2 * ranges->count + 1);
     bool made = body != NULL;
     for (size_t i = 0; made && i < ranges->count; i++) {
         const struct http_range *range = &ranges->items[i];
-        snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", i ? "\r\n" : "", boundary,
-                 file->media_type, (unsigned long long)range->first, (unsigned long long)range->last, (unsigned long long)file->length);
+        snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", i ? "\r\n" : "",
+                 boundary, file->media_type, (unsigned long long)range->first, (unsigned long long)range->last,
+                 (unsigned long long)file->length);
         made = add_text(body, text);
         if (made) {
             body->pieces[body->count++] = (struct piece){.offset = range->first, .size = range->last - range->first + 1};
@@ -204,7 +206,8 @@ static void add_validators(struct http_request *r, const struct http_file *file)
 static void add_content_range(struct http_request *r, const struct http_range *range, uint64_t length) {
     char text[96] = "";
     if (range) {
-        snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range->first, (unsigned long long)range->last, (unsigned long long)length);
+        snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range->first, (unsigned long long)range->last,
+                 (unsigned long long)length);
     } else {
         snprintf(text, sizeof text, "bytes */%llu", (unsigned long long)length);
     }
@@ -219,7 +222,8 @@ static void reply_without(struct http_request *r, const struct http_file *file, 
         http_reply_problem(r, 412, "precondition-failed", "The file is not in the state that the request asks for.");
     } else {
         add_content_range(r, NULL, file->length);
-        http_reply_problem(r, 416, "range-not-satisfiable", "No part of the range lies inside the %llu bytes of the file.", (unsigned long long)file->length);
+        http_reply_problem(r, 416, "range-not-satisfiable", "No part of the range lies inside the %llu bytes of the file.",
+                           (unsigned long long)file->length);
     }
     file_release(file);
 }

@@ -122,7 +122,8 @@ bool guard_host_is_ours(const struct http_server *server, const char *host) {
     if (!host_name(host, name, sizeof name)) {
         return false;
     }
-    if (strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 || strcasecmp(name, server->address) == 0) {
+    if (strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 ||
+        strcasecmp(name, server->address) == 0) {
         return true;
     }
     if (server->any_address && is_literal_address(name)) {
@@ -141,7 +142,8 @@ bool guard_host(struct http_request *r) {
     if (host && guard_host_is_ours(r->server, host)) {
         return true;
     }
-    http_reply_problem(r, 421, "unknown-host", "This server does not answer for the host that was asked for; its names are set with its options.");
+    http_reply_problem(r, 421, "unknown-host",
+                       "This server does not answer for the host that was asked for; its names are set with its options.");
     return false;
 }
 

@@ -40,8 +40,9 @@ void log_request(struct http_request *r, bool cut) {
     copy_path(r, path, sizeof path);
     copy_quoted(r->error, error, sizeof error);
     reel_time_rfc3339(reel_now_ns(), when);
-    snprintf(line, sizeof line, "ts=%s id=%s method=%s path=%s status=%u bytes=%llu in=%llu ms=%lld remote=%s%s%s%s%s", when, r->id, r->method, path,
-             r->status, (unsigned long long)r->sent_bytes, (unsigned long long)r->body_bytes, (long long)(http_clock_ms() - r->started_ms),
-             r->connection->remote, cut ? " cut=true" : "", error[0] ? " error=\"" : "", error, error[0] ? "\"" : "");
+    snprintf(line, sizeof line, "ts=%s id=%s method=%s path=%s status=%u bytes=%llu in=%llu ms=%lld remote=%s%s%s%s%s", when, r->id,
+             r->method, path, r->status, (unsigned long long)r->sent_bytes, (unsigned long long)r->body_bytes,
+             (long long)(http_clock_ms() - r->started_ms), r->connection->remote, cut ? " cut=true" : "", error[0] ? " error=\"" : "",
+             error, error[0] ? "\"" : "");
     options->log(options->app, line);
 }

@@ -68,7 +68,8 @@ static bool parse_u64(const char *text, uint64_t *out) {
         return false;
     }
     for (; *text; text++) {
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (unsigned)(*text - '0'), &value)) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (unsigned)(*text - '0'), &value)) {
             return false;
         }
     }

@@ -1,5 +1,6 @@
 /* What the files of server/http share. Its one rule: nothing outside this folder (but its tests) includes it.
- * One request is answered by one thread from its first byte to its last, so a request needs no lock; what the watchdog and the figures read is atomic. */
+ * One request is answered by one thread from its first byte to its last, so a request needs no lock; what the watchdog and the figures read
+ * is atomic. */
 #ifndef SERVER_HTTP_PRIVATE_H
 #define SERVER_HTTP_PRIVATE_H
 
@@ -14,23 +15,23 @@
 #include "reel/cleanup.h"
 
 enum {
-    HTTP_POOL_BYTES = 32 << 10,         /* of each connection; more is slower, the library clears it after each request */
-    HTTP_STACK_BYTES = 256 << 10,       /* of each connection's thread */
-    HTTP_ID_MAX = 64,                   /* X-Request-Id */
+    HTTP_POOL_BYTES = 32 << 10,   /* of each connection; more is slower, the library clears it after each request */
+    HTTP_STACK_BYTES = 256 << 10, /* of each connection's thread */
+    HTTP_ID_MAX = 64,             /* X-Request-Id */
     HTTP_METHOD_MAX = 15,
-    HTTP_PATH_PARTS_MAX = 32,           /* segments of a request's path */
-    HTTP_ROUTE_PARTS_MAX = 12,          /* segments of a route's template */
-    HTTP_PARAMS_MAX = 256,              /* of one request; the library has its own limit at about twice that, and just closes */
-    HTTP_RANGES_MAX = 32,               /* of one request; more and the whole is sent */
-    HTTP_FILE_NAME_MAX = 512,           /* in Content-Disposition */
-    HTTP_BODY_IGNORED_MAX = 64 << 10,   /* sent to a route that takes none */
-    HTTP_BODY_DRAINED_MAX = 64 << 20,   /* read and dropped so that an answer given in the middle arrives; above: cut */
-    HTTP_BLOCK_BYTES = 256 << 10,       /* one read() of a body of known length */
-    HTTP_STREAM_BYTES = 128 << 10,      /* one next() of a stream */
+    HTTP_PATH_PARTS_MAX = 32,         /* segments of a request's path */
+    HTTP_ROUTE_PARTS_MAX = 12,        /* segments of a route's template */
+    HTTP_PARAMS_MAX = 256,            /* of one request; the library has its own limit at about twice that, and just closes */
+    HTTP_RANGES_MAX = 32,             /* of one request; more and the whole is sent */
+    HTTP_FILE_NAME_MAX = 512,         /* in Content-Disposition */
+    HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that takes none */
+    HTTP_BODY_DRAINED_MAX = 64 << 20, /* read and dropped so that an answer given in the middle arrives; above: cut */
+    HTTP_BLOCK_BYTES = 256 << 10,     /* one read() of a body of known length */
+    HTTP_STREAM_BYTES = 128 << 10,    /* one next() of a stream */
     HTTP_GZIP_MIN = 1024,
-    HTTP_LINGER_MS = 2000,              /* for a refused client to take its answer before the connection is closed */
-    HTTP_RATE_WINDOW_MS = 30000,        /* over which an upload's rate is measured */
-    HTTP_WATCH_MS = 200,                /* between two looks of the watchdog */
+    HTTP_LINGER_MS = 2000,       /* for a refused client to take its answer before the connection is closed */
+    HTTP_RATE_WINDOW_MS = 30000, /* over which an upload's rate is measured */
+    HTTP_WATCH_MS = 200,         /* between two looks of the watchdog */
     HTTP_DATE_TEXT = 32,
 };
 
@@ -58,9 +59,9 @@ struct http_server {
     struct http_router *router;
     int fd; /* that listens */
     char url[128];
-    char address[64];       /* listened on, without port and brackets */
-    bool any_address;       /* every address of the machine: any literal address in Host is ours */
-    bool any_origin;        /* may read */
+    char address[64]; /* listened on, without port and brackets */
+    bool any_address; /* every address of the machine: any literal address in Host is ours */
+    bool any_origin;  /* may read */
     _Atomic bool draining, cutting;
     _Atomic uint64_t running; /* requests whose headers came and whose answer is not yet out */
     struct http_counters counters;
@@ -110,11 +111,11 @@ struct http_request {
     void (*free_state)(void *);
     struct MHD_Response *response; /* made, not yet handed to the library */
     unsigned status;
-    bool started;    /* the headers have come */
+    bool started; /* the headers have come */
     bool has_body, body_known;
-    bool began;      /* route->begin() ran */
+    bool began; /* route->begin() ran */
     bool body_ended;
-    bool gave_up;    /* piece() wants no more */
+    bool gave_up; /* piece() wants no more */
     bool replied;
     bool refused;    /* answered before the body came */
     bool by_library; /* the library sends the body unseen: only its length is known here */
@@ -129,9 +130,9 @@ struct http_connection {
     struct http_server *server;
     int fd;
     char remote[64];
-    uint64_t sent_before;   /* body bytes of earlier requests */
+    uint64_t sent_before; /* body bytes of earlier requests */
     _Atomic int phase;
-    _Atomic int64_t since_ms; /* of the phase; PHASE_BODY: begin of the rate's window */
+    _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
     _Atomic uint64_t window_bytes; /* body bytes in the window */
     struct http_request request;
 };
@@ -178,10 +179,12 @@ struct http_router;
 struct http_router *router_new(const struct http_route *routes, struct reel_error *err);
 void router_free(struct http_router *router);
 REEL_DEFINE_AUTO(struct http_router, router_free);
-/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: bad escape, NUL, no UTF-8, "." or "..", too many parts. */
+/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: bad escape, NUL, no UTF-8, "." or "..", too many parts.
+ */
 bool router_split(const char *raw, size_t size, char *buffer, struct http_path *path);
 enum http_match { MATCH_NONE, MATCH_METHOD, MATCH_FOUND }; /* MATCH_METHOD: the path is known, the method not */
-enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path, const struct http_route **route);
+enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path,
+                             const struct http_route **route);
 /* "GET, HEAD, OPTIONS": what this path answers; empty when nothing. */
 void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size);
 /* Names and values of the route's "{…}"; `buffer` has room for the path + 1. */
@@ -189,7 +192,8 @@ size_t router_capture(const struct http_route *route, const struct http_path *pa
 
 /* params.c */
 bool params_decode(char *text, size_t size, bool form, size_t *out_size); /* in place, NUL at the end; false: bad escape, NUL, no UTF-8 */
-/* Decodes into `buffer` (room for the query + 1) and checks against `table` (NULL = takes none). What is wrong is added to `errors` as {param, detail}. */
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` (NULL = takes none). What is wrong is added to `errors` as
+ * {param, detail}. */
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, struct http_query *out, json_t *errors);
 
 /* accept.c */
@@ -219,7 +223,8 @@ bool conditional_parse_date(const char *text, int64_t *seconds);
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 
 /* reply.c */
-/* The one end of every reply: adds what all answers carry and keeps it until the library may have it. Takes `response` (NULL = no memory). */
+/* The one end of every reply: adds what all answers carry and keeps it until the library may have it. Takes `response` (NULL = no memory).
+ */
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length);
 void reply_header(struct MHD_Response *response, const char *name, const char *value);
 void reply_not_modified(struct http_request *r, uint64_t length);

@@ -1,4 +1,5 @@
-/* The Range header (RFC 9110, 14). Its one rule: a header that is not understood, or asks for more pieces than is sane, is no header: the whole is sent. */
+/* The Range header (RFC 9110, 14). Its one rule: a header that is not understood, or asks for more pieces than is sane, is no header: the
+ * whole is sent. */
 #include "http/private.h"
 
 #include <stdlib.h>

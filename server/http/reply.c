@@ -1,5 +1,5 @@
-/* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the library
- * when the library can take it (before the body or after it, never between). */
+/* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the
+ * library when the library can take it (before the body or after it, never between). */
 #include "http/private.h"
 
 #include <libdeflate.h>
@@ -245,7 +245,8 @@ void reply_bad_params(struct http_request *r, json_t *errors) {
     const json_t *first = json_array_get(errors, 0);
     const char *param = json_string_value(json_object_get(first, "param"));
     const char *detail = json_string_value(json_object_get(first, "detail"));
-    snprintf(text, sizeof text, "Parameter \"%s\" %s%s", param ? param : "?", detail ? detail : "is wrong", json_array_size(errors) > 1 ? "; and others." : ".");
+    snprintf(text, sizeof text, "Parameter \"%s\" %s%s", param ? param : "?", detail ? detail : "is wrong",
+             json_array_size(errors) > 1 ? "; and others." : ".");
     json_t *members = json_object();
     json_object_set_new(members, "errors", errors);
     http_reply_problem_with(r, 400, "bad-parameter", text, members);

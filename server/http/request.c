@@ -67,9 +67,10 @@ bool request_split_target(struct http_request *r) {
         return false;
     }
     if (!router_split(r->target, size, decoded, &r->path)) {
-        http_reply_problem(r, 400, "bad-path",
-                           "The path holds a bad percent escape, a NUL, bytes that are no UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
-                           HTTP_PATH_PARTS_MAX);
+        http_reply_problem(
+            r, 400, "bad-path",
+            "The path holds a bad percent escape, a NUL, bytes that are no UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
+            HTTP_PATH_PARTS_MAX);
         return false;
     }
     return true;

@@ -1,5 +1,5 @@
-/* Paths to routes. Its one rule: of several templates that fit, the one that is literal furthest to the left wins, whatever their order in the table.
- * The rows are sorted so once; a request then walks them and takes the first that fits. */
+/* Paths to routes. Its one rule: of several templates that fit, the one that is literal furthest to the left wins, whatever their order in
+ * the table. The rows are sorted so once; a request then walks them and takes the first that fits. */
 #include "http/private.h"
 
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static bool part_parse(struct bytes segment, bool last, struct part *out) {
 static bool row_parse(const struct http_route *route, struct row *row, struct reel_error *err) {
     const char *path = route->path;
     *row = (struct row){.route = route};
-    bool good = path && *path == '/' && route->method && strlen(route->method) <= HTTP_METHOD_MAX && route->handle && (!route->piece || route->begin);
+    bool good = path && *path == '/' && route->method && strlen(route->method) <= HTTP_METHOD_MAX && route->handle &&
+                (!route->piece || route->begin);
     while (good && *path) {
         good = row->count < HTTP_ROUTE_PARTS_MAX;
         if (good) {
@@ -55,7 +56,8 @@ static bool row_parse(const struct http_route *route, struct row *row, struct re
             good = part_parse(segment, *path == '\0', &row->parts[row->count++]);
         }
     }
-    return good || reel_fail(err, REEL_ARGUMENT, "route %s %s is not well formed", route->method ? route->method : "?", route->path ? route->path : "?");
+    return good || reel_fail(err, REEL_ARGUMENT, "route %s %s is not well formed", route->method ? route->method : "?",
+                             route->path ? route->path : "?");
 }
 
 static int row_compare(const void *a, const void *b) {
@@ -151,7 +153,8 @@ static bool row_fits(const struct row *row, const struct http_path *path) {
     return true;
 }
 
-enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path, const struct http_route **route) {
+enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path,
+                             const struct http_route **route) {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     enum http_match match = MATCH_NONE;
     for (size_t i = 0; i < router->count; i++) {
@@ -202,7 +205,8 @@ void router_allow(const struct http_router *router, const struct http_path *path
     }
 }
 
-size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names, const char **values) {
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names,
+                      const char **values) {
     const char *template = route->path;
     size_t count = 0;
     for (size_t i = 0; *template; i++) {

@@ -19,7 +19,8 @@ static bool split_listen(const char *listen, char *host, size_t host_size, const
     const char *colon = strrchr(listen, ':');
     bool bracketed = listen[0] == '[' && colon > listen && colon[-1] == ']';
     size_t size = colon ? (size_t)(colon - listen) - 2u * bracketed : 0;
-    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size || (!bracketed && memchr(listen, ':', size))) {
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size ||
+        (!bracketed && memchr(listen, ':', size))) {
         return reel_fail(err, REEL_ARGUMENT, "\"%s\" is no address to listen on; give HOST:PORT or [IPV6]:PORT", listen);
     }
     memcpy(host, listen + bracketed, size);
@@ -41,7 +42,8 @@ static bool name_self(struct http_server *server, struct reel_error *err) {
     socklen_t size = sizeof address;
     char port[16];
     if (getsockname(server->fd, (struct sockaddr *)&address, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&address, size, server->address, sizeof server->address, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        getnameinfo((struct sockaddr *)&address, size, server->address, sizeof server->address, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         return reel_fail(err, REEL_IO, "the listening socket has no address");
     }
     bool v6 = address.ss_family == AF_INET6;
@@ -96,18 +98,18 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit this: signals are for the main thread */
-    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                       //
-                                      MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                          //
-                                      MHD_OPTION_LISTEN_SOCKET, server->fd,                                      //
-                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,               //
-                                      MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                    //
-                                      MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max,              //
-                                      MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,             //
-                                      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                           //
-                                      MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                         //
-                                      MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                 //
-                                      MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                //
-                                      MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,              //
+    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,           //
+                                      MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,              //
+                                      MHD_OPTION_LISTEN_SOCKET, server->fd,                          //
+                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,   //
+                                      MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,        //
+                                      MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max,  //
+                                      MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s, //
+                                      MHD_OPTION_STRICT_FOR_CLIENT, 1,                               //
+                                      MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,             //
+                                      MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,     //
+                                      MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,    //
+                                      MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,  //
                                       MHD_OPTION_END);
     bool watched = server->daemon && deadline_start(server, err);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,6 +1,7 @@
 -- A page of the list: only the rows; or, counting, how many there are. list.c keeps a line that ends with a mark when it wants the mark, and puts
 -- words in for {column}, {after}, {order} and {index}. The way in is one of: the index of the sort (walk), an index of a filter that leaves few
 -- (few), few labels or words gathered first, or the words themselves, which come in the order of rows (stream).
+-- scan: r: only when counting, which looks at everything it counts and is done when asked for
 SELECT r.row, r.{column} --: page
 SELECT count(*) --: count
 FROM recordings AS r INDEXED BY {index} --: indexed

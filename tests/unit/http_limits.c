@@ -163,8 +163,16 @@ static void only_our_hosts(void **state) {
     static const struct {
         const char *host;
         unsigned status;
-    } cases[] = {{"localhost", 200},       {"LOCALHOST:99", 200},        {"127.0.0.1:8040", 200}, {"[::1]:8040", 200},  {"archive.example", 200},
-                 {"archive.example:443", 200}, {"archive.example.evil", 421}, {"evil.example", 421},   {"127.0.0.2", 421}, {"localhost:x", 421},
+    } cases[] = {{"localhost", 200},
+                 {"LOCALHOST:99", 200},
+                 {"127.0.0.1:8040", 200},
+                 {"[::1]:8040", 200},
+                 {"archive.example", 200},
+                 {"archive.example:443", 200},
+                 {"archive.example.evil", 421},
+                 {"evil.example", 421},
+                 {"127.0.0.2", 421},
+                 {"localhost:x", 421},
                  {"", 421}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];

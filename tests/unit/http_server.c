@@ -5,7 +5,8 @@ static void json_text_and_trace(void **state) {
     (void)state;
     ASK(a, "GET", "/hello?n=5&tag=a%26b&tag=c&report&at=%2B2.5s", "X-Request-Id: run.7-b_C\r\n");
     assert_int_equal(a->status, 200);
-    assert_string_equal(a->body, "{\"hello\":\"world\",\"n\":5,\"report\":true,\"at\":2500000000,\"tags\":2,\"first\":\"a&b\",\"id\":\"run.7-b_C\"}\n");
+    assert_string_equal(
+        a->body, "{\"hello\":\"world\",\"n\":5,\"report\":true,\"at\":2500000000,\"tags\":2,\"first\":\"a&b\",\"id\":\"run.7-b_C\"}\n");
     assert_string_equal(answer_header(a, "X-Request-Id"), "run.7-b_C");
     assert_string_equal(answer_header(a, "X-Content-Type-Options"), "nosniff");
     assert_string_equal(answer_header(a, "Referrer-Policy"), "no-referrer");
@@ -110,14 +111,16 @@ static void file_multipart(void **state) {
         assert_memory_equal(type, "multipart/byteranges; boundary=", 31);
         char expected[1024], boundary[64];
         snprintf(boundary, sizeof boundary, "%s", type + 31);
-        snprintf(expected, sizeof expected, "--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 500000-899999/1000000\r\n\r\n", boundary);
+        snprintf(expected, sizeof expected,
+                 "--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 500000-899999/1000000\r\n\r\n", boundary);
         assert_memory_equal(a->body, expected, strlen(expected));
         const uint8_t *data = (const uint8_t *)a->body + strlen(expected);
         for (size_t k = 0; k < 400000; k++) {
             assert_int_equal(data[k], toy_byte(500000 + k));
         }
         char tail[1024];
-        snprintf(tail, sizeof tail, "\r\n--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 0-3/1000000\r\n\r\n", boundary);
+        snprintf(tail, sizeof tail, "\r\n--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 0-3/1000000\r\n\r\n",
+                 boundary);
         assert_memory_equal(data + 400000, tail, strlen(tail));
         snprintf(expected, sizeof expected, "\r\n--%s--\r\n", boundary);
         assert_string_equal(a->body + a->size - strlen(expected), expected);

@@ -153,7 +153,8 @@ static void toy_stream(struct http_request *r) {
     http_param_bool(r, "fail", &s->fail);
     http_param_duration(r, "wait", &wait);
     s->wait_ms = (long)(wait / 1000000);
-    http_reply_stream(r, &(struct http_stream){.media_type = "application/x-ndjson", .next = toy_next, .free = toy_stream_free, .context = s});
+    http_reply_stream(r,
+                      &(struct http_stream){.media_type = "application/x-ndjson", .next = toy_next, .free = toy_stream_free, .context = s});
 }
 
 static void toy_slow(struct http_request *r) {
@@ -208,25 +209,29 @@ static void toy_upload_aborted(struct http_request *r) {
 }
 
 static const char *const toy_kinds[] = {"red", "green", NULL};
-static const struct http_param toy_params[] = {{"n", HTTP_UINT, false, NULL, ""},         {"tag", HTTP_TEXT, true, NULL, ""},
-                                               {"report", HTTP_BOOL, false, NULL, ""},    {"at", HTTP_TIME, false, NULL, ""},
-                                               {"from", HTTP_TIME_MS, false, NULL, ""},   {"wait", HTTP_DURATION, false, NULL, ""},
-                                               {"bytes", HTTP_UINT, false, NULL, ""},     {"fail", HTTP_BOOL, false, NULL, ""},
+static const struct http_param toy_params[] = {{"n", HTTP_UINT, false, NULL, ""},           {"tag", HTTP_TEXT, true, NULL, ""},
+                                               {"report", HTTP_BOOL, false, NULL, ""},      {"at", HTTP_TIME, false, NULL, ""},
+                                               {"from", HTTP_TIME_MS, false, NULL, ""},     {"wait", HTTP_DURATION, false, NULL, ""},
+                                               {"bytes", HTTP_UINT, false, NULL, ""},       {"fail", HTTP_BOOL, false, NULL, ""},
                                                {"kind", HTTP_CHOICE, false, toy_kinds, ""}, {0}};
-static const struct http_route toy_routes[] = {
-    {.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
-    {.method = "POST", .path = "/hello", .params = toy_params, .handle = toy_hello},
-    {.method = "GET", .path = "/items/{id}", .handle = toy_item},
-    {.method = "PUT", .path = "/items/{id}", .handle = toy_upload_handle, .begin = toy_upload_begin, .piece = toy_upload_piece, .aborted = toy_upload_aborted},
-    {.method = "GET", .path = "/rest/{path...}", .handle = toy_rest},
-    {.method = "GET", .path = "/big", .handle = toy_big},
-    {.method = "GET", .path = "/tagged", .handle = toy_tagged},
-    {.method = "GET", .path = "/file/{name}", .handle = toy_file},
-    {.method = "GET", .path = "/stream", .params = toy_params, .handle = toy_stream},
-    {.method = "GET", .path = "/slow", .params = toy_params, .handle = toy_slow},
-    {.method = "GET", .path = "/mute", .handle = toy_mute},
-    {.method = "GET", .path = "/error", .handle = toy_error},
-    {0}};
+static const struct http_route toy_routes[] = {{.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
+                                               {.method = "POST", .path = "/hello", .params = toy_params, .handle = toy_hello},
+                                               {.method = "GET", .path = "/items/{id}", .handle = toy_item},
+                                               {.method = "PUT",
+                                                .path = "/items/{id}",
+                                                .handle = toy_upload_handle,
+                                                .begin = toy_upload_begin,
+                                                .piece = toy_upload_piece,
+                                                .aborted = toy_upload_aborted},
+                                               {.method = "GET", .path = "/rest/{path...}", .handle = toy_rest},
+                                               {.method = "GET", .path = "/big", .handle = toy_big},
+                                               {.method = "GET", .path = "/tagged", .handle = toy_tagged},
+                                               {.method = "GET", .path = "/file/{name}", .handle = toy_file},
+                                               {.method = "GET", .path = "/stream", .params = toy_params, .handle = toy_stream},
+                                               {.method = "GET", .path = "/slow", .params = toy_params, .handle = toy_slow},
+                                               {.method = "GET", .path = "/mute", .handle = toy_mute},
+                                               {.method = "GET", .path = "/error", .handle = toy_error},
+                                               {0}};
 
 static void toy_log_line(void *context, const char *line) {
     assert_null(context);
@@ -268,8 +273,7 @@ static inline int toy_stop(void **state) {
     return 0;
 }
 
-#define ASK(name, method, target, headers)                                                                                                 \
-    AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))
+#define ASK(name, method, target, headers) AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))
 
 static inline void answer_free(struct answer *a) {
     if (a) {

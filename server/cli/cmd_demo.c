@@ -1,0 +1,66 @@
+/* reel demo: small recordings made here, to try things with. The same bytes each time. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+static const struct {
+    const char *name;
+    bool (*make)(uint8_t **data, size_t *size, struct reel_error *err);
+} demos[] = {
+    {"demo.bag", cli_demo_bag},
+    {"demo.nanover.zip", cli_demo_nanover},
+};
+
+static bool write_demo(const char *folder, size_t number, bool replace, struct reel_error *err) {
+    AUTO_MEM uint8_t *data = NULL;
+    AUTO_MEM char *path = NULL;
+    AUTO(cli_output_done) struct cli_output out = {.fd = -1};
+    size_t size = 0;
+    if (asprintf(&path, "%s/%s", folder, demos[number].name) < 0) {
+        path = NULL;
+        return reel_fail_memory(err);
+    }
+    if (!demos[number].make(&data, &size, err) || !cli_output_open(&out, path, replace, err) || !cli_output_write(&out, data, size, err) ||
+        !cli_output_finish(&out, err)) {
+        return false;
+    }
+    char text[16];
+    printf("%s  (%s)\n", path, cli_size_text(size, text));
+    return true;
+}
+
+static int run(int argc, char **argv) {
+    bool force = false;
+    int first, code;
+    struct reel_error err = {0};
+    const struct cli_option options[] = {
+        {.name = "force", .kind = CLI_FLAG, .to = &force, .help = "replace files that are there already"},
+        {0},
+    };
+    if (!cli_options(&cli_demo, options, 1, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (argc - first > 1) {
+        return cli_misused(&cli_demo, "one folder");
+    }
+    if (mkdir(argv[first], 0777) != 0 && errno != EEXIST) {
+        reel_fail_errno(&err, "%s", argv[first]);
+        return cli_fail(&cli_demo, NULL, &err);
+    }
+    for (size_t i = 0; i < sizeof demos / sizeof *demos; i++) {
+        if (!write_demo(argv[first], i, force, &err)) {
+            return cli_fail(&cli_demo, NULL, &err);
+        }
+    }
+    return cli_flush(&err) ? CLI_DONE : cli_fail(&cli_demo, NULL, &err);
+}
+
+const struct cli_command cli_demo = {
+    .name = "demo",
+    .arguments = "DIR [--force]",
+    .summary = "writes small recordings to try things with",
+    .details = "demo.bag: 20 s of a robot that drives in a circle (ROS bag 1.2). demo.nanover.zip: a wobbling molecule and two people around it.",
+    .run = run,
+};

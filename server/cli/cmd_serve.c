@@ -1,0 +1,139 @@
+/* reel serve: the server, until SIGTERM or SIGINT. Its one rule: signals are blocked in every thread and waited for here, so that stopping is an ordinary
+ * return – what runs is drained, then all is closed in order. */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <string.h>
+
+#include "api/routes.h"
+#include "app.h"
+#include "cli/cli.h"
+
+enum { MB = 1000000 };
+
+static bool is_loopback(const char *listen) {
+    char host[64];
+    const char *colon = strrchr(listen, ':');
+    size_t n = colon ? (size_t)(colon - listen) : strlen(listen);
+    bool bracketed = n > 1 && listen[0] == '[' && listen[n - 1] == ']';
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (n >= sizeof host) {
+        return false;
+    }
+    memcpy(host, listen + bracketed, n - 2 * bracketed);
+    host[n - 2 * bracketed] = '\0';
+    if (inet_pton(AF_INET, host, &v4) == 1) {
+        return ntohl(v4.s_addr) >> 24 == 127;
+    }
+    return inet_pton(AF_INET6, host, &v6) == 1 ? IN6_IS_ADDR_LOOPBACK(&v6) : strcmp(host, "localhost") == 0;
+}
+
+static void block_signals(sigset_t *stop) {
+    sigemptyset(stop);
+    sigaddset(stop, SIGINT);
+    sigaddset(stop, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, stop, NULL); /* before the first thread, which all inherit */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Who asks a second time does not want to wait for the drain. */
+static void wait_for_stop(const sigset_t *stop) {
+    int number;
+    while (sigwait(stop, &number) != 0) {
+    }
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, stop, NULL);
+}
+
+static int serve(const struct app_config *config) {
+    struct app app = {0};
+    struct reel_error err = {0};
+    sigset_t stop;
+    block_signals(&stop);
+    int code = CLI_FAILED;
+    if (app_open(&app, config, &err) && app_serve(&app, api_routes, &err)) {
+        printf("listening on %s\n", http_server_url(app.http));
+        fflush(stdout);
+        wait_for_stop(&stop);
+        code = CLI_DONE;
+    }
+    if (code != CLI_DONE) {
+        cli_fail(&cli_serve, NULL, &err);
+    }
+    app_close(&app);
+    return code;
+}
+
+struct wishes { /* as the command line has them */
+    const char *data, *listen;
+    struct cli_list hosts, origins;
+    uint64_t cache_mb, derived_mb, upload_max_mb, header_timeout, idle_timeout, drain, connections, scan_threads, body_min_rate;
+    bool insecure_open;
+};
+static inline void reel_auto_wishes_done(struct wishes *w) {
+    reel_auto_cli_list_done(&w->hosts);
+    reel_auto_cli_list_done(&w->origins);
+}
+
+static struct app_config config_of(const struct wishes *w) {
+    return (struct app_config){
+        .data = w->data,
+        .listen = w->listen,
+        .hosts = w->hosts.items,
+        .origins = w->origins.items,
+        .cache_bytes = w->cache_mb * MB,
+        .derived_bytes = w->derived_mb * MB,
+        .upload_max_bytes = w->upload_max_mb * MB,
+        .header_timeout_s = (unsigned)w->header_timeout,
+        .idle_timeout_s = (unsigned)w->idle_timeout,
+        .drain_s = (unsigned)w->drain,
+        .connections_max = (unsigned)w->connections,
+        .scan_threads = (unsigned)w->scan_threads,
+        .body_min_rate = w->body_min_rate,
+    };
+}
+
+#define BYTES_MB_MAX (UINT64_MAX / MB)
+
+static int run(int argc, char **argv) {
+    AUTO(wishes_done) struct wishes w = {.data = "./data", .listen = "127.0.0.1:8040", .cache_mb = 256, .derived_mb = 10000, .header_timeout = 15,
+                                         .idle_timeout = 60, .drain = 30, .connections = 1000, .scan_threads = 2, .body_min_rate = 1000};
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
+        {.name = "listen", .kind = CLI_TEXT, .to = &w.listen, .value = "ADDRESS:PORT", .help = "where to answer (127.0.0.1:8040); port 0 takes a free one"},
+        {.name = "insecure-open", .kind = CLI_FLAG, .to = &w.insecure_open, .help = "allow an address that others reach: anybody there may read and write"},
+        {.name = "host", .kind = CLI_LIST, .to = &w.hosts, .value = "NAME", .help = "a further name this server is reached by; may be repeated"},
+        {.name = "origin", .kind = CLI_LIST, .to = &w.origins, .value = "ORIGIN", .help = "a web page's origin that may read and write (\"*\": any may read)"},
+        {.name = "cache-mb", .kind = CLI_UINT, .to = &w.cache_mb, .value = "N", .help = "memory for decompressed chunks (256)", .least = 1, .most = BYTES_MB_MAX},
+        {.name = "derived-mb", .kind = CLI_UINT, .to = &w.derived_mb, .value = "N", .help = "disk for files that can be made again (10000)", .most = BYTES_MB_MAX},
+        {.name = "upload-max-mb", .kind = CLI_UINT, .to = &w.upload_max_mb, .value = "N", .help = "largest upload (0: what the disk holds)", .most = BYTES_MB_MAX},
+        {.name = "header-timeout", .kind = CLI_UINT, .to = &w.header_timeout, .value = "S", .help = "seconds for a request's header (15)", .least = 1, .most = 86400},
+        {.name = "idle-timeout", .kind = CLI_UINT, .to = &w.idle_timeout, .value = "S", .help = "seconds a connection may do nothing (60)", .least = 1, .most = 86400},
+        {.name = "drain", .kind = CLI_UINT, .to = &w.drain, .value = "S", .help = "seconds that running requests get when the server ends (30)", .most = 86400},
+        {.name = "connections", .kind = CLI_UINT, .to = &w.connections, .value = "N", .help = "at most so many at once (1000)", .least = 1, .most = 100000},
+        {.name = "scan-threads", .kind = CLI_UINT, .to = &w.scan_threads, .value = "N", .help = "scans and other jobs at once (2)", .least = 1, .most = 64},
+        {.name = "body-min-rate", .kind = CLI_UINT, .to = &w.body_min_rate, .value = "B/S", .help = "slower uploads are cut (1000; 0: never)"},
+        {0},
+    };
+    if (!cli_options(&cli_serve, options, 0, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (first < argc) {
+        return cli_misused(&cli_serve, "\"%s\" is no option", argv[first]);
+    }
+    if (!is_loopback(w.listen) && !w.insecure_open) {
+        return cli_misused(&cli_serve, "others reach %s, and anybody who does may read and write: add --insecure-open if that is meant", w.listen);
+    }
+    const struct app_config config = config_of(&w);
+    return serve(&config);
+}
+
+const struct cli_command cli_serve = {
+    .name = "serve",
+    .arguments = "[OPTION]…",
+    .summary = "the archive as a web server",
+    .details = "Prints \"listening on http://…\" when it is ready. SIGTERM or Ctrl-C: running requests end, then it does, with exit code 0.",
+    .run = run,
+};

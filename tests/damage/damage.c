@@ -1,0 +1,255 @@
+/* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and with bytes flipped: always an answer, never a
+ * crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every message that lies whole before the cut. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "reel/iterate.h"
+#include "reel/scan.h"
+#include "reel/write.h"
+
+enum { CUTS_MAX = 60, FLIPS = 60, FILE_MAX = 4 << 20 };
+
+struct file {
+    uint8_t *data;
+    size_t size;
+    char name[256];
+};
+
+static unsigned files_seen, scans_run;
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_u64(void) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
+
+/* Scans `size` bytes; NULL when refused (and then the reason is told). */
+static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const char *name, struct reel_source **keep) {
+    struct reel_error err = {0};
+    scans_run++;
+    *keep = NULL;
+    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), name, &err);
+    assert_non_null(source);
+    if (!reel_scan_run(&source, 1, NULL, "damaged.reel", NULL, &err)) {
+        assert_int_not_equal(err.code, REEL_OK);
+        assert_true(err.text[0] != '\0');
+        reel_source_free(source);
+        return NULL;
+    }
+    struct reel_index *index = reel_index_open("damaged.reel", &err);
+    if (!index) {
+        fail_msg("%s: the index just made does not open: %s", name, err.text);
+    }
+    struct reel_recording *recording = reel_recording_open(index, &source, 1, NULL, &err);
+    assert_non_null(recording);
+    return recording;
+}
+
+/* Reads all; a compressed chunk that does not decode is an error that is told. Returns the messages with readable payload. */
+static uint64_t read_all(struct reel_recording *recording, const char *name) {
+    struct reel_error err = {0};
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    assert_non_null(stream);
+    struct reel_message m;
+    uint64_t count = 0, readable = 0;
+    enum reel_step step;
+    while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
+        struct bytes payload;
+        if (reel_stream_payload(stream, &m, &payload, &err)) {
+            readable += payload.size == m.size;
+        } else {
+            assert_int_not_equal(err.code, REEL_OK);
+        }
+        count++;
+    }
+    if (step == REEL_STEP_ERROR) {
+        fail_msg("%s: %s", name, err.text);
+    }
+    assert_int_equal(count, reel_index_info(reel_recording_index(recording))->messages);
+    return readable;
+}
+
+/* Renders whatever target takes it, so that writers meet damaged recordings too. */
+static void convert_all(struct reel_recording *recording) {
+    for (size_t i = 0; reel_writers[i]; i++) {
+        struct reel_error err = {0};
+        const struct reel_writer *writer = reel_writers[i];
+        struct reel_write_options options = {.compression = ""};
+        struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+        assert_non_null(stream);
+        if (!reel_writer_accepts(writer, stream, NULL, &err) || (writer->needs & REEL_STREAMED)) {
+            reel_stream_free(stream);
+            continue;
+        }
+        AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, stream, NULL, &err);
+        reel_stream_free(stream);
+        if (!plan) {
+            assert_int_not_equal(err.code, REEL_OK);
+            continue;
+        }
+        stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+        AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
+        assert_non_null(render);
+        uint8_t piece[65536];
+        for (uint64_t at = 0, length = reel_plan_length(plan); at < length;) {
+            size_t n = length - at < sizeof piece ? (size_t)(length - at) : sizeof piece;
+            if (!reel_render_read(render, at, piece, n, &err)) {
+                assert_int_not_equal(err.code, REEL_OK);
+                break;
+            }
+            at += n;
+        }
+    }
+}
+
+static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, bool convert) {
+    struct reel_source *source;
+    AUTO(reel_recording_free) struct reel_recording *recording = scan_bytes(data, size, name, &source);
+    if (!recording) {
+        return 0;
+    }
+    uint64_t count = read_all(recording, name);
+    if (convert) {
+        convert_all(recording);
+    }
+    return count;
+}
+
+/* Where records begin and end, from the index of the whole file; plain chunks only. */
+static size_t boundaries(struct reel_recording *recording, uint64_t **out) {
+    struct reel_error err = {0};
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    uint64_t n = reel_index_info(reel_recording_index(recording))->messages * 3 + 1;
+    uint64_t *at = malloc(n * sizeof *at);
+    assert_true(stream && at);
+    size_t count = 0;
+    struct reel_message m;
+    while (reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE) {
+        at[count++] = m.entry.offset;
+        at[count++] = m.entry.offset + m.entry.head;
+        at[count++] = m.entry.offset + m.entry.head + m.entry.size;
+    }
+    *out = at;
+    return count;
+}
+
+/* Messages of the whole file that lie before the cut; `at` holds three boundaries a message. */
+static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
+    uint64_t count = 0;
+    for (size_t i = 2; i < n; i += 3) {
+        count += at[i] <= size;
+    }
+    return count;
+}
+
+static void cut(const struct file *f) {
+    struct reel_source *source;
+    AUTO(reel_recording_free) struct reel_recording *recording = scan_bytes(f->data, f->size, f->name, &source);
+    if (!recording) {
+        return;
+    }
+    bool clean = !reel_index_info(reel_recording_index(recording))->damaged;
+    AUTO_MEM uint64_t *at = NULL;
+    size_t n = boundaries(recording, &at), step = n / CUTS_MAX + 1;
+    for (size_t i = 0; i < n; i += step) {
+        for (int nudge = -1; nudge <= 1; nudge++) {
+            uint64_t size = at[i] + (uint64_t)(int64_t)nudge;
+            if (size > 0 && size < f->size) {
+                uint64_t count = messages_of(f->data, size, f->name, i % 16 == 0);
+                if (clean && count != whole_before(at, n, size)) {
+                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->name, (unsigned long long)size, (unsigned long long)count,
+                             (unsigned long long)whole_before(at, n, size));
+                }
+            }
+        }
+    }
+}
+
+static void flip(const struct file *f) {
+    for (unsigned i = 0; i < FLIPS && f->size > 0; i++) {
+        size_t at[4];
+        uint8_t was[4];
+        for (unsigned k = 0; k < 4; k++) {
+            uint64_t r = random_u64();
+            at[k] = (size_t)(i % 2 ? r % (f->size < 512 ? f->size : 512) : r % f->size); /* headers matter most */
+            was[k] = f->data[at[k]];
+            f->data[at[k]] ^= (uint8_t)(1u << (r >> 60 & 7)) | (uint8_t)(i % 3 == 0 ? 0xff : 0);
+        }
+        messages_of(f->data, f->size, f->name, i % 8 == 0);
+        for (unsigned k = 4; k-- > 0;) {
+            f->data[at[k]] = was[k];
+        }
+    }
+}
+
+static void check_file(const char *path, const char *name) {
+    struct file f = {0};
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    assert_int_equal(fseek(in, 0, SEEK_END), 0);
+    long size = ftell(in);
+    rewind(in);
+    if (size > 0 && size <= FILE_MAX) {
+        f.size = (size_t)size;
+        f.data = malloc(f.size);
+        assert_non_null(f.data);
+        assert_int_equal(fread(f.data, f.size, 1, in), 1);
+        snprintf(f.name, sizeof f.name, "%s", name);
+        files_seen++;
+        messages_of(f.data, f.size, f.name, true);
+        cut(&f);
+        flip(&f);
+        free(f.data);
+    }
+    fclose(in);
+}
+
+static void check_folder(const char *folder) {
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[4096];
+        struct stat there;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] == '.' || stat(path, &there) != 0) {
+            continue;
+        }
+        if (S_ISDIR(there.st_mode)) {
+            check_folder(path);
+        } else if (!strstr(e->d_name, ".json") && !strstr(e->d_name, ".txt")) {
+            check_file(path, e->d_name);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+}
+
+static void own_files(void **state) {
+    (void)state;
+    check_folder(REEL_TESTS "/fuzz/corpus");
+    check_folder(REEL_TESTS "/golden");
+    assert_true(files_seen > 0);
+    assert_true(scans_run > 20 * files_seen);
+}
+
+static void real_samples(void **state) {
+    (void)state;
+    unsigned before = files_seen;
+    check_folder(REEL_TESTS "/../../shared/samples/rosbag1");
+    check_folder(REEL_TESTS "/../../shared/samples/nanover");
+    if (files_seen == before) {
+        skip();
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(own_files), cmocka_unit_test(real_samples)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
