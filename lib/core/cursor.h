@@ -11,8 +11,7 @@ struct cursor {
 };
 
 static inline struct cursor cursor_of(struct bytes b) {
-    const uint8_t *data = b.data ? b.data : (const uint8_t *)""; /* NULL + 0 is undefined */
-    return (struct cursor){.at = data, .end = data + b.size};
+    return (struct cursor){.at = b.data, .end = b.size > 0 ? b.data + b.size : b.data}; /* NULL + 0 is undefined */
 }
 static inline size_t cursor_left(const struct cursor *c) {
     return (size_t)(c->end - c->at);

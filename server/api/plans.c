@@ -121,6 +121,9 @@ static void release_recordings(struct making *m) {
 
 static void free_making(void *context) {
     struct making *m = context;
+    if (!m) {
+        return;
+    }
     release_recordings(m);
     free_texts(m->topics, m->selection.n_topics);
     free_texts(m->exclude, m->selection.n_exclude);
@@ -207,9 +210,7 @@ static bool look(struct plans *p, const struct plan_request *q, struct reel_plan
     struct kept *k = calloc(1, sizeof *k);
     if (!m || !k || !(k->key = strdup(q->key))) {
         free(k);
-        if (m) {
-            free_making(m);
-        }
+        free_making(m);
         return reel_fail_memory(err);
     }
     if (!(k->job = jobs_add(p->jobs, "plan", q->writer->name, NULL, make_plan, m, free_making, err))) {

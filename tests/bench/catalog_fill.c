@@ -1,5 +1,5 @@
-/* Puts copies of one recording of a stopped server's catalog into it, each with its own id and name, through the catalog's own door. Rule: for catalogs
- * that are thrown away; nothing is synced to disk. */
+/* Puts copies of one recording of a stopped server's catalog into it, each with its own id and name, through the catalog's own door. Rule:
+ * for catalogs that are thrown away; nothing is synced to disk. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

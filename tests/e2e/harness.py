@@ -48,6 +48,7 @@ class Server:
         self.log = tempfile.TemporaryFile()
         command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        self.asked = False
         self.base, guard = None, threading.Timer(PATIENCE, self.process.kill)
         guard.start()
         while self.base is None:
@@ -105,9 +106,14 @@ class Server:
             except ConnectionResetError:
                 return got
 
+    def terminate(self, how=signal.SIGTERM):
+        """Asks it to end, once: whoever asks twice does not want to wait."""
+        if not self.asked and self.process.poll() is None:
+            self.process.send_signal(how)
+        self.asked = True
+
     def stop(self, expect=0):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        self.terminate()
         try:
             code = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

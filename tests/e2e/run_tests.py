@@ -26,7 +26,7 @@ class Result(unittest.TestResult):
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err is not None:
-            print('FAILED: %s\n%s' % (subtest.id(), (self.failures + self.errors)[-1][1]), flush=True)
+            print('FAILED: %s\n%s' % (subtest.id(), (self.failures if issubclass(err[0], test.failureException) else self.errors)[-1][1]), flush=True)
 
 
 def chosen(suite, words):
@@ -49,6 +49,7 @@ def run(folder, pattern, words):
         if suite.countTestCases() == 0:
             continue
         suite.run(total)
+        total._previousTestClass = None  # or the next suite would tear the last class down once more
         print('%-14s %3d passed in %.1f s' % (name[:-3], total.passed - before, time.monotonic() - start), flush=True)
     failed = len(total.failures) + len(total.errors)
     print('%d passed, %d failed, %d skipped' % (total.passed, failed, len(total.skipped)))

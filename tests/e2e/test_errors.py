@@ -6,25 +6,25 @@ from samples import bag, lab_messages
 class Errors(Case):
     @classmethod
     def fill(cls):
-        cls.id = cls.server.added('walk.bag', bag(lab_messages(1)))
+        cls.walk = cls.server.added('walk.bag', bag(lab_messages(1)))
 
     def test_unknown_parameter_is_named(self):
-        for path in ('', '/%s' % self.id, '/%s/topics' % self.id, '/%s/messages' % self.id, '/%s/as/x.mcap' % self.id, '/%s/file/walk.bag' % self.id):
+        for path in ('', '/%s' % self.walk, '/%s/topics' % self.walk, '/%s/messages' % self.walk, '/%s/as/x.mcap' % self.walk, '/%s/file/walk.bag' % self.walk):
             with self.subTest(path):
                 self.assertProblem(self.server.get('%s/recordings%s?colour=red' % (API, path)), 400, 'colour')
 
     def test_bad_values_are_named(self):
         for path, name in (('?limit=many', 'limit'), ('?limit=-1', 'limit'), ('?offset=x', 'offset'), ('?state=asleep', 'state'), ('?count=perhaps', 'count'),
-                           ('/%s/messages?limit=x' % self.id, 'limit'), ('/%s/messages?every=0' % self.id, 'every'), ('/%s/messages?every=fast' % self.id, 'every'),
-                           ('/%s/messages?last=first' % self.id, 'last'), ('/%s/messages?lookback=9' % self.id, 'lookback'),
-                           ('/%s/message?topic=/odom&index=one' % self.id, 'index')):
+                           ('/%s/messages?limit=x' % self.walk, 'limit'), ('/%s/messages?every=0' % self.walk, 'every'), ('/%s/messages?every=fast' % self.walk, 'every'),
+                           ('/%s/messages?last=first' % self.walk, 'last'), ('/%s/messages?lookback=9' % self.walk, 'lookback'),
+                           ('/%s/message?topic=/odom&index=one' % self.walk, 'index')):
             with self.subTest(path):
                 problem = self.assertProblem(self.server.get('%s/recordings%s' % (API, path)), 400, name)
                 self.assertIn('request_id', problem)
 
     def test_unknown_places(self):
-        for path in ('/nothing', API, API + '/nothing', API + '/recordings/0123456789abcdef0123456789abcdef', API + '/recordings/%s/nothing' % self.id,
-                     API + '/recordings/..%2f..%2fetc', API + '/recordings/%s/file/' % self.id, API + '/recordings/%s/schemas/99999' % self.id):
+        for path in ('/nothing', '/api', API + '/nothing', API + '/recordings/0123456789abcdef0123456789abcdef', API + '/recordings/%s/nothing' % self.walk,
+                     API + '/recordings/..%2f..%2fetc', API + '/recordings/%s/file/' % self.walk, API + '/recordings/%s/schemas/99999' % self.walk):
             with self.subTest(path):
                 self.assertProblem(self.server.get(path), 404)
 
@@ -38,6 +38,6 @@ class Errors(Case):
         self.assertTrue(self.get('/healthz').headers['X-Request-Id'])
 
     def test_json_ends_with_a_newline(self):
-        for path in ('/', API + '/recordings', API + '/recordings/' + self.id, API + '/recordings/%s/topics' % self.id):
+        for path in ('/', API + '/recordings', API + '/recordings/' + self.walk, API + '/recordings/%s/topics' % self.walk):
             with self.subTest(path):
                 self.assertTrue(self.get(path, Accept='application/json').body.endswith(b'}\n'))

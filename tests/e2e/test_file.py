@@ -25,8 +25,8 @@ def parts_of(answer):
 class File(Case):
     @classmethod
     def fill(cls):
-        cls.id = cls.server.added('walk.bag', DATA)
-        cls.path = '%s/recordings/%s/file/walk.bag' % (API, cls.id)
+        cls.walk = cls.server.added('walk.bag', DATA)
+        cls.path = '%s/recordings/%s/file/walk.bag' % (API, cls.walk)
 
     def test_whole(self):
         answer = self.get(self.path)

@@ -102,7 +102,7 @@ class Deadlines(Case):
 
 
 class Options(Case):
-    server_args = ('--allow-origin', 'https://viewer.example')
+    server_args = ('--origin', 'https://viewer.example')
 
     def test_preflight(self):
         answer = self.server.request('OPTIONS', API + '/recordings', headers={

@@ -111,7 +111,7 @@ class Life(unittest.TestCase):
             s.sendall(b'PUT %s/recordings/by-name/lab/late.bag HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %d\r\n\r\n' % (API.encode(), server.port, len(data)))
             s.sendall(data[:len(data) // 2])
             time.sleep(0.2)
-            server.process.send_signal(signal.SIGTERM)
+            server.terminate()
             time.sleep(0.3)
             self.assertIsNone(server.process.poll())
             s.sendall(data[len(data) // 2:])
@@ -129,7 +129,7 @@ class Life(unittest.TestCase):
             s.connect(('127.0.0.1', server.port))
             s.sendall(b'GET %s/recordings/%s/as/x.mcap HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n' % (API.encode(), number.encode(), server.port))
             got = s.recv(4096)
-            server.process.send_signal(signal.SIGTERM)
+            server.terminate()
             time.sleep(0.3)
             while True:
                 more = s.recv(1 << 20)
@@ -143,7 +143,7 @@ class Life(unittest.TestCase):
 
     def test_sigint_ends_too(self):
         server = self.start()
-        server.process.send_signal(signal.SIGINT)
+        server.terminate(signal.SIGINT)
         self.assertEqual(server.process.wait(60), 0)
 
     def test_many_clients_at_once(self):

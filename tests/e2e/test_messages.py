@@ -10,7 +10,7 @@ class Messages(Case):
     @classmethod
     def fill(cls):
         cls.messages = sorted(lab_messages(4), key=lambda m: m.time)
-        cls.id = cls.server.added('walk.bag', bag(cls.messages))
+        cls.walk = cls.server.added('walk.bag', bag(cls.messages))
         shuffled = lab_messages(3, salt=1)
         for i, m in enumerate(shuffled):
             m.time -= 170_000_000 if i % 7 == 3 else 0
@@ -18,7 +18,7 @@ class Messages(Case):
         cls.disorder = cls.server.added('disorder.bag', bag(shuffled, indexed=False))
 
     def path(self, query='', recording=None):
-        return '%s/recordings/%s/messages%s' % (API, recording or self.id, query)
+        return '%s/recordings/%s/messages%s' % (API, recording or self.walk, query)
 
     def rows(self, query='', recording=None):
         rows = self.get(self.path(query, recording), Accept='application/x-ndjson').rows()
@@ -129,7 +129,7 @@ class Messages(Case):
         self.assertNotIn(b'$end', self.get(self.path('?limit=5')).body)
 
     def test_one_message_as_of_a_time_and_by_index(self):
-        base = '%s/recordings/%s/message' % (API, self.id)
+        base = '%s/recordings/%s/message' % (API, self.walk)
         odom = [m for m in self.messages if m.topic == '/odom']
         raw = lambda query: self.get(base + query, Accept='application/octet-stream')
         for i in (0, 1, 77, len(odom) - 1):

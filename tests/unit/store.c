@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "catalog/catalog.h"
 #include "store/store.h"

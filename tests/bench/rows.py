@@ -1,0 +1,274 @@
+"""The rows of the table: each function measures one thing and its yardstick in turn, and yields Row by Row."""
+import json
+import os
+import random
+import re
+import time
+from typing import NamedTuple, Optional
+from urllib.parse import quote
+
+from lab import API, BenchError, curl, in_turn, median, pack_of, quantile, run, timed, warm
+
+RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
+
+
+class Row(NamedTuple):
+    what: str
+    ours: str
+    peer: str
+    ratio: Optional[float]
+    target: str
+    ok: bool
+    samples: dict = {}
+
+
+def size_name(size):
+    return '%d GB' % (size // 10**9) if size >= 10**9 else '%d MB' % (size // 10**6)
+
+
+def rate(size, seconds):
+    return '%.2f GB/s' % (size / seconds / 1e9)
+
+
+def at_most(what, ours, peer, limit, unit, samples, scale=1.0):
+    """Ours against the peer, smaller is better."""
+    ratio = ours / peer
+    return Row(what, unit % (ours * scale), unit % (peer * scale), ratio, '<= %g x' % limit, ratio <= limit, samples)
+
+
+def throughput(what, size, ours, peer, limit, samples=None):
+    """Times for equal bytes, shown as rates, larger is better."""
+    a, b = median(ours), median(peer)
+    return Row(what, rate(size, a), rate(size, b), b / a, '>= %g x' % limit, b / a >= limit, samples or {'ours_s': ours, 'peer_s': peer})
+
+
+# ---- the scan alone
+
+def scan(lab):
+    path, messages = lab.small_messages(lab.big)
+
+    def ours():
+        got = json.loads(lab.tool('bench_scan', path, lab.path('scan.pack')))
+        if got['messages'] != messages or got['damaged']:
+            raise BenchError('the scan found %d of %d messages' % (got['messages'], messages))
+        return got
+
+    scans, hashes = in_turn(lab.rounds, ours, lambda: timed('openssl', 'dgst', '-sha256', path)[0])
+    seconds = [s['seconds'] for s in scans]
+    yield at_most('scan %s, 100-byte messages | openssl sha256' % size_name(lab.big), median(seconds), median(hashes), 0.6, '%.3f s',
+                  {'ours_s': seconds, 'peer_s': hashes})
+
+    middle, _ = lab.small_messages(lab.middle)
+    few = json.loads(lab.tool('bench_scan', middle, lab.path('middle.pack')))['peak_bytes']
+    many = max(s['peak_bytes'] for s in scans)
+    yield Row('its peak memory | the same at %s' % size_name(lab.middle), '%.1f MB' % (many / 1e6), '%.1f MB' % (few / 1e6), many / few,
+              '<= 64 MB, <= 1.1 x', many <= 64e6 and many <= 1.1 * few)
+    each = scans[0]['pack_bytes'] / messages
+    yield Row('index, bytes a message', '%.2f B' % each, '', None, '<= 8 B', each <= 8)
+
+
+# ---- bytes in and out
+
+def uploads(lab, reel, nginx):
+    for name, (path, _) in (('100-byte', lab.small_messages(lab.big)), ('100-KB', lab.large_messages(lab.big))):
+        copy = os.path.join(lab.root, 'dav', 'upload.bag')
+
+        def ours():
+            run('sync')
+            seconds, recording = reel.put(path, 'upload.bag')
+            reel.purge(recording)
+            return seconds
+
+        def peer():
+            run('sync')
+            start = time.perf_counter()
+            status, _, _ = curl('-T', path, nginx.base + '/dav/upload.bag')
+            if status not in (201, 204):
+                raise BenchError('nginx answered %d to PUT' % status)
+            run('sync', copy)
+            seconds = time.perf_counter() - start
+            os.unlink(copy)
+            return seconds
+
+        a, b = in_turn(lab.rounds, ours, peer)
+        yield throughput('PUT %s, %s messages | nginx PUT + sync' % (size_name(lab.big), name), os.path.getsize(path), a, b, 0.7)
+
+
+def download(address, size):
+    status, seconds, got = curl(address)
+    if status != 200 or got != size:
+        raise BenchError('%s: %d, %d of %d bytes' % (address, status, got, size))
+    return seconds
+
+
+def against_sendfile(lab, reel, nginx, what, path, file, limit):
+    """Reel's `path` against the same bytes as a file of nginx."""
+    size = os.path.getsize(file)
+    peer_path = lab.publish(file, os.path.basename(path) + '-%d' % len(os.listdir(lab.root)))
+    a, b = in_turn(lab.rounds, lambda: download(reel.base + path, size), lambda: download(nginx.base + peer_path, size))
+    return throughput(what, size, a, b, limit)
+
+
+def downloads(lab, reel, nginx, large):
+    path, _ = lab.large_messages(lab.big)
+    download(reel.base + '%s/%s/file/x.bag' % (API, large), os.path.getsize(path))
+    yield against_sendfile(lab, reel, nginx, 'download of the original, %s | nginx sendfile' % size_name(lab.big), '%s/%s/file/x.bag' % (API, large), path, 0.9)
+    converted = '%s/%s/as/x.mcap' % (API, large)
+    size, _ = reel.planned(converted)
+    file = lab.path('large.mcap')
+    run('curl', '-sSf', '-o', file, reel.base + converted)
+    if os.path.getsize(file) != size:
+        raise BenchError('x.mcap has %d bytes, not %d' % (os.path.getsize(file), size))
+    yield against_sendfile(lab, reel, nginx, '/as/x.mcap, 100-KB messages | nginx sendfile', converted, file, 0.35)
+    os.unlink(file)
+
+
+def small_messages(lab, reel, small):
+    """Both after their preparation: ours planned, the bag opened."""
+    bag, messages = lab.small_messages(lab.big, '2.0')
+    path = '%s/%s/as/x.mcap' % (API, small)
+    size, planning = reel.planned(path)
+
+    def peer():
+        got = json.loads(lab.tool('bag_loop', bag))
+        if got['messages'] != messages:
+            raise BenchError('librosbag_storage read %d of %d messages' % (got['messages'], messages))
+        return got
+
+    a, loops = in_turn(lab.rounds, lambda: download(reel.base + path, size), peer)
+    ours, theirs = messages / median(a), messages / median([g['seconds'] for g in loops])
+    samples = {'ours_s': a, 'peer_s': [g['seconds'] for g in loops], 'planning_s': planning, 'peer_opening_s': [g['opening'] for g in loops]}
+    yield Row('/as/x.mcap, 100-byte messages | librosbag_storage loop', '%.2f M/s' % (ours / 1e6), '%.2f M/s' % (theirs / 1e6), ours / theirs, '>= 4 x',
+              ours / theirs >= 4, samples)
+
+
+# ---- how soon
+
+def first_byte(connection, path, headers, status):
+    """(seconds to the first byte of the body, seconds to the last, the body)"""
+    start = time.perf_counter()
+    connection.request('GET', path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read(1)
+    first = time.perf_counter() - start
+    body += answer.read()
+    whole = time.perf_counter() - start
+    if answer.status != status:
+        raise BenchError('%s: %d %s' % (path, answer.status, body[:200].decode(errors='replace')))
+    return first, whole, body
+
+
+def ranges(reel, kinds):
+    """kinds: name -> (id of a short recording, id of a long one)"""
+    pick = random.Random(1)
+    for name, pair in kinds.items():
+        paths = ['%s/%s/as/x.mcap' % (API, recording) for recording in pair]
+        sizes = [reel.planned(path)[0] for path in paths]
+        lines = [reel.connect() for _ in pair]
+
+        def one(i):
+            at = pick.randrange(sizes[i] - 4096)
+            return first_byte(lines[i], paths[i], {'Range': 'bytes=%d-%d' % (at, at + pick.randrange(4096))}, 206)[0]
+
+        for i in (0, 1):
+            one(i)
+        short, long = in_turn(RANGES, lambda: one(0), lambda: one(1))
+        for line in lines:
+            line.close()
+        a, b = quantile(long, 0.99), quantile(short, 0.99)
+        yield Row('first byte of any range of /as/x.mcap, %s messages, p99 | of 10 MB' % name, '%.2f ms' % (a * 1e3), '%.2f ms' % (b * 1e3), a / b,
+                  '<= 20 ms, <= 1.5 x', a <= 0.02 and a <= 1.5 * b, {'ours_p50_s': median(long), 'peer_p50_s': median(short)})
+
+
+def slices(lab, reel, short, long):
+    pick = random.Random(2)
+    lines = [reel.connect() for _ in range(2)]
+    spans = [int(n / 1000) - 1 for n in (lab.small_messages(lab.small)[1], lab.small_messages(lab.big)[1])]
+
+    def one(i, recording):
+        at = pick.randrange(spans[i])
+        path = '%s/%s/messages?start=%s&end=%s' % (API, recording, quote('+%ds' % at), quote('+%ds' % (at + 1)))
+        _, whole, body = first_byte(lines[i], path, {'Accept': 'application/x-ndjson'}, 200)
+        rows = body.count(b'\n')
+        if not 900 <= rows <= 1100:
+            raise BenchError('a slice of 1000 messages has %d rows' % rows)
+        return whole
+
+    one(0, short), one(1, long)
+    few, many = in_turn(SLICES, lambda: one(0, short), lambda: one(1, long))
+    for line in lines:
+        line.close()
+    yield at_most('1-second slice of %s as NDJSON, p50 | of %s' % (size_name(lab.big), size_name(lab.small)), median(many), median(few), 1.5, '%.2f ms',
+                  {'ours_p99_s': quantile(many, 0.99), 'peer_p99_s': quantile(few, 0.99)}, 1e3)
+
+
+# ---- the catalog
+
+def filled(lab, name, count):
+    """A server with `count` recordings in its catalog."""
+    path, _ = lab.bag('1.2', 100000, 100, 1000)
+    reel = lab.reel(name)
+    _, recording = reel.put(path, 'first.bag')
+    lab.stop(reel)
+    data = lab.path(name)
+    lab.tool('catalog_fill', data + '/catalog.db', recording, pack_of(data), count - 1)
+    return lab.reel(name)
+
+
+def lists(lab):
+    few, many = 1000, 10000 if lab.quick else 100000
+    servers = [filled(lab, 'few', few), filled(lab, 'many', many)]
+    lines = [server.connect() for server in servers]
+    for what, query in (('list, page of 100', ''), ('search of one word, page of 100', '&q=falcon'), ('list by name, page of 100', '&sort=name')):
+        def one(i):
+            _, whole, body = first_byte(lines[i], '%s?limit=100%s' % (API, query), {}, 200)
+            if body.count(b'"collection"') != 100:
+                raise BenchError('a page of 100 has %d recordings' % body.count(b'"collection"'))
+            return whole
+
+        for i in (0, 1):
+            one(i)
+        a, b = in_turn(PAGES, lambda: one(1), lambda: one(0))
+        yield at_most('%s, %d recordings, p50 | %d' % (what, many, few), median(a), median(b), 1.5, '%.2f ms', {'ours_p99_s': quantile(a, 0.99)}, 1e3)
+    for line in lines:
+        line.close()
+    for server in servers:
+        lab.stop(server)
+
+
+# ---- many clients
+
+def requests_per_second(lab, address):
+    out = run('wrk', '-c64', '-t2', '-d%ds' % (1 if lab.quick else 3), address)
+    if 'Non-2xx' in out or 'Socket errors' in out:
+        raise BenchError('%s under wrk: %s' % (address, out))
+    return float(re.search(r'Requests/sec:\s*([\d.]+)', out).group(1))
+
+
+def many_clients(lab, reel, nginx):
+    path, _ = lab.bag('1.2', 2000, 100, 1000)
+    _, recording = reel.put(path, 'tiny.bag')
+    _, body = reel.request('GET', '%s/%s' % (API, recording))
+    with open(lab.path('metadata.json'), 'wb') as f:
+        f.write(body)
+    for what, ours, file in (('a recording', '%s/%s' % (API, recording), lab.path('metadata.json')), ('a small file', '%s/%s/file/x.bag' % (API, recording), path)):
+        peer = lab.publish(file, os.path.basename(file))
+        a, b = in_turn(lab.rounds, lambda: requests_per_second(lab, reel.base + ours), lambda: requests_per_second(lab, nginx.base + peer))
+        ratio = median(a) / median(b)
+        yield Row('GET of %s, 64 clients | nginx file' % what, '%.1f k/s' % (median(a) / 1e3), '%.1f k/s' % (median(b) / 1e3), ratio, '>= 0.4 x', ratio >= 0.4,
+                  {'ours_per_s': a, 'peer_per_s': b})
+
+
+def all_rows(lab):
+    """Generators of rows, in order; each may fail for itself."""
+    yield 'scan', scan(lab)
+    reel, nginx = lab.reel('data'), lab.nginx()
+    yield 'uploads', uploads(lab, reel, nginx)
+    (_, small), (_, large) = reel.put(lab.small_messages(lab.big)[0], 'small.bag'), reel.put(lab.large_messages(lab.big)[0], 'large.bag')
+    yield 'downloads', downloads(lab, reel, nginx, large)
+    yield 'small messages', small_messages(lab, reel, small)
+    (_, short), (_, short_large) = reel.put(lab.small_messages(lab.small)[0], 'short.bag'), reel.put(lab.large_messages(lab.small)[0], 'short-large.bag')
+    yield 'ranges', ranges(reel, {'100-byte': (short, small), '100-KB': (short_large, large)})
+    yield 'slices', slices(lab, reel, short, small)
+    yield 'lists', lists(lab)
+    yield 'many clients', many_clients(lab, reel, nginx)

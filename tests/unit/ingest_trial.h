@@ -1,0 +1,156 @@
+/* For tests of ingestion: an app without HTTP, and a format whose files say what becomes of their scan. A test program includes this once.
+ * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open. One channel /trial, one
+ * message per letter. */
+#ifndef REEL_TESTS_INGEST_TRIAL_H
+#define REEL_TESTS_INGEST_TRIAL_H
+
+#include <dirent.h>
+#include <ftw.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "app.h"
+#include "ingest/ingest.h"
+#include "ingest/recordings.h"
+#include "reel/scan.h"
+
+#define DATA REEL_SCRATCH "/data"
+
+static atomic_bool trial_gate;
+static atomic_int trial_scans, trial_waiting;
+
+static bool trial_wait(struct reel_scan *scan, struct reel_error *err) {
+    atomic_fetch_add(&trial_waiting, 1);
+    bool ok = true;
+    while (ok && !atomic_load(&trial_gate)) {
+        usleep(500);
+        ok = reel_scan_progress(scan, 1, 2, err);
+    }
+    return ok;
+}
+
+static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
+    char text[256] = {0};
+    struct reel_source *s = scan->parts[0];
+    size_t size = s->size < sizeof text - 1 ? (size_t)s->size : sizeof text - 1;
+    uint32_t id;
+    atomic_fetch_add(&trial_scans, 1);
+    if (!reel_source_read(s, 0, text, size, err) ||
+        !reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err)) {
+        return false;
+    }
+    for (size_t i = 5; i < size; i++) {
+        struct reel_entry e = {.time_ns = (int64_t)i, .channel = id, .offset = i, .size = 1};
+        if (text[i] == 'd') {
+            return reel_fail(err, REEL_DAMAGED, "letter at %zu: damaged", i);
+        }
+        if (text[i] == 'l') {
+            reel_scan_finding(scan, REEL_LOSS, 0, i, 1, "a letter is lost");
+        } else if ((text[i] == 's' && !trial_wait(scan, err)) || !reel_scan_entry(scan, &e, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+static int trial_probe(struct bytes head, struct reel_source *source) {
+    (void)source;
+    return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
+}
+static const char *const trial_suffixes[] = {".trial", NULL};
+static const struct reel_format trial_format = {
+    .name = "trial", .title = "Trial", .media_type = "application/x-trial", .suffixes = trial_suffixes, .probe = trial_probe, .scan = trial_scan, .version = 1};
+const struct reel_format *const reel_formats[] = {&trial_format, NULL};
+const struct reel_writer *const reel_writers[] = {NULL};
+
+/* ---- the app, as app_open() makes it, without plans and HTTP */
+
+static struct app app;
+static struct reel_error err;
+
+static void app_up(void) {
+    app = (struct app){.started_ns = reel_now_ns()};
+    app.store = store_open(DATA, &err);
+    app.catalog = app.store ? catalog_open(DATA "/catalog.db", &err) : NULL;
+    app.cache = reel_cache_new(1 << 20, &err);
+    app.jobs = jobs_open(2, &err);
+    app.recordings = recordings_new(&app, &err);
+    if (!app.catalog || !app.cache || !app.jobs || !app.recordings) {
+        fprintf(stderr, "app: %s\n", err.text);
+        abort();
+    }
+}
+static void app_down(void) {
+    jobs_close(app.jobs);
+    recordings_free(app.recordings);
+    reel_cache_free(app.cache);
+    catalog_close(app.catalog);
+    store_close(app.store);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *where) {
+    (void)st;
+    (void)flag;
+    (void)where;
+    return remove(path);
+}
+static inline int set_up(void **state) {
+    (void)state;
+    nftw(DATA, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    atomic_store(&trial_gate, false);
+    atomic_store(&trial_scans, 0);
+    atomic_store(&trial_waiting, 0);
+    app_up();
+    return 0;
+}
+static inline int tear_down(void **state) {
+    (void)state;
+    app_down();
+    return 0;
+}
+
+/* Files under blobs/, and what is left in incoming/. */
+static int n_files;
+static int count_one(const char *path, const struct stat *st, int flag, struct FTW *where) {
+    (void)path;
+    (void)st;
+    (void)where;
+    n_files += flag == FTW_F;
+    return 0;
+}
+static inline int stored_files(void) {
+    n_files = 0;
+    nftw(DATA "/blobs", count_one, 16, FTW_PHYS);
+    nftw(DATA "/incoming", count_one, 16, FTW_PHYS);
+    return n_files;
+}
+
+static inline void wait_until_idle(void) {
+    struct job_view views[64];
+    for (bool busy = true; busy;) {
+        size_t n = jobs_list(app.jobs, views, 64);
+        busy = false;
+        for (size_t i = 0; i < n; i++) {
+            busy = busy || views[i].state == JOB_QUEUED || views[i].state == JOB_RUNNING;
+        }
+        usleep(500);
+    }
+}
+
+/* Uploads `text`; `q` gives name and wishes. */
+static enum ingest_outcome send_with(const struct ingest_request *q, const char *text, int64_t wait_ns, struct ingest_result *out, struct reel_error *problem) {
+    char sha256[65];
+    uint64_t size;
+    struct store_upload *u = store_upload_begin(app.store, problem);
+    if (!u || !store_upload_write(u, text, strlen(text), problem) || !store_upload_finish(u, sha256, &size, problem)) {
+        abort();
+    }
+    ingest_upload(&app, u, sha256, size, q, wait_ns, out, problem);
+    store_upload_free(u);
+    return out->outcome;
+}
+
+static inline enum ingest_outcome send_text(const char *name, const char *text, struct ingest_result *out) {
+    return send_with(&(struct ingest_request){.collection = "lab", .name = name}, text, INT64_MAX, out, &err);
+}
+
+#endif

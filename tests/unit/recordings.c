@@ -1,0 +1,159 @@
+/* Opened recordings: shared, made again when their pack is gone, missing when their file is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "unit/ingest_trial.h"
+
+static struct ingest_result made;
+static char job[33];
+
+static struct reel_recording *get(void) {
+    return recordings_get(app.recordings, &made.recording, job, &err);
+}
+static void read_letter(struct reel_recording *r, char letter) {
+    struct reel_reader *reader = reel_reader_new(r, &err);
+    struct bytes b;
+    assert_non_null(reader);
+    assert_true(reel_reader_view(reader, 0, 5, 1, &b, &err));
+    assert_int_equal(b.data[0], letter);
+    reel_reader_free(reader);
+}
+static int make(void **state) {
+    set_up(state);
+    return send_text("a", "TRIALa", &made) == INGEST_CREATED ? 0 : -1;
+}
+static int unmake(void **state) {
+    ingest_result_done(&made);
+    return tear_down(state);
+}
+static void remove_pack(void) {
+    char path[4096];
+    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    assert_int_equal(remove(path), 0);
+}
+
+static void a_recording_is_opened_once(void **state) {
+    (void)state;
+    struct reel_recording *a = get(), *b = get();
+    assert_non_null(a);
+    assert_ptr_equal(a, b);
+    read_letter(a, 'a');
+    recordings_forget(app.recordings, made.recording.content);
+    struct reel_recording *again = get();
+    assert_ptr_not_equal(again, a);
+    read_letter(a, 'a'); /* the old one lives as long as somebody holds it */
+    reel_recording_free(a);
+    reel_recording_free(b);
+    reel_recording_free(again);
+}
+
+static void a_lost_pack_is_made_again(void **state) {
+    (void)state;
+    remove_pack();
+    struct reel_recording *r = get();
+    assert_non_null(r);
+    assert_int_equal(job[0], 0);
+    assert_int_equal(reel_index_info(reel_recording_index(r))->messages, 1);
+    read_letter(r, 'a');
+    reel_recording_free(r);
+    assert_int_equal(atomic_load(&trial_scans), 2);
+}
+
+static void a_broken_pack_is_made_again(void **state) {
+    (void)state;
+    char path[4096];
+    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    FILE *f = fopen(path, "r+");
+    fputs("broken", f);
+    fclose(f);
+    struct reel_recording *r = get();
+    assert_non_null(r);
+    reel_recording_free(r);
+    assert_int_equal(atomic_load(&trial_scans), 2);
+}
+
+static void a_lost_file_is_missing(void **state) {
+    (void)state;
+    char path[4096];
+    assert_true(store_blob_path(app.store, made.recording.content, path, sizeof path));
+    assert_int_equal(remove(path), 0);
+    assert_null(get());
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+    struct catalog_recording r;
+    assert_true(catalog_get(app.catalog, made.recording.id, &r, &err));
+    assert_int_equal(r.state, STATE_MISSING);
+    assert_null(recordings_get(app.recordings, &r, job, &err));
+    assert_int_equal(err.code, REEL_CONFLICT);
+    catalog_recording_done(&r);
+}
+
+static void a_changed_file_is_missing(void **state) {
+    (void)state;
+    char path[4096];
+    assert_true(store_blob_path(app.store, made.recording.content, path, sizeof path));
+    assert_int_equal(truncate(path, 3), 0);
+    assert_null(get());
+    assert_int_equal(err.code, REEL_CHANGED);
+    assert_null(strstr(err.text, DATA));
+}
+
+static void a_long_rebuild_names_its_job(void **state) {
+    (void)state;
+    ingest_result_done(&made);
+    atomic_store(&trial_gate, true);
+    assert_int_equal(send_text("slow", "TRIALs", &made), INGEST_CREATED);
+    atomic_store(&trial_gate, false);
+    remove_pack();
+    assert_null(get());
+    assert_int_equal(err.code, REEL_CONFLICT);
+    struct job_view v;
+    assert_true(jobs_find(app.jobs, job, &v));
+    assert_int_equal(v.state, JOB_RUNNING);
+    atomic_store(&trial_gate, true);
+    wait_until_idle();
+    struct reel_recording *r = get();
+    assert_non_null(r);
+    reel_recording_free(r);
+}
+
+static void *get_many(void *argument) {
+    (void)argument;
+    for (int i = 0; i < 40; i++) {
+        char none[33];
+        struct reel_error e;
+        struct reel_recording *r = recordings_get(app.recordings, &made.recording, none, &e);
+        assert_non_null(r);
+        reel_recording_free(r);
+        if (i % 8 == 0) {
+            recordings_forget(app.recordings, made.recording.content);
+        }
+    }
+    return NULL;
+}
+
+static void a_crowd_shares(void **state) {
+    (void)state;
+    remove_pack();
+    pthread_t threads[6];
+    for (int i = 0; i < 6; i++) {
+        pthread_create(&threads[i], NULL, get_many, NULL);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_recording_is_opened_once, make, unmake),  cmocka_unit_test_setup_teardown(a_lost_pack_is_made_again, make, unmake),
+        cmocka_unit_test_setup_teardown(a_broken_pack_is_made_again, make, unmake), cmocka_unit_test_setup_teardown(a_lost_file_is_missing, make, unmake),
+        cmocka_unit_test_setup_teardown(a_changed_file_is_missing, make, unmake),   cmocka_unit_test_setup_teardown(a_long_rebuild_names_its_job, make, unmake),
+        cmocka_unit_test_setup_teardown(a_crowd_shares, make, unmake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
