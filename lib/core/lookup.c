@@ -1,35 +1,73 @@
-/* One message by its place in time order, or the last one at or before a time. */
+/* One message by its place in time order, or the last one at or before a time. Rule: what the index can count is not walked. */
 #include <stdlib.h>
 
 #include "core/reader.h"
-#include "reel/iterate.h"
+#include "core/stream.h"
 
-static uint64_t count_all(const struct reel_stream *s) {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < s->n_channels; i++) {
-        const struct reel_index *index = reel_recording_index(reel_reader_recording(s->readers[s->channel_source[i]]));
-        uint32_t id = s->channels[i]->id;
-        bool own = id < reel_index_info(index)->n_channels && reel_index_channel(index, id) == s->channels[i]; /* not one that only the front has */
-        total += own ? reel_index_stats(index, id)->count : 0;
+enum { WALKED_MAX = 20000 }; /* messages that are walked rather than counted once more */
+
+static bool not_there(int64_t index, uint64_t total, struct reel_error *err) {
+    return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld among %llu", (long long)index, (unsigned long long)total);
+}
+
+static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
+    if (stream_can_count(s)) {
+        return stream_count(s, REEL_TIME_MAX, total, err);
     }
-    return total;
+    struct reel_message m;
+    enum reel_step step;
+    for (*total = 0; (step = reel_stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
+    }
+    return step == REEL_STEP_END && reel_stream_seek(s, &(struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}, err);
+}
+
+/* Seeks to a time not far before the message at `skip`, and takes off `skip` what lies before that time. */
+static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct reel_error *err) {
+    int64_t low = REEL_TIME_MIN, high = REEL_TIME_MAX;
+    uint64_t before_low = 0, before_high = total;
+    while (before_high - before_low > WALKED_MAX && (uint64_t)high - (uint64_t)low > 1) {
+        int64_t middle = (int64_t)((uint64_t)low + ((uint64_t)high - (uint64_t)low) / 2);
+        uint64_t before;
+        if (!stream_count(s, middle, &before, err)) {
+            return false;
+        }
+        bool is_later = before <= *skip;
+        *(is_later ? &low : &high) = middle;
+        *(is_later ? &before_low : &before_high) = before;
+    }
+    *skip -= before_low;
+    return before_low == 0 || reel_stream_seek(s, &(struct reel_mark){.time_ns = low}, err);
 }
 
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err) {
-    uint64_t total = count_all(stream);
-    uint64_t back = index < 0 ? (uint64_t)-(index + 1) + 1 : 0;
-    if (index < 0 ? back > total : (uint64_t)index >= total) {
-        return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld among %llu", (long long)index, (unsigned long long)total);
-    }
-    for (uint64_t skip = index < 0 ? total - back : (uint64_t)index;; skip--) {
-        enum reel_step step = reel_stream_next(stream, out, err);
-        if (step == REEL_STEP_ERROR) {
+    uint64_t total, skip = (uint64_t)index;
+    if (index < 0) {
+        if (!count_all(stream, &total, err)) {
             return false;
         }
-        if (step == REEL_STEP_END) {
-            return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld", (long long)index);
+        skip += total; /* wraps to where it should */
+        if (skip >= total) {
+            return not_there(index, total, err);
         }
-        if (skip == 0) {
+    }
+    uint64_t left = skip;
+    if (left > WALKED_MAX && stream_can_count(stream)) {
+        if (!count_all(stream, &total, err)) {
+            return false;
+        }
+        if (left >= total) {
+            return not_there(index, total, err);
+        }
+        if (!narrow(stream, total, &left, err)) {
+            return false;
+        }
+    }
+    for (uint64_t i = 0;; i++) {
+        enum reel_step step = reel_stream_next(stream, out, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step == REEL_STEP_END ? not_there(index, i + (skip - left), err) : false;
+        }
+        if (i == left) {
             return true;
         }
     }

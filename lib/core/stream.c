@@ -1,12 +1,15 @@
 /* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/front.h"
 #include "core/merge.h"
 #include "core/reader.h"
+#include "core/stream.h"
 
 struct stream {
     struct reel_stream base;
+    struct arena arena; /* renamed channels */
     struct reel_reader **readers;
     const struct reel_channel **channels;
     uint32_t *channel_source;
@@ -133,6 +136,7 @@ static void stream_free(struct reel_stream *base) {
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
         reel_reader_free(s->readers[i]);
     }
+    arena_free(&s->arena);
     free(s->readers);
     free(s->channels);
     free(s->channel_source);
@@ -143,24 +147,72 @@ static void stream_free(struct reel_stream *base) {
 
 static const struct reel_stream_ops stream_ops = {.next = stream_next, .seek = stream_seek, .free = stream_free};
 
+bool stream_can_count(const struct reel_stream *base) {
+    const struct stream *s = (const struct stream *)base;
+    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && (!s->front || s->front->n_messages == 0);
+}
+
+bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
+    struct stream *s = (struct stream *)base;
+    AUTO_MEM uint64_t *counts = calloc(s->n_selected ? s->n_selected : 1, sizeof *counts);
+    if (!counts) {
+        return reel_fail_memory(err);
+    }
+    struct merge_place to = {.key = {.time_ns = before_ns < s->end_ns ? before_ns : s->end_ns}};
+    if (to.key.time_ns == REEL_TIME_MAX) { /* open: that instant too */
+        to = (struct merge_place){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX}, .source = UINT32_MAX};
+    }
+    if (!merge_count(s->merge, &s->start, &to, counts, err)) {
+        return false;
+    }
+    *count = 0;
+    for (uint32_t i = 0; i < s->n_selected; i++) {
+        *count += counts[i];
+    }
+    return true;
+}
+
 /* ---- opening */
 
-static bool any_glob_matches(const char *const *globs, uint32_t n, const struct reel_channel *c) {
+static bool any_glob_matches(const char *const *globs, uint32_t n, const char *topic) {
     for (uint32_t g = 0; g < n; g++) {
-        for (uint32_t t = 0; t < c->n_topics; t++) {
-            if (reel_glob_match(globs[g], c->topics[t])) {
-                return true;
-            }
-        }
-        if (reel_glob_match(globs[g], c->name)) {
+        if (reel_glob_match(globs[g], topic)) {
             return true;
         }
     }
     return false;
 }
 
-static bool selected(const struct reel_selection *q, const struct reel_channel *c) {
-    return (q->n_topics == 0 || any_glob_matches(q->topics, q->n_topics, c)) && !any_glob_matches(q->exclude, q->n_exclude, c);
+static bool wants(const struct reel_selection *q, const char *topic) {
+    return (q->n_topics == 0 || any_glob_matches(q->topics, q->n_topics, topic)) && !any_glob_matches(q->exclude, q->n_exclude, topic);
+}
+
+/* A channel that is found under several topics is shown under those that are wanted; *shown is the channel itself when that is all of them, a renamed copy when it is a
+ * part, NULL when it is none. */
+static bool select_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c, const struct reel_channel **shown, struct reel_error *err) {
+    char name[1024] = "";
+    size_t used = 0;
+    uint32_t wanted = 0;
+    for (uint32_t t = 0; t < c->n_topics; t++) {
+        if (wants(q, c->topics[t])) {
+            wanted++;
+            used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
+            used = used < sizeof name ? used : sizeof name - 1;
+        }
+    }
+    *shown = wanted == c->n_topics || (c->n_topics > 1 && q->n_topics > 0 && wants(q, c->name)) ? c : NULL;
+    if (*shown || wanted == 0) {
+        return true;
+    }
+    struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
+    const char *text = arena_text(&s->arena, name);
+    if (!copy || !text) {
+        return reel_fail_memory(err);
+    }
+    *copy = *c;
+    copy->name = text;
+    *shown = copy;
+    return true;
 }
 
 static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t source, struct reel_error *err) {
@@ -181,8 +233,11 @@ static bool add_source(struct stream *s, struct reel_recording *recording, uint3
                        size_t *n_segments, size_t *cap_segments, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t id = 0; id < index->info.n_channels; id++) {
-        const struct reel_channel *c = reel_index_channel(index, id);
-        if (!selected(q, c)) {
+        const struct reel_channel *c;
+        if (!select_channel(s, q, reel_index_channel(index, id), &c, err)) {
+            return false;
+        }
+        if (!c) {
             continue;
         }
         for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {

@@ -17,7 +17,7 @@ enum {
 
 struct extra { /* a member of the source's archive that is none of ours */
     const char *name;
-    uint32_t source, chunk;
+    uint32_t chunk;
     uint64_t offset, size; /* in that chunk */
     uint64_t first_piece;
     uint64_t header_at; /* in the output */
@@ -148,15 +148,6 @@ static void put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count
 
 /* --- head: the local header of the messages, and the list of what stands behind the index --- */
 
-static bool is_taken(const struct totals *t, const char *name) {
-    for (size_t i = 0; i < t->n_extras; i++) {
-        if (strcmp(t->extras[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct reel_attachment *source_extras(const struct reel_stream *stream, uint32_t source, size_t *count) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[source]));
     const struct reel_attachment *items = reel_index_attachments(index, count);
@@ -164,36 +155,26 @@ static const struct reel_attachment *source_extras(const struct reel_stream *str
     return items;
 }
 
-/* One archive's names are as they are; only those of a second recording may meet them again. */
+/* Those of the first recording: of several, names would meet. */
 static bool collect_extras(struct reel_write *w, struct totals *t, struct reel_error *err) {
-    size_t all = 0, n;
-    for (uint32_t s = 0; s < w->stream->n_sources; s++) {
-        source_extras(w->stream, s, &n);
-        all += n;
-    }
-    t->extras = reel_write_keep(w, (all > 0 ? all : 1) * sizeof *t->extras, err);
-    for (uint32_t s = 0; t->extras && s < w->stream->n_sources; s++) {
-        const struct reel_attachment *items = source_extras(w->stream, s, &n);
-        for (size_t i = 0; i < n; i++) {
-            size_t name_size = strlen(items[i].name);
-            if (name_size > UINT16_MAX || (s > 0 && is_taken(t, items[i].name))) {
-                continue;
-            }
-            char *name = reel_write_keep(w, name_size + 1, err);
-            if (!name) {
-                return false;
-            }
-            memcpy(name, items[i].name, name_size);
-            t->extras[t->n_extras++] = (struct extra){.name = name,
-                                                      .source = s,
-                                                      .chunk = items[i].chunk,
-                                                      .offset = items[i].offset,
-                                                      .size = items[i].size,
-                                                      .first_piece = t->n_pieces};
-            t->n_pieces += items[i].size / PIECE_BYTES + 1;
+    size_t n = 0;
+    const struct reel_attachment *items = w->stream->n_sources > 0 ? source_extras(w->stream, 0, &n) : NULL;
+    t->extras = n > 0 ? reel_write_keep(w, n * sizeof *t->extras, err) : NULL;
+    for (size_t i = 0; i < n && t->extras; i++) {
+        size_t name_size = strlen(items[i].name);
+        if (name_size > UINT16_MAX) { /* only an escaped one can be; no archive has room for it */
+            continue;
         }
+        char *name = reel_write_keep(w, name_size + 1, err);
+        if (!name) {
+            return false;
+        }
+        memcpy(name, items[i].name, name_size);
+        t->extras[t->n_extras++] = (struct extra){
+            .name = name, .chunk = items[i].chunk, .offset = items[i].offset, .size = items[i].size, .first_piece = t->n_pieces};
+        t->n_pieces += items[i].size / PIECE_BYTES + 1;
     }
-    return t->extras != NULL;
+    return n == 0 || t->extras;
 }
 
 static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -360,7 +341,7 @@ static bool write_piece(struct reel_write *w, uint64_t piece, struct reel_sink *
     if (!data) {
         return reel_fail_memory(err);
     }
-    if (size > 0 && !reel_reader_copy(w->stream->readers[e->source], e->chunk, e->offset + at, data, size, err)) {
+    if (size > 0 && !reel_reader_copy(w->stream->readers[0], e->chunk, e->offset + at, data, size, err)) {
         return reel_error_at(err, "member %s", e->name);
     }
     if (at == 0) {

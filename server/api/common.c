@@ -37,6 +37,16 @@ void api_reply_busy(struct http_request *r, const char *job, const char *what) {
     http_reply_problem(r, 503, "busy", "%s", what);
 }
 
+int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns) {
+    enum { WAIT_MAX_S = 60 };
+    const char *prefer = http_header(r, "Prefer"), *wait = prefer ? strstr(prefer, "wait=") : NULL;
+    if (!wait || wait[5] < '0' || wait[5] > '9') {
+        return usual_ns;
+    }
+    unsigned long seconds = strtoul(wait + 5, NULL, 10);
+    return (int64_t)(seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S) * 1000000000;
+}
+
 static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
     switch (row->state) {
     case STATE_READY:

@@ -97,7 +97,7 @@ static void reply_planned(struct http_request *r, struct api_recording *a, struc
     char job[33] = "";
     struct plan_request q = {
         .key = c->etag, .writer = c->writer, .options = c->options, .recordings = &a->recording, .n_recordings = 1, .selection = c->q.selection};
-    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->plans, &q, PLAN_WAIT_NS, job, &err);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->plans, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; ask again");
         return;

@@ -180,7 +180,7 @@ void api_upload_end(struct http_request *r) {
         return;
     }
     struct ingest_result result = {0};
-    ingest_upload(http_app(r), u->file, sha256, size, &u->request, SCAN_WAIT_NS, &result, &err);
+    ingest_upload(http_app(r), u->file, sha256, size, &u->request, api_wait_ns(r, SCAN_WAIT_NS), &result, &err);
     reply_result(r, &result, &err);
     ingest_result_done(&result);
 }

@@ -90,11 +90,12 @@ static struct db_handle *handle_open(struct db *db, bool writes, struct reel_err
     int rc = sqlite3_open_v2(db->path, &h->sqlite, flags, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(h->sqlite, BUSY_TIMEOUT_MS);
-        rc = sqlite3_exec(h->sqlite,
-                          writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-                                   " PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY;"
-                                 : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;",
-                          NULL, NULL, NULL);
+        rc = sqlite3_exec(
+            h->sqlite,
+            writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+                     " PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY;"
+                   : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;",
+            NULL, NULL, NULL);
     }
     if (rc == SQLITE_OK) {
         int what = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;

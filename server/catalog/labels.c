@@ -6,8 +6,8 @@
 #include "catalog/own.h"
 
 enum {
-    LABEL_BYTES_MAX = 4096,     /* a longer topic or type is not searched for by anybody */
-    WORDS_BYTES_MAX = 1 << 20,  /* of all topics, or all types, of one recording */
+    LABEL_BYTES_MAX = 4096,    /* a longer topic or type is not searched for by anybody */
+    WORDS_BYTES_MAX = 1 << 20, /* of all topics, or all types, of one recording */
 };
 enum label_kind { LABEL_TOPIC, LABEL_TYPE };
 
@@ -56,7 +56,8 @@ static bool add_all(struct labels *l, const struct reel_index *index, struct ree
     return true;
 }
 
-static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *topics, FILE *types, struct reel_error *err) {
+static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *topics, FILE *types,
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *insert = db_statement(h, "label_insert", err);
     AUTO(db_done) struct db_statement *link = insert ? db_statement(h, "label_link", err) : NULL;
     struct labels l = {.insert = insert, .link = link, .row = row, .words = {topics, types}};
@@ -72,7 +73,8 @@ static bool unlink_labels(struct db_handle *h, int64_t row, struct reel_error *e
     return db_run(s, err);
 }
 
-static bool write_words(struct db_handle *h, const struct catalog_recording *r, const char *topics, const char *types, bool fresh, struct reel_error *err) {
+static bool write_words(struct db_handle *h, const struct catalog_recording *r, const char *topics, const char *types, bool fresh,
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, fresh ? "search_insert" : "search_update", err);
     if (!s) {
         return false;
@@ -91,13 +93,15 @@ static void close_stream(FILE *f) {
     }
 }
 
-bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh, struct reel_error *err) {
+bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
+                   struct reel_error *err) {
     AUTO_MEM char *topics = NULL;
     AUTO_MEM char *types = NULL;
     size_t n_topics = 0, n_types = 0;
     FILE *topic_words = open_memstream(&topics, &n_topics), *type_words = open_memstream(&types, &n_types);
-    bool ok = topic_words && type_words ? (fresh || unlink_labels(h, r->row, err)) && link_labels(h, r->row, index, topic_words, type_words, err)
-                                        : reel_fail_memory(err);
+    bool ok = topic_words && type_words
+                  ? (fresh || unlink_labels(h, r->row, err)) && link_labels(h, r->row, index, topic_words, type_words, err)
+                  : reel_fail_memory(err);
     close_stream(topic_words);
     close_stream(type_words);
     return ok && write_words(h, r, topics, types, fresh, err);

@@ -1,5 +1,6 @@
-/* The list: filters, sorts, pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of its sort
- * from where the last one ended; when a filter leaves few recordings it goes over those instead; words alone come in the order of creation. */
+/* The list: filters, sorts, pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of
+ * its sort from where the last one ended; when a filter leaves few recordings it goes over those instead; words alone come in the order of
+ * creation. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,19 +13,19 @@ enum { PAGE_MAX = 1000, GLOBS_MAX = 64, WORDS_MAX = 32, WORDS_BYTES_MAX = 2000, 
 static const struct sort {
     const char *name, *column;
 } sorts[] = {
-    {"created", "row"},       {"name", "name"},         {"start", "start_ns"},       {"end", "end_ns"},
-    {"size", "size"},         {"messages", "messages"}, {"duration", "duration_ns"}, {0},
+    {"created", "row"}, {"name", "name"},         {"start", "start_ns"},       {"end", "end_ns"},
+    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"}, {0},
 };
 
 struct list { /* one question being answered */
     const struct catalog_query *q;
     struct list_form form;
-    const char *sort;      /* as written in the cursor */
-    char *words;           /* as FTS5 wants them; NULL = none */
-    char *topics, *types;  /* as JSON arrays; NULL = none */
-    int few_kind;          /* LIST_LABEL: which label leads in */
+    const char *sort;     /* as written in the cursor */
+    char *words;          /* as FTS5 wants them; NULL = none */
+    char *topics, *types; /* as JSON arrays; NULL = none */
+    int few_kind;         /* LIST_LABEL: which label leads in */
     const char *few_glob;
-    char *cursor;          /* decoded; the key points into it */
+    char *cursor; /* decoded; the key points into it */
     int64_t after_row;
     const char *after_key; /* NULL on the first page */
 };
@@ -78,7 +79,8 @@ static bool is_wanted(const char *mark, size_t size, const struct catalog_query 
 }
 
 static void put_index(FILE *out, const struct list_form *f) {
-    static const char *const few[] = {[LIST_COLLECTION] = "collection", [LIST_FORMAT] = "format", [LIST_STATE] = "state", [LIST_DAMAGED] = "damaged"};
+    static const char *const few[] = {
+        [LIST_COLLECTION] = "collection", [LIST_FORMAT] = "format", [LIST_STATE] = "state", [LIST_DAMAGED] = "damaged"};
     if (f->way == LIST_WALK) {
         fprintf(out, "recordings_by_%s", f->column);
     } else {
@@ -147,7 +149,8 @@ static bool parse_sort(struct list *l, struct reel_error *err) {
             return true;
         }
     }
-    return reel_fail(err, REEL_ARGUMENT, "sort is one of created, name, start, end, size, messages, duration; \"-\" in front turns it round");
+    return reel_fail(err, REEL_ARGUMENT,
+                     "sort is one of created, name, start, end, size, messages, duration; \"-\" in front turns it round");
 }
 
 static bool has_letters(const char *word, size_t size) {
@@ -278,7 +281,8 @@ static bool try_label(struct db_handle *h, struct list *l, int kind, const char 
     return true;
 }
 
-static bool try_filter(struct db_handle *h, struct list *l, enum list_way way, const char *statement, bool present, struct reel_error *err) {
+static bool try_filter(struct db_handle *h, struct list *l, enum list_way way, const char *statement, bool present,
+                       struct reel_error *err) {
     if (!present || l->form.way != LIST_WALK) {
         return true;
     }
@@ -303,7 +307,8 @@ static bool choose_way(struct db_handle *h, struct list *l, struct reel_error *e
     bool in_order = strcmp(l->form.column, "row") == 0;
     if (!try_filter(h, l, LIST_COLLECTION, "few_collection", q->collection, err) || !try_label(h, l, 0, q->topics, q->n_topics, err) ||
         !try_label(h, l, 1, q->types, q->n_types, err) || !try_filter(h, l, LIST_STATE, "few_state", q->has_state, err) ||
-        !try_filter(h, l, LIST_DAMAGED, "few_damaged", q->damaged_only, err) || !try_filter(h, l, LIST_FORMAT, "few_format", q->format, err) ||
+        !try_filter(h, l, LIST_DAMAGED, "few_damaged", q->damaged_only, err) ||
+        !try_filter(h, l, LIST_FORMAT, "few_format", q->format, err) ||
         !try_filter(h, l, LIST_WORDS, "few_words", l->words && !in_order, err)) {
         return false;
     }

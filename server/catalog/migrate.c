@@ -1,4 +1,5 @@
-/* Takes a database from whatever version it is to the newest. Its one rule: all or nothing – every migration that is due runs in one transaction. */
+/* Takes a database from whatever version it is to the newest. Its one rule: all or nothing – every migration that is due runs in one
+ * transaction. */
 #include <stdio.h>
 
 #include "catalog/own.h"
@@ -26,7 +27,8 @@ bool catalog_migrate(struct db *db, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the catalog file belongs to another program");
     }
     if (version < 0 || (uint64_t)version > sql_migrations_count) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the catalog is of version %lld, made by a newer program; this one knows versions up to %zu", (long long)version,
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the catalog is of version %lld, made by a newer program; this one knows versions up to %zu", (long long)version,
                          sql_migrations_count);
     }
     if ((size_t)version == sql_migrations_count) {

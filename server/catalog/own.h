@@ -15,8 +15,10 @@ bool catalog_migrate(struct db *db, struct reel_error *err);
 /* The recording of that row with its parts; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
 
-/* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has none yet. */
-bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh, struct reel_error *err);
+/* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has
+ * none yet. */
+bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
+                   struct reel_error *err);
 
 /* ---- list.c: what is asked of sql/queries/list.sql */
 enum { LIST_FEW = 2000 }; /* a filter that leaves no more than this is the way in */

@@ -181,7 +181,8 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
         if (!collection) {
             return reel_fail_memory(err);
         }
-        found = slash ? row_by_name(h, collection, slash + 1, &row, err) : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
+        found = slash ? row_by_name(h, collection, slash + 1, &row, err)
+                      : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
     } else {
         found = row_by_hex(h, "row_by_id", ":id", key, "no recording has that id", &row, err);
     }
@@ -264,7 +265,8 @@ static bool name_is_free(struct db_handle *h, const struct catalog_recording *r,
     if (same) {
         return reel_fail(err, REEL_CONFLICT, "this content is there under this name already");
     }
-    return replace || reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
+    return replace ||
+           reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
 }
 
 static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t now, struct reel_error *err) {
@@ -318,8 +320,8 @@ bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct re
     }
     int64_t now = r->created_ns ? r->created_ns : reel_now_ns();
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !insert_parts(h, r, err) || !catalog_label(h, r, index, true, err) ||
-        !db_commit(h, err)) {
+    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !insert_parts(h, r, err) ||
+        !catalog_label(h, r, index, true, err) || !db_commit(h, err)) {
         return false;
     }
     r->created_ns = r->updated_ns = now;
@@ -392,8 +394,8 @@ static bool delete_where_row(struct db_handle *h, const char *statement, int64_t
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     int64_t row;
-    return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) && delete_where_row(h, "search_delete", row, err) &&
-           delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
+    return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
+           delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
 }
 
 /* ---- all of them, figures */
@@ -423,7 +425,8 @@ static bool rows_after(struct catalog *c, int64_t after, int64_t rows[VISIT_ROWS
     return h && next_rows(h, after, rows, count, err);
 }
 
-bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
+bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                  struct reel_error *err) {
     int64_t rows[VISIT_ROWS], after = 0;
     uint32_t count;
     do {

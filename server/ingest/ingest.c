@@ -1,5 +1,5 @@
-/* See ingest.h. Its one rule: a row appears only when blob, pack and manifest are durable; a scan that outlasts the request gets a row in state
- * scanning, which its job completes. All of it under the content's lock. */
+/* See ingest.h. Its one rule: a row appears only when blob, pack and manifest are durable; a scan that outlasts the request gets a row in
+ * state scanning, which its job completes. All of it under the content's lock. */
 #include "ingest/ingest.h"
 
 #include <errno.h>
@@ -288,8 +288,8 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
     return names_check(q->collection, q->name, err);
 }
 
-void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q, int64_t wait_ns,
-                   struct ingest_result *out, struct reel_error *err) {
+void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
+                   int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .out = out};
     if (!check_request(q, &in.format, err) || !prepare(&in, sha256, size, err)) {
@@ -346,8 +346,8 @@ static void free_upload(struct store_upload **u) {
     store_upload_free(*u);
 }
 
-void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress, struct ingest_result *out,
-                 struct reel_error *err) {
+void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress,
+                 struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;

@@ -1,5 +1,5 @@
-/* Worker threads, a queue and the record of jobs. Its one rule: `jobs->mutex` guards the lists, `job->mutex` what a job shows, progress and cancel are
- * atomic; the first may be held when the second is taken, never the other way round. */
+/* Worker threads, a queue and the record of jobs. Its one rule: `jobs->mutex` guards the lists, `job->mutex` what a job shows, progress and
+ * cancel are atomic; the first may be held when the second is taken, never the other way round. */
 #include "ingest/jobs.h"
 
 #include <openssl/rand.h>
@@ -226,8 +226,8 @@ static struct job *make_job(const char *kind, const char *subject, const char *r
     return job;
 }
 
-struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
-                     struct reel_error *err) {
+struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
+                     void (*free_context)(void *), struct reel_error *err) {
     struct job *job = make_job(kind, subject, result, err);
     if (!job) {
         if (free_context) {

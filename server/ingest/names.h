@@ -6,8 +6,8 @@
 
 enum { NAME_BYTES_MAX = 255 };
 
-/* 1–255 bytes of UTF-8 without control characters; a collection has no "/", a name none at its ends and no segment that is empty, "." or "..".
- * Nothing is normalised. REEL_ARGUMENT. */
+/* 1–255 bytes of UTF-8 without control characters; a collection has no "/", a name none at its ends and no segment that is empty, "." or
+ * "..". Nothing is normalised. REEL_ARGUMENT. */
 bool names_check(const char *collection, const char *name, struct reel_error *err);
 /* The last segment: what a file of that name is called. */
 const char *names_file(const char *name);

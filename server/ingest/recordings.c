@@ -1,5 +1,5 @@
-/* See recordings.h. Its one rule: the table is locked only to look and to put in; opening happens outside, and who comes second takes what the first
- * has put there. */
+/* See recordings.h. Its one rule: the table is locked only to look and to put in; opening happens outside, and who comes second takes what
+ * the first has put there. */
 #include "ingest/recordings.h"
 
 #include <pthread.h>
@@ -94,7 +94,8 @@ static void set_missing(struct app *app, const struct catalog_recording *r, cons
     }
 }
 
-static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index, struct reel_error *err) {
+static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
+                                        struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *own = index;
     AUTO_MEM struct reel_source **parts = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
     if (!parts) {
@@ -110,7 +111,8 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
             return NULL;
         }
     }
-    struct reel_recording_options options = {.cache = app->cache, .derived_folder = store_derived_folder(app->store), .derived_name = r->content};
+    struct reel_recording_options options = {
+        .cache = app->cache, .derived_folder = store_derived_folder(app->store), .derived_name = r->content};
     return reel_recording_open(TAKE(own), parts, r->n_parts, &options, err);
 }
 

@@ -72,8 +72,8 @@ static void parts_close(struct parts *p) {
     free(p->items);
 }
 
-bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format, const struct reel_progress *progress,
-                  struct reel_error *err) {
+bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
+                  const struct reel_progress *progress, struct reel_error *err) {
     char pack[PATH_MAX];
     if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -119,8 +119,8 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
     r->damaged = info->damaged;
     r->findings = info->n_findings_total;
     r->lost_bytes = info->lost_bytes;
-    return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) && set_text(&r->clock_note, info->clock_note) &&
-            set_text(&r->problem, "")) ||
+    return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) &&
+            set_text(&r->clock_note, info->clock_note) && set_text(&r->problem, "")) ||
            reel_fail_memory(err);
 }
 
@@ -128,7 +128,8 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
 
 static bool settle_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
-    return index && scan_fill(r, index, err) && store_write_manifest(app->store, r, err) && catalog_update_scan(app->catalog, r, index, err);
+    return index && scan_fill(r, index, err) && store_write_manifest(app->store, r, err) &&
+           catalog_update_scan(app->catalog, r, index, err);
 }
 
 /* Disk, memory and cancel say nothing about the file itself. */

@@ -1,4 +1,5 @@
-/* Scans of stored content, and the one lock a content has. Shared by ingest.c (new recordings), recordings.c (packs made again) and sweep.c. */
+/* Scans of stored content, and the one lock a content has. Shared by ingest.c (new recordings), recordings.c (packs made again) and
+ * sweep.c. */
 #ifndef SERVER_SCANNING_H
 #define SERVER_SCANNING_H
 
@@ -6,20 +7,20 @@
 #include "ingest/jobs.h"
 #include "reel/cleanup.h"
 
-/* Whoever adds or removes files or recordings of a content holds its lock; it lies on his stack. Others of the same content wait. A job never waits: who
- * holds the lock may be waiting for that job, or for one behind it. */
+/* Whoever adds or removes files or recordings of a content holds its lock; it lies on his stack. Others of the same content wait. A job
+ * never waits: who holds the lock may be waiting for that job, or for one behind it. */
 struct content_lock {
     char content[SHA256_HEX];
     struct content_lock *next;
 };
 void content_lock_take(struct content_lock *lock, const char *content);
 bool content_lock_try(struct content_lock *lock, const char *content); /* false: somebody has it, and will clean up himself */
-void content_lock_release(struct content_lock *lock); /* also one that was never taken (zeroed) */
+void content_lock_release(struct content_lock *lock);                  /* also one that was never taken (zeroed) */
 #define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
 
 /* Scans r's parts into the pack of its content. format NULL = probe. */
-bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format, const struct reel_progress *progress,
-                  struct reel_error *err);
+bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
+                  const struct reel_progress *progress, struct reel_error *err);
 /* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
 /* Puts what the index knows into r, state ready. */

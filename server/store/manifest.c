@@ -1,6 +1,6 @@
 /* The manifest beside a blob: which recordings have this content, so that a lost catalog can be made again. JSON, one object:
- * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name", "revision", "state", "created_ns"}]}.
- * Its one rule: it is written whole beside the old one and renamed. */
+ * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name",
+ * "revision", "state", "created_ns"}]}. Its one rule: it is written whole beside the old one and renamed. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ static json_t *parts_of(const struct catalog_recording *r) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < r->n_parts; i++) {
         const struct catalog_part *part = &r->parts[i];
-        json_array_append_new(
-            out, json_pack("{s:s, s:I, s:s}", "sha256", part->sha256, "size", (json_int_t)part->size, "file_name", part->file_name ? part->file_name : ""));
+        json_array_append_new(out, json_pack("{s:s, s:I, s:s}", "sha256", part->sha256, "size", (json_int_t)part->size, "file_name",
+                                             part->file_name ? part->file_name : ""));
     }
     return out;
 }
@@ -44,10 +44,11 @@ static json_t *parts_of(const struct catalog_recording *r) {
 static json_t *build(const char *path, const struct catalog_recording *r) {
     AUTO_JSON json_t *old = json_load_file(path, 0, NULL);
     json_t *recordings = others(old, r->id);
-    json_array_append_new(recordings, json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name", r->name, "revision",
-                                                (int)r->revision, "state", recording_state_name(r->state), "created_ns", (json_int_t)r->created_ns));
-    return json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "", "parts", parts_of(r),
-                     "recordings", recordings);
+    json_array_append_new(recordings,
+                          json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name", r->name, "revision",
+                                    (int)r->revision, "state", recording_state_name(r->state), "created_ns", (json_int_t)r->created_ns));
+    return json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "", "parts",
+                     parts_of(r), "recordings", recordings);
 }
 
 static bool write_text(const struct store *store, const char *content, const char *text, struct reel_error *err) {
@@ -58,7 +59,7 @@ static bool write_text(const struct store *store, const char *content, const cha
     }
     size_t size = strlen(text);
     bool ok = write(fd, text, size) == (ssize_t)size && fsync(fd) == 0 ? store_place(store, from, content, ".json", err)
-                                                                      : reel_fail_errno(err, "the manifest cannot be written");
+                                                                       : reel_fail_errno(err, "the manifest cannot be written");
     if (!ok) {
         unlink(from);
     }
@@ -89,7 +90,8 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     }
     pthread_mutex_lock(&store->manifests);
     AUTO_JSON json_t *manifest = json_load_file(path, 0, NULL);
-    bool ok = !manifest || (json_object_set_new(manifest, "recordings", others(manifest, id)) == 0 && write_out(store, content, manifest, err));
+    bool ok =
+        !manifest || (json_object_set_new(manifest, "recordings", others(manifest, id)) == 0 && write_out(store, content, manifest, err));
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }

@@ -1,5 +1,5 @@
-/* The folders of the store and the files in them by content. Its one rule: a name under blobs/ stands for complete, durable bytes – files are made in
- * incoming/, fsynced, renamed, and the folder is fsynced. Errors name no path. */
+/* The folders of the store and the files in them by content. Its one rule: a name under blobs/ stands for complete, durable bytes – files
+ * are made in incoming/, fsynced, renamed, and the folder is fsynced. Errors name no path. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -74,8 +74,9 @@ static bool make_folder(const char *path, const char *parent, struct reel_error 
 
 bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
-    return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs") ? make_folder(path, parent, err)
-                                                                                           : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
+               ? make_folder(path, parent, err)
+               : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
@@ -215,7 +216,8 @@ static bool remove_file(const char *path, struct reel_error *err) {
 
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err) {
     char path[STORE_PATH];
-    return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err)
+                                                             : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
@@ -244,7 +246,8 @@ static int64_t stamp(struct timespec t) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
+static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t),
+                         void *context) {
     char path[STORE_PATH];
     AUTO_FOLDER DIR *d = store_path(store, path, "blobs/%s", bucket) ? opendir(path) : NULL;
     bool more = true;
@@ -276,7 +279,8 @@ bool store_each(struct store *store, bool (*visit)(void *context, const char *he
 
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err)
+                                                                     : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
 /* ---- derived files */

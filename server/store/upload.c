@@ -1,5 +1,5 @@
-/* A file coming in: gathered in an own buffer, hashed and written in large pieces. Its one rule: the disk starts writing while the rest is still
- * on its way, so that the fsync at the end finds little left to do. */
+/* A file coming in: gathered in an own buffer, hashed and written in large pieces. Its one rule: the disk starts writing while the rest is
+ * still on its way, so that the fsync at the end finds little left to do. */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -59,7 +59,8 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
     }
     u->written += size;
     if (u->written - u->started >= WRITEBACK_BYTES) {
-        (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started), SYNC_FILE_RANGE_WRITE); /* a hint: fsync tells what fails */
+        (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
+                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync tells what fails */
         u->started = u->written;
     }
     return true;

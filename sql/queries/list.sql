@@ -30,4 +30,6 @@ AND NOT EXISTS (SELECT 1 FROM json_each(:topics) AS wanted WHERE NOT EXISTS ( --
 AND NOT EXISTS (SELECT 1 FROM json_each(:types) AS wanted WHERE NOT EXISTS ( --: types
     SELECT 1 FROM recording_labels AS link CROSS JOIN labels ON labels.id = link.label --: types
     WHERE link.recording = r.row AND labels.kind = 1 AND glob_match(wanted.value, labels.name))) --: types
-ORDER BY r.{column} {order}, r.row {order} LIMIT :limit OFFSET :offset --: page
+ORDER BY r.{column} {order}, r.row {order} --: keyset
+ORDER BY search.rowid {order} --: keyset_stream
+LIMIT :limit OFFSET :offset --: page

@@ -99,7 +99,7 @@ class Messages(Case):
         self.assertNotIn('/map', {r['topic'] for r in near})
 
     def test_shape_by_accept_with_weights(self):
-        for accept, media in (('application/x-ndjson', 'application/x-ndjson'), ('application/ndjson', 'application/x-ndjson'),
+        for accept, media in (('application/x-ndjson', 'application/x-ndjson'), ('application/ndjson', 'application/ndjson'),
                               ('application/json', 'application/json'), ('application/json-seq', 'application/json-seq'),
                               ('application/json;q=0.5, application/json-seq', 'application/json-seq'), ('text/html, application/json;q=0.9, */*;q=0.1', 'application/json'),
                               ('application/x-ndjson;q=0, application/json;q=0.1', 'application/json')):

@@ -44,7 +44,8 @@ static struct reel_recording *make_recording(struct toy *toy) {
 
 /* A recording whose content is 64 times the digit; the caller's texts are literals, so nothing is to be freed. */
 static struct catalog_recording describe(struct catalog_part *part, const char *collection, const char *name, char digit) {
-    struct catalog_recording r = {.collection = (char *)collection, .name = (char *)name, .state = STATE_READY, .size = 10, .format = "toy", .messages = 1};
+    struct catalog_recording r = {
+        .collection = (char *)collection, .name = (char *)name, .state = STATE_READY, .size = 10, .format = "toy", .messages = 1};
     memset(r.content, digit, SHA256_HEX - 1);
     memset(part->sha256, digit, SHA256_HEX - 1);
     part->sha256[SHA256_HEX - 1] = '\0';
@@ -82,9 +83,25 @@ static void a_recording_comes_back_as_it_was(void **state) {
     struct catalog_part parts[2] = {{.size = 7, .file_name = "a.traj"}, {.size = 8, .file_name = "a.state"}};
     memset(parts[0].sha256, 'a', 64);
     memset(parts[1].sha256, 'b', 64);
-    struct catalog_recording r = {.collection = "lab", .name = "d/a", .state = STATE_READY, .size = 15, .format = "toy", .container = "TOY1",
-                                  .clock = REEL_CLOCK_RELATIVE, .clock_note = "why", .start_ns = -5, .end_ns = INT64_MAX, .messages = 3, .payload_bytes = 9,
-                                  .n_channels = 2, .damaged = true, .findings = 4, .lost_bytes = 6, .problem = "", .parts = parts, .n_parts = 2};
+    struct catalog_recording r = {.collection = "lab",
+                                  .name = "d/a",
+                                  .state = STATE_READY,
+                                  .size = 15,
+                                  .format = "toy",
+                                  .container = "TOY1",
+                                  .clock = REEL_CLOCK_RELATIVE,
+                                  .clock_note = "why",
+                                  .start_ns = -5,
+                                  .end_ns = INT64_MAX,
+                                  .messages = 3,
+                                  .payload_bytes = 9,
+                                  .n_channels = 2,
+                                  .damaged = true,
+                                  .findings = 4,
+                                  .lost_bytes = 6,
+                                  .problem = "",
+                                  .parts = parts,
+                                  .n_parts = 2};
     memset(r.content, 'c', 64);
     assert_true(catalog_add(c, &r, NULL, false, &err));
     assert_int_equal(strlen(r.id), 32);
@@ -114,7 +131,15 @@ static void a_recording_comes_back_as_it_was(void **state) {
     bool used;
     assert_true(catalog_blob_used(c, parts[1].sha256, &used, &err) && used);
     assert_true(catalog_content_used(c, parts[1].sha256, &used, &err) && !used);
-    const char *wrong[] = {"", "zz", "0123", "name:lab", "name:lab/none", "sha256:00", "sha256:", "00000000000000000000000000000000", "'; DROP TABLE recordings; --"};
+    const char *wrong[] = {"",
+                           "zz",
+                           "0123",
+                           "name:lab",
+                           "name:lab/none",
+                           "sha256:00",
+                           "sha256:",
+                           "00000000000000000000000000000000",
+                           "'; DROP TABLE recordings; --"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct catalog_recording got;
         assert_false(catalog_get(c, wrong[i], &got, &err));
@@ -211,16 +236,34 @@ static void words_and_globs_find(void **state) {
     struct catalog_recording r = describe(&part, "Lab of \xc3\x84rzte", "runs/ccny_ortho_scan_v1.2.bag", '1');
     assert_true(catalog_add(c, &r, index, false, &err));
     assert_true(put("other", "nothing", '2', false, NULL));
-    const char *hits[] = {"ortho",  "ORTHO", "/scan",      "scan",         "laserscan", "laser",      "sensor_msgs/LaserScan", "sensor_msgs", "ccny_ortho",
-                          "v1.2.bag", "bag",  "ortho scan", "arzte",        "lab ortho", "tfMess",     "/",                     "- ortho",     "\"ortho\"",
-                          " ortho ", "runs/ccny_ortho_scan_v1.2.bag"};
+    const char *hits[] = {"ortho",
+                          "ORTHO",
+                          "/scan",
+                          "scan",
+                          "laserscan",
+                          "laser",
+                          "sensor_msgs/LaserScan",
+                          "sensor_msgs",
+                          "ccny_ortho",
+                          "v1.2.bag",
+                          "bag",
+                          "ortho scan",
+                          "arzte",
+                          "lab ortho",
+                          "tfMess",
+                          "/",
+                          "- ortho",
+                          "\"ortho\"",
+                          " ortho ",
+                          "runs/ccny_ortho_scan_v1.2.bag"};
     for (size_t i = 0; i < sizeof hits / sizeof *hits; i++) {
         uint32_t n = find(hits[i]);
         if (n != (strcmp(hits[i], "/") == 0 ? 2 : 1)) {
             fail_msg("%s found %u", hits[i], n);
         }
     }
-    const char *misses[] = {"orthox", "ortho nothing", "name:nothing", "NOT ortho", "ortho OR nothing", "NEAR(ortho scan)", "nothing*ortho", "ortho\"", "\"\"\"x"};
+    const char *misses[] = {"orthox",           "ortho nothing", "name:nothing", "NOT ortho", "ortho OR nothing",
+                            "NEAR(ortho scan)", "nothing*ortho", "ortho\"",      "\"\"\"x"};
     for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
         uint32_t n = find(misses[i]);
         bool harmless = strcmp(misses[i], "ortho\"") == 0;
@@ -321,7 +364,8 @@ static uint32_t walk_pages(const struct catalog_query *like, const char *sort) {
     return n;
 }
 
-static const char *const all_sorts[] = {"created", "-created", "name", "-name", "start", "-start", "end", "-end", "size", "-size", "messages", "-messages", "duration", "-duration"};
+static const char *const all_sorts[] = {"created", "-created", "name",  "-name",    "start",     "-start",   "end",
+                                        "-end",    "size",     "-size", "messages", "-messages", "duration", "-duration"};
 
 static void pages_are_the_list_in_every_order(void **state) {
     (void)state;
@@ -363,7 +407,9 @@ static void times_overlap_half_open(void **state) {
         uint32_t found;
     } const cases[] = {{0, 100, 0}, {0, 101, 1}, {200, 300, 1}, {201, 300, 0}, {120, 130, 1}, {INT64_MIN, INT64_MAX, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(count(&(struct catalog_query){.has_start = true, .start_ns = cases[i].start, .has_end = true, .end_ns = cases[i].end}), cases[i].found);
+        assert_int_equal(
+            count(&(struct catalog_query){.has_start = true, .start_ns = cases[i].start, .has_end = true, .end_ns = cases[i].end}),
+            cases[i].found);
     }
     assert_int_equal(count(&(struct catalog_query){.has_start = true, .start_ns = 150}), 1);
 }
@@ -374,7 +420,8 @@ static void bad_questions_are_told(void **state) {
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 1, .sort = "name"}, &page, &err));
     const struct catalog_query bad[] = {
-        {.sort = "colour"}, {.sort = "-"}, {.sort = "--name"}, {.cursor = "x"}, {.cursor = "00"}, {.cursor = ""}, {.cursor = page.next}, {.cursor = "0a0a0a0a"},
+        {.sort = "colour"}, {.sort = "-"},  {.sort = "--name"},    {.cursor = "x"},
+        {.cursor = "00"},   {.cursor = ""}, {.cursor = page.next}, {.cursor = "0a0a0a0a"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct catalog_page none;
@@ -414,7 +461,8 @@ static int64_t pragma(const char *sql) {
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    int64_t value = sqlite3_column_type(s, 0) == SQLITE_TEXT ? strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0 : sqlite3_column_int64(s, 0);
+    int64_t value =
+        sqlite3_column_type(s, 0) == SQLITE_TEXT ? strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0 : sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
     sqlite3_close(raw);
     return value;
@@ -458,7 +506,7 @@ static void no_glob(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_int(context, 0);
 }
 
-/* Fails on SCAN of a base table that the file's "scan: NAME:" does not name. */
+/* Fails on SCAN of a base table that the file's "scan: NAME:" does not name, and on sorting where that is not allowed. */
 static void explain(sqlite3 *raw, const char *name, const char *sql, const char *allowed) {
     char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *s;
@@ -468,9 +516,11 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
     while (sqlite3_step(s) == SQLITE_ROW) {
         const char *step = (const char *)sqlite3_column_text(s, 3);
         char word[64] = "", mark[80];
-        bool scans = sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' && strcmp(word, "CONSTANT") != 0;
+        bool scans =
+            sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' && strcmp(word, "CONSTANT") != 0;
         snprintf(mark, sizeof mark, "scan: %s:", word);
-        if (scans && !strstr(allowed, mark)) {
+        bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
+        if ((scans && !strstr(allowed, mark)) || sorts) {
             fail_msg("%s: %s\n%s", name, step, sql);
         }
     }
@@ -501,13 +551,34 @@ static void no_statement_scans_a_table(void **state) {
     }
     const char *glob = "x";
     const struct catalog_query some[] = {
-        {0}, {.collection = "a"}, {.format = "a"}, {.damaged_only = true}, {.words = "a"}, {.topics = &glob, .n_topics = 1}, {.types = &glob, .n_types = 1},
-        {.has_state = true}, {.has_start = true, .has_end = true},
-        {.collection = "a", .format = "a", .damaged_only = true, .words = "a", .topics = &glob, .n_topics = 1, .types = &glob, .n_types = 1, .has_state = true, .has_start = true},
+        {0},
+        {.collection = "a"},
+        {.format = "a"},
+        {.damaged_only = true},
+        {.words = "a"},
+        {.topics = &glob, .n_topics = 1},
+        {.types = &glob, .n_types = 1},
+        {.has_state = true},
+        {.has_start = true, .has_end = true},
+        {.collection = "a",
+         .format = "a",
+         .damaged_only = true,
+         .words = "a",
+         .topics = &glob,
+         .n_topics = 1,
+         .types = &glob,
+         .n_types = 1,
+         .has_state = true,
+         .has_start = true},
     };
-    static const struct catalog_query needs[] = { /* what a way goes with */
-        [LIST_STREAM] = {.words = "a"}, [LIST_COLLECTION] = {.collection = "a"}, [LIST_FORMAT] = {.format = "a"}, [LIST_STATE] = {.has_state = true},
-        [LIST_DAMAGED] = {.damaged_only = true}, [LIST_WORDS] = {.words = "a"}, [LIST_LABEL] = {0}};
+    static const struct catalog_query needs[] = {/* what a way goes with */
+                                                 [LIST_STREAM] = {.words = "a"},
+                                                 [LIST_COLLECTION] = {.collection = "a"},
+                                                 [LIST_FORMAT] = {.format = "a"},
+                                                 [LIST_STATE] = {.has_state = true},
+                                                 [LIST_DAMAGED] = {.damaged_only = true},
+                                                 [LIST_WORDS] = {.words = "a"},
+                                                 [LIST_LABEL] = {0}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         for (size_t col = 0; col < sizeof columns / sizeof *columns; col++) {
             for (int bits = 0; bits < 4; bits++) {
@@ -519,7 +590,8 @@ static void no_statement_scans_a_table(void **state) {
                     q.format = needs[way].format ? needs[way].format : q.format;
                     q.has_state = needs[way].has_state || q.has_state;
                     q.damaged_only = needs[way].damaged_only || q.damaged_only;
-                    explain_list(raw, &q, &form, form.counting ? template : "");
+                    bool in_order = way == LIST_WALK || (way == LIST_STREAM && col == 0); /* a page of these ends when it is full */
+                    explain_list(raw, &q, &form, form.counting ? template : in_order ? "" : "may sort");
                 }
             }
         }

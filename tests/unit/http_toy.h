@@ -41,6 +41,15 @@ static inline bool toy_waits_for(const char *to, const char *text) {
     }
     return toy_saw(to, text);
 }
+/* A client has its answer a moment before the server has tidied up after it. */
+#define SOON(condition)                                                                                                                    \
+    do {                                                                                                                                   \
+        for (int tries_ = 0; tries_ < 1000 && !(condition); tries_++) {                                                                    \
+            sleep_ms(5);                                                                                                                   \
+        }                                                                                                                                  \
+        assert_true(condition);                                                                                                            \
+    } while (0)
+
 static inline uint8_t toy_byte(uint64_t i) {
     return (uint8_t)(i * 7 + i / 251);
 }
@@ -271,6 +280,12 @@ static inline int toy_stop(void **state) {
     http_server_stop(toy_server, 2);
     toy_server = NULL;
     return 0;
+}
+
+static inline struct http_figures toy_figures(void) {
+    struct http_figures figures;
+    http_server_figures(toy_server, &figures);
+    return figures;
 }
 
 #define ASK(name, method, target, headers) AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))

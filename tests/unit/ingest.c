@@ -57,7 +57,9 @@ static void an_upload_is_a_recording(void **state) {
     assert_int_equal(send_text("b.trial", "TRIALother", &r), INGEST_REFUSED);
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_int_equal(stored_files(), 3);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "b.trial", .replace = true}, "TRIALother", INT64_MAX, &r, &err), INGEST_CREATED);
+    assert_int_equal(
+        send_with(&(struct ingest_request){.collection = "lab", .name = "b.trial", .replace = true}, "TRIALother", INT64_MAX, &r, &err),
+        INGEST_CREATED);
     assert_int_equal(r.recording.revision, 2);
     assert_int_equal(stored_files(), 6);
     ingest_result_done(&r);
@@ -86,7 +88,8 @@ static void what_cannot_be_read_leaves_nothing(void **state) {
     assert_true(ingest_purge(&app, r.recording.id, &err));
     ingest_result_done(&r);
     assert_int_equal(stored_files(), 0);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a", .format = "none"}, "TRIAL", 0, &r, &err), INGEST_REFUSED);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a", .format = "none"}, "TRIAL", 0, &r, &err),
+                     INGEST_REFUSED);
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
 
@@ -114,7 +117,8 @@ static void a_long_scan_goes_on_alone(void **state) {
     ingest_result_done(&r);
 
     atomic_store(&trial_gate, false);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "slow and bad"}, "TRIALsd", 20 * MS, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "slow and bad"}, "TRIALsd", 20 * MS, &r, &err),
+                     INGEST_SCANNING);
     atomic_store(&trial_gate, true);
     wait_until_idle();
     assert_int_equal(state_of(r.recording.id), STATE_FAILED);
@@ -284,9 +288,12 @@ static void names_are_checked_before_the_body(void **state) {
         const char *collection, *name;
         bool good;
     } cases[] = {
-        {"lab", "a", true},         {"lab", "a/b c.bag", true}, {"lab", "\xc3\xa4.bag", true}, {"..a", "...", true},      {"lab", "", false},       {"", "a", false},
-        {"a/b", "a", false},        {"lab", "/a", false},       {"lab", "a/", false},          {"lab", "a//b", false},    {"lab", "a/../b", false}, {"lab", ".", false},
-        {"..", "a", false},         {"lab", "a\nb", false},     {"lab", "a\xff", false},       {"lab", "\xc2\x85", false}, {"lab", "\x7f", false},   {"lab", longest, false},
+        {"lab", "a", true},         {"lab", "a/b c.bag", true}, {"lab", "\xc3\xa4.bag", true},
+        {"..a", "...", true},       {"lab", "", false},         {"", "a", false},
+        {"a/b", "a", false},        {"lab", "/a", false},       {"lab", "a/", false},
+        {"lab", "a//b", false},     {"lab", "a/../b", false},   {"lab", ".", false},
+        {"..", "a", false},         {"lab", "a\nb", false},     {"lab", "a\xff", false},
+        {"lab", "\xc2\x85", false}, {"lab", "\x7f", false},     {"lab", longest, false},
         {longest, "a", false},      {"lab", longest + 2, true}, {"lab", "\xed\xa0\x80", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

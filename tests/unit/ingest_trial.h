@@ -1,6 +1,6 @@
 /* For tests of ingestion: an app without HTTP, and a format whose files say what becomes of their scan. A test program includes this once.
- * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open. One channel /trial, one
- * message per letter. */
+ * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open. One channel
+ * /trial, one message per letter. */
 #ifndef REEL_TESTS_INGEST_TRIAL_H
 #define REEL_TESTS_INGEST_TRIAL_H
 
@@ -57,8 +57,13 @@ static int trial_probe(struct bytes head, struct reel_source *source) {
     return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
 }
 static const char *const trial_suffixes[] = {".trial", NULL};
-static const struct reel_format trial_format = {
-    .name = "trial", .title = "Trial", .media_type = "application/x-trial", .suffixes = trial_suffixes, .probe = trial_probe, .scan = trial_scan, .version = 1};
+static const struct reel_format trial_format = {.name = "trial",
+                                                .title = "Trial",
+                                                .media_type = "application/x-trial",
+                                                .suffixes = trial_suffixes,
+                                                .probe = trial_probe,
+                                                .scan = trial_scan,
+                                                .version = 1};
 const struct reel_format *const reel_formats[] = {&trial_format, NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
 
@@ -137,7 +142,8 @@ static inline void wait_until_idle(void) {
 }
 
 /* Uploads `text`; `q` gives name and wishes. */
-static enum ingest_outcome send_with(const struct ingest_request *q, const char *text, int64_t wait_ns, struct ingest_result *out, struct reel_error *problem) {
+static enum ingest_outcome send_with(const struct ingest_request *q, const char *text, int64_t wait_ns, struct ingest_result *out,
+                                     struct reel_error *problem) {
     char sha256[65];
     uint64_t size;
     struct store_upload *u = store_upload_begin(app.store, problem);

@@ -209,8 +209,9 @@ static void a_crowd_is_served(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_done_and_remembered), cmocka_unit_test(failure_and_cancel_are_told), cmocka_unit_test(closing_cancels_and_waits),
-        cmocka_unit_test(the_record_is_bounded),       cmocka_unit_test(a_crowd_is_served),
+        cmocka_unit_test(work_is_done_and_remembered), cmocka_unit_test(failure_and_cancel_are_told),
+        cmocka_unit_test(closing_cancels_and_waits),   cmocka_unit_test(the_record_is_bounded),
+        cmocka_unit_test(a_crowd_is_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

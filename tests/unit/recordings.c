@@ -150,9 +150,12 @@ static void a_crowd_shares(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_recording_is_opened_once, make, unmake),  cmocka_unit_test_setup_teardown(a_lost_pack_is_made_again, make, unmake),
-        cmocka_unit_test_setup_teardown(a_broken_pack_is_made_again, make, unmake), cmocka_unit_test_setup_teardown(a_lost_file_is_missing, make, unmake),
-        cmocka_unit_test_setup_teardown(a_changed_file_is_missing, make, unmake),   cmocka_unit_test_setup_teardown(a_long_rebuild_names_its_job, make, unmake),
+        cmocka_unit_test_setup_teardown(a_recording_is_opened_once, make, unmake),
+        cmocka_unit_test_setup_teardown(a_lost_pack_is_made_again, make, unmake),
+        cmocka_unit_test_setup_teardown(a_broken_pack_is_made_again, make, unmake),
+        cmocka_unit_test_setup_teardown(a_lost_file_is_missing, make, unmake),
+        cmocka_unit_test_setup_teardown(a_changed_file_is_missing, make, unmake),
+        cmocka_unit_test_setup_teardown(a_long_rebuild_names_its_job, make, unmake),
         cmocka_unit_test_setup_teardown(a_crowd_shares, make, unmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

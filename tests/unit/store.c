@@ -171,7 +171,8 @@ static void one_server_a_folder(void **state) {
 static void addresses_are_checked(void **state) {
     (void)state;
     char path[4096];
-    const char *bad[] = {"", "ab", "../../../../../../../../../../../../../../../../../../etc/passwd00", "zz7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", ABC "0"};
+    const char *bad[] = {"", "ab", "../../../../../../../../../../../../../../../../../../etc/passwd00",
+                         "zz7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", ABC "0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(store_blob_path(store, bad[i], path, sizeof path));
         assert_false(store_remove_content(store, bad[i], &err));
@@ -191,7 +192,14 @@ static const char *text_of(json_t *m, size_t i, const char *key) {
 static void a_manifest_holds_every_recording(void **state) {
     (void)state;
     struct catalog_part part = {.sha256 = ABC, .size = 3, .file_name = "a.bag"};
-    struct catalog_recording r = {.id = "01", .collection = "lab", .name = "x/\xc3\xa4", .revision = 1, .content = ABC, .parts = &part, .n_parts = 1, .format = "toy"};
+    struct catalog_recording r = {.id = "01",
+                                  .collection = "lab",
+                                  .name = "x/\xc3\xa4",
+                                  .revision = 1,
+                                  .content = ABC,
+                                  .parts = &part,
+                                  .n_parts = 1,
+                                  .format = "toy"};
     assert_true(store_write_manifest(store, &r, &err));
     strcpy(r.id, "02");
     r.collection = "other";
