@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cli_serve, &cli_info,   &cli_cat,  &cli_convert, &cli_check,
+static const struct cli_command *const commands[] = {&cli_serve,  &cli_info, &cli_cat,    &cli_convert, &cli_check,
                                                      &cli_import, &cli_demo, &cli_health, NULL};
 
 static void print_commands(FILE *to) {

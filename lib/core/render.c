@@ -136,6 +136,7 @@ static bool hold(struct reel_render *r, uint64_t offset, struct reel_error *err)
     struct stretch s = stretch_at(r->plan, offset);
     struct reel_sink out = {.pos = s.offset, .lo = s.offset, .hi = s.offset + s.size};
     if (s.size > REEL_GROUP_WHOLE_MAX) {
+        out.partial = true;
         out.lo = offset;
         out.hi = out.hi - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : out.hi;
     }
@@ -184,7 +185,7 @@ static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_erro
     if (!reserve(r, window, err)) {
         return false;
     }
-    struct reel_sink out = {.lo = from, .hi = from + window, .buffer = r->buffer};
+    struct reel_sink out = {.lo = from, .hi = from + window, .buffer = r->buffer, .partial = true};
     bool good;
     if (r->stage == AT_HEAD) {
         good = writer->head(&run->w, &out, err);

@@ -107,8 +107,8 @@ bool reel_write_payload(struct reel_write *w, const struct reel_message *m, stru
             out->pos += m->size;
             return true;
         }
-        uint8_t *place = reel_sink_at(out, out->pos, m->size);
-        if (place) {
+        if (out->pos >= out->lo && out->pos + m->size <= out->hi) {
+            uint8_t *place = out->buffer + (out->pos - out->lo);
             out->pos += m->size;
             return reel_stream_copy(w->stream, m, 0, place, m->size, err);
         }

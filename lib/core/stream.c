@@ -200,8 +200,9 @@ static bool select_channel(struct stream *s, const struct reel_selection *q, con
             used = used < sizeof name ? used : sizeof name - 1;
         }
     }
-    *shown = wanted == c->n_topics || (c->n_topics > 1 && q->n_topics > 0 && wants(q, c->name)) ? c : NULL;
-    if (*shown || wanted == 0) {
+    bool out = any_glob_matches(q->exclude, q->n_exclude, c->name), by_name = q->n_topics > 0 && any_glob_matches(q->topics, q->n_topics, c->name);
+    *shown = !out && (wanted == c->n_topics || by_name) ? c : NULL;
+    if (*shown || out || wanted == 0) {
         return true;
     }
     struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);

@@ -181,7 +181,7 @@ static void keep_metadata(const struct nanover_walk *w, const struct claim *e, u
 static bool take_claim(struct nanover_walk *w, struct claim *e, uint64_t begin, struct reel_error *err) {
     struct nanover_scan *s = w->s;
     if (!e->sound || e->offset > s->size || e->length > s->size - e->offset || e->length > REEL_MESSAGE_MEMORY_MAX) {
-        const char *why = !e->sound                                                  ? "has no offset and length"
+        const char *why = !e->sound                                                  ? "has no usable offset and length"
                           : e->offset <= s->size && e->length <= s->size - e->offset ? "claims a message of over 1 GiB"
                                                                                      : "points outside " NANOVER_MESSAGES;
         reel_scan_finding(s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + begin : 0, 0, "index entry at %" PRIu64 " of index.msgpack %s",

@@ -289,9 +289,8 @@ static bool take_record(struct rosbag1 *bag, const struct rosbag1_record *r, str
     if (r->op != ROSBAG1_FILE_HEADER && r->fields.unknown > 0) {
         if (bag->unknown_fields == 0) {
             bag->unknown_fields_at = r->at;
-            snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s",
-                     (int)(r->fields.unknown_name.size < 63 ? r->fields.unknown_name.size : 63),
-                     r->fields.odd ? "(unprintable)" : (const char *)r->fields.unknown_name.data);
+            struct bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
+            snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
         }
         bag->unknown_fields += r->fields.unknown;
     }

@@ -6,9 +6,9 @@
 #include "reel/reader.h"
 
 struct reel_selection {
-    const char *const *topics; /* globs (* any run, ? one character); a channel is in when one of its topics matches one of them */
+    const char *const *topics; /* globs (* any run, ? one character); a topic is wanted when it matches one of them and none of `exclude` */
     uint32_t n_topics;         /* 0 = all */
-    const char *const *exclude;
+    const char *const *exclude; /* a channel is in when one of its topics is wanted, and is named by those that are */
     uint32_t n_exclude;
     int64_t start_ns, end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
     uint64_t every_n;         /* keep each n-th message of a channel; 0, 1 = all */

@@ -11,6 +11,7 @@ struct reel_sink {
     uint8_t *buffer; /* hi - lo bytes, owned by the caller */
     bool hashing;    /* keep `crc` over every byte emitted, inside the window or not */
     uint32_t crc;    /* CRC-32 (zlib's), start value 0 */
+    bool partial;    /* the window shows a part of a group: nothing may be patched, or its bytes would depend on the window */
 };
 
 void reel_sink_edge(struct reel_sink *s, const void *data, size_t size);    /* slow path of reel_sink_put */
@@ -53,9 +54,9 @@ static inline void reel_sink_string32(struct reel_sink *s, struct bytes b) {
     reel_sink_put_bytes(s, b);
 }
 
-/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window. For checksums and patches. */
+/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window or the group is not shown whole. For checksums and patches. */
 static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uint64_t size) {
-    return pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
+    return !s->partial && pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
 }
 
 #endif

@@ -129,7 +129,7 @@ static void reply_kept_or_refused(struct http_request *r, struct ingest_result *
         return;
     }
     json_t *extra = json_pack("{s:o}", "recording", view_recording(&result->recording, NULL));
-    http_reply_problem_with(r, 422, "unreadable", err->text, extra);
+    http_reply_problem_with(r, err->code == REEL_NOT_MINE ? 415 : 422, "unreadable", err->text, extra);
 }
 
 static void reply_result(struct http_request *r, struct ingest_result *result, const struct reel_error *err) {

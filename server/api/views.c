@@ -1,4 +1,5 @@
-/* JSON of recordings: documents small enough for a tree. Its one rule: what the index says is said here once, for the API and the command line alike. */
+/* JSON of recordings: documents small enough for a tree. Its one rule: what the index says is said here once, for the API and the command
+ * line alike. */
 #include "api/views.h"
 
 #include <stdio.h>
@@ -67,7 +68,8 @@ static json_t *append(json_t *array, json_t *value) {
 }
 
 /* first, last, first_ns, last_ns – or start, end, …; null when there is no message. */
-static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns, enum reel_clock clock) {
+static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns,
+                     enum reel_clock clock) {
     char name[16];
     put(o, first, any ? view_time(first_ns, clock) : json_null());
     put(o, last, any ? view_time(last_ns, clock) : json_null());

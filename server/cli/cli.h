@@ -47,16 +47,17 @@ enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI
 struct cli_option { /* tables end with {0} */
     const char *name;
     enum cli_kind kind;
-    void *to;                   /* bool, const char *, cli_list, uint64_t, cli_time, cli_every, int (position in choices) */
-    const char *value;          /* "DIR", as --help shows it; NULL for flags */
+    void *to;          /* bool, const char *, cli_list, uint64_t, cli_time, cli_every, int (position in choices) */
+    const char *value; /* "DIR", as --help shows it; NULL for flags */
     const char *help;
     const char *const *choices; /* CLI_CHOICE, NULL-terminated */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
 };
 
-/* Parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `wanted` of them. On false: *exit_code says what
- * main returns (--help was printed, or the mistake was). */
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first, int *exit_code);
+/* Parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `wanted` of them. On false: *exit_code
+ * says what main returns (--help was printed, or the mistake was). */
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+                 int *exit_code);
 
 void cli_print_help(const struct cli_command *command, const struct cli_option *options);
 
@@ -89,9 +90,14 @@ bool cli_interrupted(void);
 
 /* ---- open.c */
 
-/* Opens a file as a recording. Its index pack is kept in the user's cache folder under a name made of path, size, time and inode, and used again while
- * these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the recording is freed. */
+/* Opens a file as a recording. Its index pack is kept in the user's cache folder under a name made of path, size, time and inode, and used
+ * again while these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the recording
+ * is freed. */
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
+
+/* After work on this file failed: a kept pack whose inside turned out wrong (REEL_CHANGED; it is checked as it is read) is removed, and
+ * `err` says that the next run makes it anew. */
+void cli_forget(const char *path, struct reel_error *err);
 
 /* ---- selecting: the options of cat and convert, as a selection of these recordings */
 
@@ -107,14 +113,18 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
 }
 /* clang-format off */
 #define CLI_SELECT_OPTIONS(s) \
-    {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", .help = "only topics that match (* any run, ? one character); may be repeated"}, \
+    {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
+     .help = "only topics that match (* any run, ? one character); may be repeated"}, \
     {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "without topics that match; may be repeated"}, \
-    {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", .help = "from this time on: RFC 3339, 1274213891.5s, +2.5s (after the start), -2.5s (before the end)"}, \
+    {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", \
+     .help = "from this time on: RFC 3339, 1274213891.5s, +2.5s (after the start), -2.5s (before the end)"}, \
     {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "up to, and without, this time"}, \
-    {.name = "every", .kind = CLI_EVERY, .to = &(s).every, .value = "N|DURATION", .help = "each N-th message of a topic, or its first in each interval (100ms)"}, \
+    {.name = "every", .kind = CLI_EVERY, .to = &(s).every, .value = "N|DURATION", \
+     .help = "each N-th message of a topic, or its first in each interval (100ms)"}, \
     {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last message before it, of each topic"}
 /* clang-format on */
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out, struct reel_error *err);
+bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out,
+                   struct reel_error *err);
 
 /* ---- output.c: a file that appears whole under its name, or not at all */
 

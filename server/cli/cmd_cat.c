@@ -15,7 +15,8 @@ struct request {
     uint64_t limit;
 };
 
-static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out, struct reel_error *err) {
+static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out,
+                         struct reel_error *err) {
     for (uint32_t done = 0; done < m->size;) {
         size_t n = m->size - done < PIECE ? m->size - done : PIECE;
         if (!reel_stream_copy(stream, m, done, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
@@ -30,8 +31,8 @@ static bool copy_payload(struct reel_stream *stream, const struct reel_message *
 static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct cli_output *out, struct reel_error *err) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {
-            return reel_fail(err, REEL_ARGUMENT, "raw is for one topic, and these are several (%s, %s …): name one with --topic", stream->channels[0]->name,
-                             stream->channels[i]->name);
+            return reel_fail(err, REEL_ARGUMENT, "raw is for one topic, and these are several (%s, %s …): name one with --topic",
+                             stream->channels[0]->name, stream->channels[i]->name);
         }
     }
     struct reel_message m;
@@ -44,7 +45,8 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct cli_output *out, struct reel_error *err) {
+static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct cli_output *out,
+                     struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = taken;
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {
@@ -88,8 +90,18 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         CLI_SELECT_OPTIONS(select),
         {.name = "limit", .kind = CLI_UINT, .to = &q.limit, .value = "N", .help = "stop after N messages", .least = 1},
-        {.name = "format", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "rows of text, or the payloads alone", .choices = formats},
-        {.name = "time-format", .kind = CLI_CHOICE, .to = &q.time_format, .value = "FORMAT", .help = "how times are written", .choices = time_formats},
+        {.name = "format",
+         .kind = CLI_CHOICE,
+         .to = &q.format,
+         .value = "FORMAT",
+         .help = "rows of text, or the payloads alone",
+         .choices = formats},
+        {.name = "time-format",
+         .kind = CLI_CHOICE,
+         .to = &q.time_format,
+         .value = "FORMAT",
+         .help = "how times are written",
+         .choices = time_formats},
         {0},
     };
     if (!cli_options(&cli_cat, options, 1, argc, argv, &first, &code)) {
@@ -99,7 +111,11 @@ static int run(int argc, char **argv) {
         return cli_misused(&cli_cat, "one file at a time");
     }
     cli_catch_interrupt();
-    return put_messages(argv[first], &select, &q, &err) ? CLI_DONE : cli_fail(&cli_cat, cli_file_name(argv[first]), &err);
+    if (put_messages(argv[first], &select, &q, &err)) {
+        return CLI_DONE;
+    }
+    cli_forget(argv[first], &err);
+    return cli_fail(&cli_cat, cli_file_name(argv[first]), &err);
 }
 
 const struct cli_command cli_cat = {

@@ -25,8 +25,8 @@ static int check(const char *path, struct reel_error *err) {
     size_t n;
     const struct reel_finding *findings = reel_index_findings(reel_recording_index(recording), &n);
     char size[16];
-    printf("%s: %s, %llu message%s in %u channel%s, ", path, info->container[0] ? info->container : info->format->title, (unsigned long long)info->messages,
-           info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
+    printf("%s: %s, %llu message%s in %u channel%s, ", path, info->container[0] ? info->container : info->format->title,
+           (unsigned long long)info->messages, info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
     if (info->damaged) {
         printf("damaged: a reader loses %s\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "what is told below");
     } else {

@@ -39,11 +39,13 @@ static const char *extension_of(const char *path) {
 
 static bool choose_writer(struct conversion *c, const char *out, struct reel_error *err) {
     AUTO_MEM char *extension = NULL;
-    if (c->format ? asprintf(&extension, "%s%s", c->format[0] == '.' ? "" : ".", c->format) < 0 : !(extension = strdup(extension_of(out)))) {
+    if (c->format ? asprintf(&extension, "%s%s", c->format[0] == '.' ? "" : ".", c->format) < 0
+                  : !(extension = strdup(extension_of(out)))) {
         return reel_fail_memory(err);
     }
     if (extension[0] == '\0') {
-        return reel_fail(err, REEL_ARGUMENT, "%s has no ending that names a format; --format does", strcmp(out, "-") == 0 ? "standard output" : out);
+        return reel_fail(err, REEL_ARGUMENT, "%s has no ending that names a format; --format does",
+                         strcmp(out, "-") == 0 ? "standard output" : out);
     }
     return (c->writer = reel_writer_named(extension, c->version, err)) != NULL;
 }
@@ -87,7 +89,8 @@ static void print_losses(FILE *to, const struct reel_loss *loss) {
     size_t n;
     const struct reel_loss_item *items = reel_loss_items(loss, &n);
     for (size_t i = 0; i < n; i++) {
-        fprintf(to, "%-7s  %s%s%s\n", kinds[items[i].kind], items[i].channel ? items[i].channel : "", items[i].channel ? ": " : "", items[i].text);
+        fprintf(to, "%-7s  %s%s%s\n", kinds[items[i].kind], items[i].channel ? items[i].channel : "", items[i].channel ? ": " : "",
+                items[i].text);
     }
     if (n == 0 && to == stdout) {
         puts("nothing is lost or changed");
@@ -131,7 +134,8 @@ static struct reel_plan *make_plan(const struct conversion *c, struct reel_error
     return plan;
 }
 
-static bool write_pieces(struct reel_render *render, uint64_t length, char *buffer, struct cli_output *out, struct cli_progress *progress, struct reel_error *err) {
+static bool write_pieces(struct reel_render *render, uint64_t length, char *buffer, struct cli_output *out, struct cli_progress *progress,
+                         struct reel_error *err) {
     for (uint64_t at = 0; at < length;) {
         size_t n = length - at < PIECE ? (size_t)(length - at) : PIECE;
         if (!reel_render_read(render, at, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
@@ -188,7 +192,11 @@ static int run(int argc, char **argv) {
     int first, code;
     const struct cli_option options[] = {
         CLI_SELECT_OPTIONS(c.select),
-        {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
+        {.name = "format",
+         .kind = CLI_TEXT,
+         .to = &c.format,
+         .value = "FORMAT",
+         .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "say what would be lost or changed, and write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT when it is there already"},
@@ -198,14 +206,22 @@ static int run(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
-    return convert(&c, argv + first, (uint32_t)(argc - first), &err) ? CLI_DONE : cli_fail(&cli_convert, NULL, &err);
+    if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
+        return CLI_DONE;
+    }
+    for (int i = first; i < argc - 1; i++) {
+        cli_forget(argv[i], &err);
+    }
+    return cli_fail(&cli_convert, NULL, &err);
 }
 
 const struct cli_command cli_convert = {
     .name = "convert",
     .arguments = "IN… OUT [OPTION]…",
     .summary = "recordings into another format, or a cut of one",
-    .details = "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, with\n"
-               "--format. Several recordings are merged by time. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
+    .details =
+        "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, "
+        "with\n"
+        "--format. Several recordings are merged by time. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
     .run = run,
 };

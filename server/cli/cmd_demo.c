@@ -61,6 +61,7 @@ const struct cli_command cli_demo = {
     .name = "demo",
     .arguments = "DIR [--force]",
     .summary = "writes small recordings to try things with",
-    .details = "demo.bag: 20 s of a robot that drives in a circle (ROS bag 1.2). demo.nanover.zip: a wobbling molecule and two people around it.",
+    .details =
+        "demo.bag: 20 s of a robot that drives in a circle (ROS bag 1.2). demo.nanover.zip: a wobbling molecule and two people around it.",
     .run = run,
 };

@@ -58,7 +58,8 @@ static bool ask(const struct target *t, int *status, char body[ANSWER_BYTES], st
     if (fd < 0) {
         return false;
     }
-    int n = asprintf(&request, "GET /readyz HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\n\r\n", v6 ? "[" : "", t->host, v6 ? "]" : "", t->port);
+    int n = asprintf(&request, "GET /readyz HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\n\r\n", v6 ? "[" : "", t->host,
+                     v6 ? "]" : "", t->port);
     if (n < 0) {
         request = NULL;
         return reel_fail_memory(err);

@@ -27,7 +27,10 @@ static void tell_result(struct import *i, const char *path, const struct ingest_
         tell_failure(i, path, err);
         return;
     }
-    const char *what = result->outcome == INGEST_EXISTS ? "was there already" : result->outcome == INGEST_SCANNING ? "is being scanned" : r->damaged ? "added, damaged" : "added";
+    const char *what = result->outcome == INGEST_EXISTS     ? "was there already"
+                       : result->outcome == INGEST_SCANNING ? "is being scanned"
+                       : r->damaged                         ? "added, damaged"
+                                                            : "added";
     printf("%s: %s as %s/%s, %llu messages, id %s\n", path, what, r->collection, r->name, (unsigned long long)r->messages, r->id);
     fflush(stdout);
 }
@@ -96,7 +99,10 @@ static int open_archive(struct import *i, const char *data) {
     }
     cli_fail(&cli_import, NULL, &err);
     if (err.code == REEL_CONFLICT) {
-        fprintf(stderr, "reel import: hand the files to that server instead: curl -T FILE http://127.0.0.1:8040/api/v1/recordings/by-name/%s/\n", i->collection);
+        fprintf(stderr,
+                "reel import: hand the files to that server: curl -T FILE http://127.0.0.1:8040/api/v1/recordings/by-name/%s/ (or where it "
+                "listens)\n",
+                i->collection);
     }
     return CLI_FAILED;
 }

@@ -7,7 +7,8 @@
 /* The file as the catalog would have it, were it in one. Its name without bytes that are no UTF-8. */
 static bool describe_file(const char *path, const struct reel_index *index, struct catalog_recording *out) {
     const struct reel_index_info *info = reel_index_info(index);
-    *out = (struct catalog_recording){.name = strdup(cli_file_name(path)), .format = strdup(info->format->name), .container = strdup(info->container)};
+    *out = (struct catalog_recording){
+        .name = strdup(cli_file_name(path)), .format = strdup(info->format->name), .container = strdup(info->container)};
     out->clock_note = strdup(info->clock_note);
     out->parts = calloc(1, sizeof *out->parts);
     if (!out->name || !out->format || !out->container || !out->clock_note || !out->parts) {
@@ -74,9 +75,9 @@ static const char *duration_text(int64_t first_ns, int64_t last_ns, char out[REE
 
 static void print_head(const char *path, const struct reel_index_info *info, const struct reel_index *index) {
     char size[16], payload[16], first[REEL_TIME_TEXT], last[REEL_TIME_TEXT], length[REEL_TIME_TEXT];
-    const char *container = info->container[0] ? info->container : info->format->name;
+    bool known = info->container[0] != '\0';
     printf("file       %s  (%s)\n", path, cli_size_text(reel_index_part_size(index, 0), size));
-    printf("format     %s: %s\n", info->format->title, container);
+    printf("format     %s%s%s%s\n", info->format->name, known ? "  (" : "", info->container, known ? ")" : "");
     if (info->messages > 0) {
         printf("start      %s\n", time_text(info->start_ns, info->clock, first));
         printf("end        %s\n", time_text(info->end_ns, info->clock, last));
@@ -87,7 +88,8 @@ static void print_head(const char *path, const struct reel_index_info *info, con
     }
     printf("messages   %llu  (%s)\n", (unsigned long long)info->messages, cli_size_text(info->payload_bytes, payload));
     if (info->damaged) {
-        printf("damaged    %s lost or more; `reel check` tells where\n", cli_size_text(info->lost_bytes, size));
+        printf("damaged    %s lost; `reel check` tells where\n",
+               info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "some of it is");
     } else if (info->n_findings_total > 0) {
         printf("remarks    %llu; `reel check` tells them\n", (unsigned long long)info->n_findings_total);
     }
@@ -118,8 +120,9 @@ static void print_topics(const json_t *topics) {
         if (json_is_real(json_object_get(topic, "rate"))) {
             snprintf(rate, sizeof rate, "%.4g/s", json_real_value(json_object_get(topic, "rate")));
         }
-        printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type, json_string_value(json_object_get(topic, "type")),
-               (unsigned long long)whole_number(json_object_get(topic, "count")), cli_size_text(whole_number(json_object_get(topic, "bytes")), size), rate);
+        printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type,
+               json_string_value(json_object_get(topic, "type")), (unsigned long long)whole_number(json_object_get(topic, "count")),
+               cli_size_text(whole_number(json_object_get(topic, "bytes")), size), rate);
         printf(first ? "%s … %s%s\n" : "-\n", first, last, json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
     }
 }

@@ -1,5 +1,5 @@
-/* reel serve: the server, until SIGTERM or SIGINT. Its one rule: signals are blocked in every thread and waited for here, so that stopping is an ordinary
- * return – what runs is drained, then all is closed in order. */
+/* reel serve: the server, until SIGTERM or SIGINT. Its one rule: signals are blocked in every thread and waited for here, so that stopping
+ * is an ordinary return – what runs is drained, then all is closed in order. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <string.h>
@@ -95,28 +95,36 @@ static struct app_config config_of(const struct wishes *w) {
 }
 
 #define BYTES_MB_MAX (UINT64_MAX / MB)
+enum { DAY_S = 86400 };
+
+/* clang-format off */
+#define WORD(name_, kind_, to_, value_, help_) {.name = name_, .kind = kind_, .to = to_, .value = value_, .help = help_}
+#define NUMBER(name_, to_, value_, least_, most_, help_) \
+    {.name = name_, .kind = CLI_UINT, .to = to_, .value = value_, .help = help_, .least = least_, .most = most_}
 
 static int run(int argc, char **argv) {
-    AUTO(wishes_done) struct wishes w = {.data = "./data", .listen = "127.0.0.1:8040", .cache_mb = 256, .derived_mb = 10000, .header_timeout = 15,
-                                         .idle_timeout = 60, .drain = 30, .connections = 1000, .scan_threads = 2, .body_min_rate = 1000};
+    AUTO(wishes_done) struct wishes w = {
+        .data = "./data", .listen = "127.0.0.1:8040", .cache_mb = 256, .derived_mb = 10000, .header_timeout = 15, .idle_timeout = 60,
+        .drain = 30, .connections = 1000, .scan_threads = 2, .body_min_rate = 1000};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
-        {.name = "listen", .kind = CLI_TEXT, .to = &w.listen, .value = "ADDRESS:PORT", .help = "where to answer (127.0.0.1:8040); port 0 takes a free one"},
-        {.name = "insecure-open", .kind = CLI_FLAG, .to = &w.insecure_open, .help = "allow an address that others reach: anybody there may read and write"},
-        {.name = "host", .kind = CLI_LIST, .to = &w.hosts, .value = "NAME", .help = "a further name this server is reached by; may be repeated"},
-        {.name = "origin", .kind = CLI_LIST, .to = &w.origins, .value = "ORIGIN", .help = "a web page's origin that may read and write (\"*\": any may read)"},
-        {.name = "cache-mb", .kind = CLI_UINT, .to = &w.cache_mb, .value = "N", .help = "memory for decompressed chunks (256)", .least = 1, .most = BYTES_MB_MAX},
-        {.name = "derived-mb", .kind = CLI_UINT, .to = &w.derived_mb, .value = "N", .help = "disk for files that can be made again (10000)", .most = BYTES_MB_MAX},
-        {.name = "upload-max-mb", .kind = CLI_UINT, .to = &w.upload_max_mb, .value = "N", .help = "largest upload (0: what the disk holds)", .most = BYTES_MB_MAX},
-        {.name = "header-timeout", .kind = CLI_UINT, .to = &w.header_timeout, .value = "S", .help = "seconds for a request's header (15)", .least = 1, .most = 86400},
-        {.name = "idle-timeout", .kind = CLI_UINT, .to = &w.idle_timeout, .value = "S", .help = "seconds a connection may do nothing (60)", .least = 1, .most = 86400},
-        {.name = "drain", .kind = CLI_UINT, .to = &w.drain, .value = "S", .help = "seconds that running requests get when the server ends (30)", .most = 86400},
-        {.name = "connections", .kind = CLI_UINT, .to = &w.connections, .value = "N", .help = "at most so many at once (1000)", .least = 1, .most = 100000},
-        {.name = "scan-threads", .kind = CLI_UINT, .to = &w.scan_threads, .value = "N", .help = "scans and other jobs at once (2)", .least = 1, .most = 64},
-        {.name = "body-min-rate", .kind = CLI_UINT, .to = &w.body_min_rate, .value = "B/S", .help = "slower uploads are cut (1000; 0: never)"},
+        WORD("data", CLI_TEXT, &w.data, "DIR", "folder of the archive, made when missing (./data)"),
+        WORD("listen", CLI_TEXT, &w.listen, "ADDRESS:PORT", "where to answer (127.0.0.1:8040); port 0 takes a free one"),
+        WORD("insecure-open", CLI_FLAG, &w.insecure_open, NULL, "allow an address that others reach: anybody there may read and write"),
+        WORD("host", CLI_LIST, &w.hosts, "NAME", "a further name this server is reached by; may be repeated"),
+        WORD("origin", CLI_LIST, &w.origins, "ORIGIN", "a web page's origin that may read and write (\"*\": any may read)"),
+        NUMBER("cache-mb", &w.cache_mb, "N", 1, BYTES_MB_MAX, "memory for decompressed chunks (256)"),
+        NUMBER("derived-mb", &w.derived_mb, "N", 0, BYTES_MB_MAX, "disk for files that can be made again (10000)"),
+        NUMBER("upload-max-mb", &w.upload_max_mb, "N", 0, BYTES_MB_MAX, "largest upload (0: what the disk holds)"),
+        NUMBER("header-timeout", &w.header_timeout, "S", 1, DAY_S, "seconds for a request's header (15)"),
+        NUMBER("idle-timeout", &w.idle_timeout, "S", 1, DAY_S, "seconds a connection may do nothing (60)"),
+        NUMBER("drain", &w.drain, "S", 0, DAY_S, "seconds that running requests get when the server ends (30)"),
+        NUMBER("connections", &w.connections, "N", 1, 100000, "at most so many at once (1000)"),
+        NUMBER("scan-threads", &w.scan_threads, "N", 1, 64, "scans and other jobs at once (2)"),
+        NUMBER("body-min-rate", &w.body_min_rate, "B/S", 0, 0, "slower uploads are cut (1000; 0: never)"),
         {0},
     };
+    /* clang-format on */
     if (!cli_options(&cli_serve, options, 0, argc, argv, &first, &code)) {
         return code;
     }
@@ -124,7 +132,8 @@ static int run(int argc, char **argv) {
         return cli_misused(&cli_serve, "\"%s\" is no option", argv[first]);
     }
     if (!is_loopback(w.listen) && !w.insecure_open) {
-        return cli_misused(&cli_serve, "others reach %s, and anybody who does may read and write: add --insecure-open if that is meant", w.listen);
+        return cli_misused(&cli_serve, "others reach %s, and anybody who does may read and write: add --insecure-open if that is meant",
+                           w.listen);
     }
     const struct app_config config = config_of(&w);
     return serve(&config);
@@ -134,6 +143,7 @@ const struct cli_command cli_serve = {
     .name = "serve",
     .arguments = "[OPTION]…",
     .summary = "the archive as a web server",
-    .details = "Prints \"listening on http://…\" when it is ready. SIGTERM or Ctrl-C: running requests end, then it does, with exit code 0.",
+    .details =
+        "Prints \"listening on http://…\" when it is ready. SIGTERM or Ctrl-C: running requests end, then it does, with exit code 0.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its index. Laid out here by hand, so that
- * it is no proof of the writer by the writer. Its one rule: emit() is run twice, first to count, then for the bytes. */
+/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its index. Laid out here
+ * by hand, so that it is no proof of the writer by the writer. Its one rule: emit() is run twice, first to count, then for the bytes. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -16,8 +16,8 @@ static const struct {
     const char *name, *type, *md5, *definition;
 } topics[TOPICS] = {
     [ODOM] = {"/odom", "nav_msgs/Odometry", "cd5e73d190d741a2f92e81eda573aca7",
-              "Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\ngeometry_msgs/TwistWithCovariance twist\n\n" HEADER_DEFINITION
-              "\n" RULE "MSG: geometry_msgs/PoseWithCovariance\nPose pose\nfloat64[36] covariance\n"
+              "Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\ngeometry_msgs/TwistWithCovariance "
+              "twist\n\n" HEADER_DEFINITION "\n" RULE "MSG: geometry_msgs/PoseWithCovariance\nPose pose\nfloat64[36] covariance\n"
               "\n" RULE "MSG: geometry_msgs/Pose\nPoint position\nQuaternion orientation\n"
               "\n" RULE "MSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n"
               "\n" RULE "MSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n"
@@ -25,7 +25,8 @@ static const struct {
               "\n" RULE "MSG: geometry_msgs/Twist\nVector3 linear\nVector3 angular\n"
               "\n" RULE "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n"},
     [ROSOUT] = {"/rosout", "roslib/Log", "acffd30cd6b6de30f120938c17c593fb",
-                "byte DEBUG=1\nbyte INFO=2\nbyte WARN=4\nbyte ERROR=8\nbyte FATAL=16\nHeader header\nbyte level\nstring name\nstring msg\nstring file\n"
+                "byte DEBUG=1\nbyte INFO=2\nbyte WARN=4\nbyte ERROR=8\nbyte FATAL=16\nHeader header\nbyte level\nstring name\nstring "
+                "msg\nstring file\n"
                 "string function\nuint32 line\nstring[] topics\n\n" HEADER_DEFINITION},
     [SCAN] = {"/scan", "sensor_msgs/LaserScan", "90c7ef2dc6895d81024acba2ac42f369",
               "Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\nfloat32 time_increment\nfloat32 scan_time\n"
@@ -156,7 +157,7 @@ static void put_log(struct reel_sink *out, const struct moment *m) {
 }
 
 static void put_payload(struct reel_sink *out, const void *context) {
-    static void (*const put[])(struct reel_sink *out, const struct moment *m) = {[ODOM] = put_odom, [ROSOUT] = put_log, [SCAN] = put_scan};
+    static void (*const put[])(struct reel_sink * out, const struct moment *m) = {[ODOM] = put_odom, [ROSOUT] = put_log, [SCAN] = put_scan};
     const struct moment *m = context;
     put[m->topic](out, m);
 }

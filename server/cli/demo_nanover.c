@@ -1,5 +1,6 @@
-/* The demonstration simulation: 20 s of an ethanol molecule that wobbles and turns, with two people who look at it; one pulls at an atom for a while. Frames
- * 30 times a second, the shared state 10 times. As NanoVer's own recorder lays it out: messages first, then their index, both stored in a ZIP file. */
+/* The demonstration simulation: 20 s of an ethanol molecule that wobbles and turns, with two people who look at it; one pulls at an atom
+ * for a while. Frames 30 times a second, the shared state 10 times. As NanoVer's own recorder lays it out: messages first, then their
+ * index, both stored in a ZIP file. */
 #include <math.h>
 #include <msgpack.h>
 #include <string.h>
@@ -128,8 +129,12 @@ static void put_topology(msgpack_packer *p) {
         const char *key;
         const uint8_t *data;
         size_t size;
-    } packed[] = {{"particle.elements", elements, sizeof elements}, {"particle.residues", residues, sizeof residues}, {"bond.pairs", pairs, sizeof pairs},
-                  {"bond.orders", orders, sizeof orders},           {"residue.chains", chains, sizeof chains},        {"system.box.vectors", box, sizeof box}};
+    } packed[] = {{"particle.elements", elements, sizeof elements},
+                  {"particle.residues", residues, sizeof residues},
+                  {"bond.pairs", pairs, sizeof pairs},
+                  {"bond.orders", orders, sizeof orders},
+                  {"residue.chains", chains, sizeof chains},
+                  {"system.box.vectors", box, sizeof box}};
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
         put_text(p, packed[i].key);
         put_bin(p, packed[i].data, packed[i].size);

@@ -1,7 +1,7 @@
-/* A file of this machine as a recording. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very file it was made
- * of – same path, device, inode, size and time of change, all of which name it. */
-#include <errno.h>
+/* A file of this machine as a recording. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very
+ * file it was made of – same path, device, inode, size and time of change, all of which name it. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <openssl/sha.h>
@@ -86,8 +86,8 @@ static bool pack_name(const char *path, const struct stat *st, char out[2 * NAME
     AUTO_MEM char *whole = realpath(path, NULL);
     AUTO_MEM char *text = NULL;
     uint8_t digest[SHA256_DIGEST_LENGTH];
-    if (asprintf(&text, "%s\n%ju %ju %jd %jd.%09ld", whole ? whole : path, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino, (intmax_t)st->st_size,
-                 (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec) < 0) {
+    if (asprintf(&text, "%s\n%ju %ju %jd %jd.%09ld", whole ? whole : path, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+                 (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec) < 0) {
         text = NULL;
         return false;
     }
@@ -161,6 +161,17 @@ struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error 
     return join(TAKE(index), TAKE(source), err);
 }
 
+void cli_forget(const char *path, struct reel_error *err) {
+    static const char hint[] = " (the kept index is thrown away; run this again)";
+    AUTO(place_done) struct place place = {0};
+    struct stat st;
+    if (err->code == REEL_CHANGED && stat(path, &st) == 0 && choose_place(path, &st, &place, NULL) && !place.temporary &&
+        unlink(place.pack) == 0) {
+        size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof err->text - used, "%s", strstr(err->text, hint) ? "" : hint);
+    }
+}
+
 /* ---- selecting */
 
 /* Times relative to several recordings count from the first start and the last end. */
@@ -177,7 +188,8 @@ static void span_of(struct reel_recording *const *recordings, uint32_t n, int64_
     }
 }
 
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out, struct reel_error *err) {
+bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out,
+                   struct reel_error *err) {
     int64_t first, last;
     span_of(recordings, n, &first, &last);
     *out = REEL_SELECT_ALL;

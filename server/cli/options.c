@@ -77,8 +77,8 @@ static bool read_uint(const struct cli_option *o, const char *text, struct reel_
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < o->least || (o->most > 0 && value > o->most)) {
-        return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number from %llu to %llu", text, (unsigned long long)o->least,
-                                       (unsigned long long)o->most)
+        return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number from %llu to %llu", text,
+                                       (unsigned long long)o->least, (unsigned long long)o->most)
                            : reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number%s", text, o->least > 0 ? " above 0" : "");
     }
     *(uint64_t *)o->to = value;
@@ -133,11 +133,13 @@ static bool read_value(const struct cli_option *o, const char *text, int most, s
     return false;
 }
 
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first, int *exit_code) {
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+                 int *exit_code) {
     struct option table[OPTIONS_MAX + 2] = {0};
     int n = 0, found;
     for (; options[n].name && n < OPTIONS_MAX; n++) {
-        table[n] = (struct option){.name = options[n].name, .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument, .val = n + 1};
+        table[n] = (struct option){
+            .name = options[n].name, .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument, .val = n + 1};
     }
     table[n] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTIONS_MAX + 1};
     opterr = 0;

@@ -1,4 +1,5 @@
-/* A file that appears whole under its name, or not at all. What is there already and is no plain file (a pipe, /dev/stdout) is written to as it is. */
+/* A file that appears whole under its name, or not at all. What is there already and is no plain file (a pipe, /dev/stdout) is written to
+ * as it is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -65,7 +66,8 @@ static bool give_name(struct cli_output *o) {
     if (o->replace) {
         return rename(o->temporary, o->path) == 0;
     }
-    return renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_NOREPLACE) == 0 || (errno == EINVAL && rename(o->temporary, o->path) == 0);
+    return renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_NOREPLACE) == 0 ||
+           (errno == EINVAL && rename(o->temporary, o->path) == 0);
 }
 
 bool cli_output_finish(struct cli_output *o, struct reel_error *err) {

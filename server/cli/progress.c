@@ -1,4 +1,5 @@
-/* The progress line, and the flag that Ctrl-C sets. Its one rule: nothing is written unless stderr is a terminal and the work takes over a second. */
+/* The progress line, and the flag that Ctrl-C sets. Its one rule: nothing is written unless stderr is a terminal and the work takes over a
+ * second. */
 #include "cli/cli.h"
 
 enum { PATIENCE_NS = 1000000000, PAUSE_NS = 100000000 };

@@ -12,7 +12,7 @@
 
 #include "reel/time.h"
 
-enum { ENDED_MAX = 1000, WORKERS_MAX = 64 };
+enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2 };
 #define ENDED_KEPT_NS (3600 * INT64_C(1000000000))
 
 struct job {
@@ -28,10 +28,16 @@ struct job {
     struct job *next_queued, *older, *newer;
 };
 
-struct jobs {
-    pthread_mutex_t mutex;
+/* Work of one length, so that planning a download never waits behind the scans of a large import. */
+struct lane {
+    struct jobs *jobs;
     pthread_cond_t queued;
     struct job *queue, **queue_end;
+};
+
+struct jobs {
+    pthread_mutex_t mutex;
+    struct lane scans, plans;
     struct job *newest, *oldest; /* every job that is known; the list holds a reference to each */
     size_t known;
     bool closing;
@@ -105,27 +111,33 @@ static void run(struct job *job) {
 }
 
 /* The next job, with the queue's reference; NULL: go home. */
-static struct job *take_queued(struct jobs *jobs) {
+static struct job *take_queued(struct lane *lane) {
+    struct jobs *jobs = lane->jobs;
     pthread_mutex_lock(&jobs->mutex);
-    while (!jobs->queue && !jobs->closing) {
-        pthread_cond_wait(&jobs->queued, &jobs->mutex);
+    while (!lane->queue && !jobs->closing) {
+        pthread_cond_wait(&lane->queued, &jobs->mutex);
     }
-    struct job *job = jobs->queue;
+    struct job *job = lane->queue;
     if (job) {
-        jobs->queue = job->next_queued;
-        jobs->queue_end = jobs->queue ? jobs->queue_end : &jobs->queue;
+        lane->queue = job->next_queued;
+        lane->queue_end = lane->queue ? lane->queue_end : &lane->queue;
     }
     pthread_mutex_unlock(&jobs->mutex);
     return job;
 }
 
 static void *worker(void *argument) {
-    struct jobs *jobs = argument;
-    for (struct job *job; (job = take_queued(jobs));) {
+    for (struct job *job; (job = take_queued(argument));) {
         run(job);
         job_unref(job);
     }
     return NULL;
+}
+
+static void open_lane(struct lane *lane, struct jobs *jobs) {
+    lane->jobs = jobs;
+    lane->queue_end = &lane->queue;
+    pthread_cond_init(&lane->queued, NULL);
 }
 
 struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
@@ -135,11 +147,11 @@ struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
         return NULL;
     }
     pthread_mutex_init(&jobs->mutex, NULL);
-    pthread_cond_init(&jobs->queued, NULL);
-    jobs->queue_end = &jobs->queue;
-    threads = threads < 1 ? 1 : threads > WORKERS_MAX ? WORKERS_MAX : threads;
-    for (; jobs->n_workers < threads; jobs->n_workers++) {
-        if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, jobs) != 0) {
+    open_lane(&jobs->scans, jobs);
+    open_lane(&jobs->plans, jobs);
+    threads = threads < 1 ? 1 : threads > WORKERS_MAX - SHORT_WORKERS ? WORKERS_MAX - SHORT_WORKERS : threads;
+    for (; jobs->n_workers < threads + SHORT_WORKERS; jobs->n_workers++) {
+        if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, jobs->n_workers < threads ? &jobs->scans : &jobs->plans) != 0) {
             reel_fail(err, REEL_NO_MEMORY, "no thread for background work");
             jobs_close(jobs);
             return NULL;
@@ -177,7 +189,8 @@ void jobs_close(struct jobs *jobs) {
     for (struct job *job = jobs->newest; job; job = job->older) {
         atomic_store(&job->cancelled, true);
     }
-    pthread_cond_broadcast(&jobs->queued);
+    pthread_cond_broadcast(&jobs->scans.queued);
+    pthread_cond_broadcast(&jobs->plans.queued);
     pthread_mutex_unlock(&jobs->mutex);
     for (unsigned i = 0; i < jobs->n_workers; i++) { /* they take what is queued, find it cancelled and end it */
         pthread_join(jobs->workers[i], NULL);
@@ -185,7 +198,8 @@ void jobs_close(struct jobs *jobs) {
     while (jobs->newest) {
         forget(jobs, jobs->newest);
     }
-    pthread_cond_destroy(&jobs->queued);
+    pthread_cond_destroy(&jobs->scans.queued);
+    pthread_cond_destroy(&jobs->plans.queued);
     pthread_mutex_destroy(&jobs->mutex);
     free(jobs);
 }
@@ -252,9 +266,10 @@ struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, c
     *(jobs->newest ? &jobs->newest->newer : &jobs->oldest) = job;
     jobs->newest = job;
     jobs->known++;
-    *jobs->queue_end = job;
-    jobs->queue_end = &job->next_queued;
-    pthread_cond_signal(&jobs->queued);
+    struct lane *lane = strcmp(kind, "plan") == 0 ? &jobs->plans : &jobs->scans;
+    *lane->queue_end = job;
+    lane->queue_end = &job->next_queued;
+    pthread_cond_signal(&lane->queued);
     pthread_mutex_unlock(&jobs->mutex);
     return job;
 }

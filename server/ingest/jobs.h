@@ -12,6 +12,7 @@ enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 /* Does the work; progress is wired to the job (and to its cancel). Runs on a worker. */
 typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
 
+/* `threads` for scans and the like; work of kind "plan" has two of its own. */
 struct jobs *jobs_open(unsigned threads, struct reel_error *err);
 void jobs_close(struct jobs *jobs);   /* cancels what is queued and running, waits */
 bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stopped by somebody" from "the server ends" */

@@ -11,6 +11,9 @@ SMALL = bag(lab_messages(2))
 
 
 class Upload(Case):
+    def setUp(self):
+        self.assertTrue(eventually(lambda: not any('/incoming/' in f for f in self.stored())))  # of the test before
+
     def stored(self):
         return [f for f in files_below(self.server.data) if '/blobs/' in f or '/incoming/' in f]
 

@@ -30,7 +30,7 @@ def prepare():
 
 def nanover_topics(data):
     """As MCAP channels: a message of several types is one message, under all of its types together."""
-    return by_topic([Message(e['metadata']['timestamp'] * 1000, '+'.join(e['metadata']['types']), piece) for e, piece in read_nanover(data)])
+    return by_topic([Message(e['metadata']['timestamp'] * 1000, '+'.join(e['metadata']['types']) or '(none)', piece) for e, piece in read_nanover(data)])
 
 
 class Mcap(unittest.TestCase):

@@ -176,7 +176,7 @@ static int send_all(struct sender senders[SENDERS], enum ingest_outcome wanted) 
 static void the_same_at_once_is_one_recording(void **state) {
     (void)state;
     for (int round = 0; round < 5; round++) {
-        char name[16], text[16];
+        char name[24], text[24];
         struct sender senders[SENDERS] = {0};
         snprintf(name, sizeof name, "round %d", round);
         snprintf(text, sizeof text, "TRIAL%d", round);

@@ -83,6 +83,8 @@ static void stored_bytes_can_be_patched(void **state) {
     assert_null(reel_sink_at(&s, 9, 4));
     assert_null(reel_sink_at(&s, 15, 4));
     assert_null(reel_sink_at(&s, 12, 0));
+    s.partial = true;
+    assert_null(reel_sink_at(&s, 10, 8));
 }
 
 int main(void) {

@@ -193,16 +193,16 @@ static void a_manifest_holds_every_recording(void **state) {
     (void)state;
     struct catalog_part part = {.sha256 = ABC, .size = 3, .file_name = "a.bag"};
     struct catalog_recording r = {.id = "01",
-                                  .collection = "lab",
-                                  .name = "x/\xc3\xa4",
+                                  .collection = (char *)"lab",
+                                  .name = (char *)"x/\xc3\xa4",
                                   .revision = 1,
                                   .content = ABC,
                                   .parts = &part,
                                   .n_parts = 1,
-                                  .format = "toy"};
+                                  .format = (char *)"toy"};
     assert_true(store_write_manifest(store, &r, &err));
     strcpy(r.id, "02");
-    r.collection = "other";
+    r.collection = (char *)"other";
     assert_true(store_write_manifest(store, &r, &err));
     r.state = STATE_TRASHED;
     assert_true(store_write_manifest(store, &r, &err)); /* replaces its own */

@@ -28,18 +28,23 @@ static inline int oracle_compare(const void *a, const void *b) {
     return (e->offset > f->offset) - (e->offset < f->offset);
 }
 
-static inline bool oracle_selected(const struct reel_selection *q, const struct reel_channel *c) {
-    bool in = q->n_topics == 0, out = false;
-    for (uint32_t k = 0; k < (c->n_topics ? c->n_topics : 1); k++) {
-        const char *topic = c->n_topics ? c->topics[k] : c->name;
-        for (uint32_t i = 0; i < q->n_topics; i++) {
-            in |= reel_glob_match(q->topics[i], topic) || reel_glob_match(q->topics[i], c->name);
-        }
-        for (uint32_t i = 0; i < q->n_exclude; i++) {
-            out |= reel_glob_match(q->exclude[i], topic) || reel_glob_match(q->exclude[i], c->name);
+static inline bool oracle_any(const char *const *globs, uint32_t n, const char *text) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (reel_glob_match(globs[i], text)) {
+            return true;
         }
     }
-    return in && !out;
+    return false;
+}
+
+/* A topic counts when it is wanted and not excluded; a channel also by its own name. */
+static inline bool oracle_selected(const struct reel_selection *q, const struct reel_channel *c) {
+    bool in = oracle_any(q->topics, q->n_topics, c->name);
+    for (uint32_t k = 0; k < (c->n_topics ? c->n_topics : 1); k++) {
+        const char *topic = c->n_topics ? c->topics[k] : c->name;
+        in |= (q->n_topics == 0 || oracle_any(q->topics, q->n_topics, topic)) && !oracle_any(q->exclude, q->n_exclude, topic);
+    }
+    return in && !oracle_any(q->exclude, q->n_exclude, c->name);
 }
 
 static inline bool oracle_in_range(const struct reel_selection *q, int64_t time) {

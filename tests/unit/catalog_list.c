@@ -1,0 +1,316 @@
+/* The list: words, globs, orders, pages – and that no statement of the catalog walks a table it need not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "unit/catalog_fixture.h"
+
+/* Two channels: /scan of sensor_msgs/LaserScan and /tf[0] of tf/tfMessage. */
+static struct reel_recording *make_recording(struct toy *toy) {
+    toy_start(toy, REEL_CLOCK_WALL);
+    toy_channel(toy, &(struct reel_channel){.name = "/scan", .type = "sensor_msgs/LaserScan", .encoding = "ros1"});
+    toy_channel(toy, &(struct reel_channel){.name = "/tf[0]", .type = "tf/tfMessage", .encoding = "ros1"});
+    toy_message(toy, 0, 1000, 1, "abc", 3);
+    return toy_open(toy);
+}
+
+static uint32_t find_topic(const char *glob) {
+    return count(&(struct catalog_query){.topics = &glob, .n_topics = 1});
+}
+
+static void words_and_globs_find(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_recording *toys = make_recording(&toy);
+    const struct reel_index *index = reel_recording_index(toys);
+    struct catalog_part part;
+    struct catalog_recording r = describe(&part, "Lab of \xc3\x84rzte", "runs/ccny_ortho_scan_v1.2.bag", '1');
+    assert_true(catalog_add(c, &r, index, false, &err));
+    assert_true(put("other", "nothing", '2', false, NULL));
+    const char *hits[] = {"ortho",
+                          "ORTHO",
+                          "/scan",
+                          "scan",
+                          "laserscan",
+                          "laser",
+                          "sensor_msgs/LaserScan",
+                          "sensor_msgs",
+                          "ccny_ortho",
+                          "v1.2.bag",
+                          "bag",
+                          "ortho scan",
+                          "arzte",
+                          "lab ortho",
+                          "tfMess",
+                          "/",
+                          "- ortho",
+                          "\"ortho\"",
+                          " ortho ",
+                          "runs/ccny_ortho_scan_v1.2.bag"};
+    for (size_t i = 0; i < sizeof hits / sizeof *hits; i++) {
+        uint32_t n = find(hits[i]);
+        if (n != (strcmp(hits[i], "/") == 0 ? 2 : 1)) {
+            fail_msg("%s found %u", hits[i], n);
+        }
+    }
+    const char *misses[] = {"orthox",           "ortho nothing", "name:nothing", "NOT ortho", "ortho OR nothing",
+                            "NEAR(ortho scan)", "nothing*ortho", "ortho\"",      "\"\"\"x"};
+    for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
+        uint32_t n = find(misses[i]);
+        bool harmless = strcmp(misses[i], "ortho\"") == 0;
+        if (n != (harmless ? 1 : 0)) {
+            fail_msg("%s found %u", misses[i], n);
+        }
+    }
+    assert_int_equal(find_topic("/scan"), 1);
+    assert_int_equal(find_topic("/sc*"), 1);
+    assert_int_equal(find_topic("*an"), 1);
+    assert_int_equal(find_topic("/sca?"), 1);
+    assert_int_equal(find_topic("/Scan"), 0);
+    assert_int_equal(find_topic("/tf[0]"), 1);
+    assert_int_equal(find_topic("/tf[0-9]"), 0);
+    const char *both[] = {"/scan", "/tf*"}, *one[] = {"/scan", "/none"}, *types[] = {"sensor_msgs/*"}, *no_types[] = {"sensor_msgs"};
+    assert_int_equal(count(&(struct catalog_query){.topics = both, .n_topics = 2, .types = types, .n_types = 1, .words = "ortho"}), 1);
+    assert_int_equal(count(&(struct catalog_query){.topics = one, .n_topics = 2}), 0);
+    assert_int_equal(count(&(struct catalog_query){.types = no_types, .n_types = 1}), 0);
+    assert_int_equal(count(&(struct catalog_query){.words = "ortho", .sort = "name"}), 1);
+
+    assert_true(catalog_update_scan(c, &r, NULL, &err)); /* a scan that found nothing takes them away */
+    assert_int_equal(find_topic("/scan"), 0);
+    assert_int_equal(find("laserscan"), 0);
+    assert_int_equal(find("ortho"), 1);
+    assert_true(catalog_update_scan(c, &r, index, &err));
+    assert_int_equal(find("laserscan"), 1);
+    assert_true(catalog_purge(c, r.id, &err));
+    assert_int_equal(find("ortho"), 0);
+    assert_int_equal(find_topic("*"), 0);
+    reel_recording_free(toys);
+    toy_free(&toy);
+}
+
+static int64_t key_of(const struct catalog_recording *r, const char *sort) {
+    switch (*sort) {
+    case 's':
+        return sort[1] == 't' ? r->start_ns : (int64_t)r->size;
+    case 'e':
+        return r->end_ns;
+    case 'm':
+        return (int64_t)r->messages;
+    case 'd':
+        return r->end_ns - r->start_ns;
+    case 'n':
+        return strtol(r->name + 1, NULL, 10);
+    default:
+        return r->row;
+    }
+}
+
+/* Pages of 4 must be the whole list, in order, nothing twice. */
+static uint32_t walk_pages(const struct catalog_query *like, const char *sort) {
+    struct catalog_query q = *like;
+    char *cursor = NULL;
+    uint32_t n = 0;
+    int64_t key = 0, row = 0, sign = *sort == '-' ? -1 : 1;
+    q.sort = sort;
+    q.limit = 4;
+    do {
+        struct catalog_page page;
+        q.cursor = cursor;
+        assert_true(catalog_list(c, &q, &page, &err));
+        for (uint32_t i = 0; i < page.n_items; i++) {
+            int64_t k = sign * key_of(&page.items[i], sort + (sign < 0)), rw = sign * page.items[i].row;
+            assert_true(n == 0 || k > key || (k == key && rw > row));
+            key = k;
+            row = rw;
+            n++;
+        }
+        free(cursor);
+        cursor = page.next;
+        page.next = NULL;
+        assert_true(!cursor || page.n_items == 4);
+        catalog_page_done(&page);
+    } while (cursor);
+    return n;
+}
+
+static const char *const all_sorts[] = {"created", "-created", "name",  "-name",    "start",     "-start",   "end",
+                                        "-end",    "size",     "-size", "messages", "-messages", "duration", "-duration"};
+
+static void pages_are_the_list_in_every_order(void **state) {
+    (void)state;
+    put_many();
+    for (size_t i = 0; i < sizeof all_sorts / sizeof *all_sorts; i++) {
+        const char *sort = all_sorts[i], *topic = "/none*";
+        assert_int_equal(walk_pages(&(struct catalog_query){0}, sort), MANY - 8);
+        assert_int_equal(walk_pages(&(struct catalog_query){.words = "n"}, sort), MANY - 8);
+        assert_int_equal(walk_pages(&(struct catalog_query){.has_state = true, .state = STATE_TRASHED}, sort), 8);
+        assert_int_equal(walk_pages(&(struct catalog_query){.has_state = true, .state = STATE_FAILED}, sort), 4);
+        assert_int_equal(walk_pages(&(struct catalog_query){.collection = "odd"}, sort), 14);
+        assert_int_equal(walk_pages(&(struct catalog_query){.collection = "odd", .format = "toy", .words = "n0 odd"}, sort), 3);
+        assert_int_equal(walk_pages(&(struct catalog_query){.format = "doll"}, sort), 10);
+        assert_int_equal(walk_pages(&(struct catalog_query){.damaged_only = true}, sort), 4);
+        assert_int_equal(walk_pages(&(struct catalog_query){.topics = &topic, .n_topics = 1}, sort), 0);
+    }
+    struct catalog_page page;
+    assert_true(catalog_list(c, &(struct catalog_query){.limit = 3, .offset = 27, .count = true}, &page, &err));
+    assert_int_equal(page.n_items, 2);
+    assert_int_equal(page.total, MANY - 8);
+    assert_null(page.next);
+    catalog_page_done(&page);
+}
+
+static void times_overlap_half_open(void **state) {
+    (void)state;
+    struct catalog_part part;
+    struct catalog_recording r = describe(&part, "lab", "a", '1');
+    r.start_ns = 100;
+    r.end_ns = 200;
+    assert_true(catalog_add(c, &r, NULL, false, &err));
+    r = describe(&part, "lab", "relative", '2');
+    r.start_ns = 100;
+    r.end_ns = 200;
+    r.clock = REEL_CLOCK_RELATIVE;
+    assert_true(catalog_add(c, &r, NULL, false, &err));
+    struct {
+        int64_t start, end;
+        uint32_t found;
+    } const cases[] = {{0, 100, 0}, {0, 101, 1}, {200, 300, 1}, {201, 300, 0}, {120, 130, 1}, {INT64_MIN, INT64_MAX, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            count(&(struct catalog_query){.has_start = true, .start_ns = cases[i].start, .has_end = true, .end_ns = cases[i].end}),
+            cases[i].found);
+    }
+    assert_int_equal(count(&(struct catalog_query){.has_start = true, .start_ns = 150}), 1);
+}
+
+static void bad_questions_are_told(void **state) {
+    (void)state;
+    put_many();
+    struct catalog_page page;
+    assert_true(catalog_list(c, &(struct catalog_query){.limit = 1, .sort = "name"}, &page, &err));
+    const struct catalog_query bad[] = {
+        {.sort = "colour"}, {.sort = "-"},  {.sort = "--name"},    {.cursor = "x"},
+        {.cursor = "00"},   {.cursor = ""}, {.cursor = page.next}, {.cursor = "0a0a0a0a"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct catalog_page none;
+        assert_false(catalog_list(c, &bad[i], &none, &err));
+        assert_int_equal(err.code, REEL_ARGUMENT);
+    }
+    catalog_page_done(&page);
+    const char *latin = "/\xff";
+    assert_false(catalog_list(c, &(struct catalog_query){.topics = &latin, .n_topics = 1}, &page, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+}
+
+static void no_glob(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    (void)argc;
+    (void)argv;
+    sqlite3_result_int(context, 0);
+}
+
+/* Fails on SCAN of a base table that the file's "scan: NAME:" does not name, and on sorting where that is not allowed. */
+static void explain(sqlite3 *raw, const char *name, const char *sql, const char *allowed) {
+    char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+    sqlite3_stmt *s;
+    if (sqlite3_prepare_v2(raw, question, -1, &s, NULL) != SQLITE_OK) {
+        fail_msg("%s: %s\n%s", name, sqlite3_errmsg(raw), sql);
+    }
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(s, 3);
+        char word[64] = "", mark[80];
+        bool scans =
+            sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' && strcmp(word, "CONSTANT") != 0;
+        snprintf(mark, sizeof mark, "scan: %s:", word);
+        bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
+        if ((scans && !strstr(allowed, mark)) || sorts) {
+            fail_msg("%s: %s\n%s", name, step, sql);
+        }
+    }
+    sqlite3_finalize(s);
+    sqlite3_free(question);
+}
+
+static const char *const columns[] = {"row", "name", "start_ns", "end_ns", "size", "messages", "duration_ns"};
+
+static void explain_list(sqlite3 *raw, const struct catalog_query *q, const struct list_form *form, const char *allowed) {
+    char *sql = list_sql(q, form);
+    explain(raw, "list", sql, allowed);
+    free(sql);
+}
+
+static void no_statement_scans_a_table(void **state) {
+    (void)state;
+    sqlite3 *raw = open_raw();
+    sqlite3_create_function(raw, "glob_match", 2, SQLITE_UTF8, NULL, no_glob, NULL, NULL);
+    const char *template = NULL;
+    for (size_t i = 0; i < sql_queries_count; i++) {
+        if (strcmp(sql_queries[i].name, "list") == 0) {
+            template = sql_queries[i].text;
+        } else {
+            explain(raw, sql_queries[i].name, sql_queries[i].text, sql_queries[i].text);
+        }
+        assert_true(i == 0 || strcmp(sql_queries[i - 1].name, sql_queries[i].name) < 0);
+    }
+    const char *glob = "x";
+    const struct catalog_query some[] = {
+        {0},
+        {.collection = "a"},
+        {.format = "a"},
+        {.damaged_only = true},
+        {.words = "a"},
+        {.topics = &glob, .n_topics = 1},
+        {.types = &glob, .n_types = 1},
+        {.has_state = true},
+        {.has_start = true, .has_end = true},
+        {.collection = "a",
+         .format = "a",
+         .damaged_only = true,
+         .words = "a",
+         .topics = &glob,
+         .n_topics = 1,
+         .types = &glob,
+         .n_types = 1,
+         .has_state = true,
+         .has_start = true},
+    };
+    static const struct catalog_query needs[] = {/* what a way goes with */
+                                                 [LIST_STREAM] = {.words = "a"},
+                                                 [LIST_COLLECTION] = {.collection = "a"},
+                                                 [LIST_FORMAT] = {.format = "a"},
+                                                 [LIST_STATE] = {.has_state = true},
+                                                 [LIST_DAMAGED] = {.damaged_only = true},
+                                                 [LIST_WORDS] = {.words = "a"},
+                                                 [LIST_LABEL] = {0}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        for (size_t col = 0; col < sizeof columns / sizeof *columns; col++) {
+            for (int bits = 0; bits < 4; bits++) {
+                for (enum list_way way = LIST_WALK; way <= LIST_LABEL; way++) {
+                    struct catalog_query q = some[i];
+                    struct list_form form = {.way = way, .column = columns[col], .descending = bits & 1, .counting = bits & 2};
+                    q.words = needs[way].words ? needs[way].words : q.words;
+                    q.collection = needs[way].collection ? needs[way].collection : q.collection;
+                    q.format = needs[way].format ? needs[way].format : q.format;
+                    q.has_state = needs[way].has_state || q.has_state;
+                    q.damaged_only = needs[way].damaged_only || q.damaged_only;
+                    bool in_order = way == LIST_WALK || (way == LIST_STREAM && col == 0); /* a page of these ends when it is full */
+                    explain_list(raw, &q, &form, form.counting ? template : in_order ? "" : "may sort");
+                }
+            }
+        }
+    }
+    sqlite3_close(raw);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(words_and_globs_find, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pages_are_the_list_in_every_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(times_overlap_half_open, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_questions_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_statement_scans_a_table, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
