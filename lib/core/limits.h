@@ -21,6 +21,7 @@ enum {
     REEL_RECORD_HEADER_MAX = 1 << 20,   /* header of one ROS bag record */
     REEL_GLOB_STEPS_MAX = 1 << 20,
     REEL_OVERLAP_MAX = 16,              /* segments of one channel that may overlap before they are compacted */
+    REEL_CHUNK_RAW_MAX_MIB = 4096,      /* one compressed chunk, decoded */
 };
 
 #endif

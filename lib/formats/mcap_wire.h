@@ -46,13 +46,20 @@ enum mcap_op {
 
 enum { /* bytes, with op and length where a whole record is meant */
        MCAP_MAGIC_SIZE = 8,
+       MCAP_MAGIC_VERSION_AT = 5,
        MCAP_RECORD_HEAD = 9,
        MCAP_MESSAGE_HEAD = 31,       /* Message without its payload */
+       MCAP_MESSAGE_CHANNEL_AT = 9,
+       MCAP_MESSAGE_SEQUENCE_AT = 11,
+       MCAP_MESSAGE_TIME_AT = 15,
+       MCAP_MESSAGE_PUBLISH_AT = 23,
        MCAP_CHUNK_HEAD = 49,         /* Chunk without its records, compression "" */
        MCAP_CHUNK_CRC_AT = 33,       /* uncompressed_crc in the Chunk */
        MCAP_MESSAGE_INDEX_HEAD = 15, /* MessageIndex without its entries */
        MCAP_MESSAGE_INDEX_ENTRY = 16,
        MCAP_DATA_END_SIZE = 13,
+       MCAP_FOOTER_SIZE = 29,
+       MCAP_FOOTER_CRC_AT = 25, /* summary_crc in the Footer: what is before it is covered by it */
 };
 
 #endif

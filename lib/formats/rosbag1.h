@@ -6,16 +6,19 @@
 
 #include "core/arena.h"
 #include "core/limits.h"
-#include "core/window.h"
+#include "formats/ros_wrap.h"
 #include "formats/rosbag1_wire.h"
+#include "formats/rosrecord.h"
 #include "reel/scan.h"
 
-#define ROSBAG1_NOWHERE UINT64_MAX
+#define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
 
 /* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
 struct rosbag1_fields {
     struct bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
-    struct bytes unknown_name; /* of the last field that is none of these */
+    struct bytes number;       /* reel.channel */
+    struct bytes all;          /* the whole header */
+    struct bytes unknown_name; /* of the last field that is none of these, nor of ros_wrap.h */
     uint32_t unknown;          /* how many such */
     bool odd;                  /* a field name is empty or unprintable */
 };
@@ -40,12 +43,13 @@ struct rosbag1_topic {
     struct rosbag1_topic *next;
 };
 
-/* topic + md5 + type: what a definition record is about. */
+/* topic + md5 + type (+ the number of a wrapped channel): what a definition record is about. */
 struct rosbag1_connection {
     struct rosbag1_topic *topic;
-    struct bytes key; /* of topic, md5 and type, joined */
-    struct bytes topic_name, md5, type;
+    struct bytes key; /* of these, joined */
+    struct bytes topic_name, md5, type, number;
     struct bytes definition;
+    struct reel_channel *wrapped; /* what its messages are inside the wrapper; NULL: what they say */
     bool defined, used; /* a message has been met */
     struct rosbag1_connection *next;
 };
@@ -55,6 +59,7 @@ struct rosbag1_channel {
     struct reel_channel model; /* model.id is the builder's */
     struct reel_schema schema;
     struct reel_pair pairs[2];
+    bool wrapped;
     struct rosbag1_connection *connection;
     struct rosbag1_topic *topic;
     struct rosbag1_channel *next;
@@ -117,6 +122,7 @@ struct rosbag1 {
     struct rosbag1_templates *templates;
 
     uint64_t messages, carried; /* stamps with nsec >= 10^9 */
+    uint64_t unwrapped, unwrapped_at; /* messages of wrapped channels without a wrapper */
     uint64_t unknown_ops, unknown_ops_at, unknown_fields, unknown_fields_at;
     uint8_t unknown_op;
     char unknown_name[64];

@@ -144,9 +144,9 @@ static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct bytes name, st
 }
 
 static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
-    const struct bytes names[] = {f->topic, f->md5, f->type};
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct bytes key;
-    if (!join(bag, names, 3, &key, err)) {
+    if (!join(bag, names, 4, &key, err)) {
         return NULL;
     }
     struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
@@ -160,7 +160,8 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
     c->topic_name = bytes_of(c->key.data + 4, f->topic.size);
     c->md5 = bytes_of(c->topic_name.data + f->topic.size + 4, f->md5.size);
     c->type = bytes_of(c->md5.data + f->md5.size + 4, f->type.size);
-    if (++c->topic->connections > 1) {
+    c->number = f->number.data ? bytes_of(c->type.data + f->type.size + 4, f->number.size) : f->number;
+    if (++c->topic->connections > 1 && !f->number.data) {
         const char *type = text_of(bag, f->type, err);
         if (!type) {
             return NULL;
@@ -174,6 +175,13 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
 }
 
 static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f, struct reel_error *err) {
+    if (c->connection->wrapped) {
+        c->wrapped = true;
+        c->model = *c->connection->wrapped;
+        c->model.name = c->topic->text;
+        c->model.latched = bytes_is(f->latching, "1");
+        return true;
+    }
     const char *type = text_of(bag, f->type, err), *hash = type ? text_of(bag, f->md5, err) : NULL;
     if (!hash) {
         return false;
@@ -204,9 +212,9 @@ static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, con
 }
 
 struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
-    const struct bytes names[] = {f->topic, f->md5, f->type, f->latching, f->callerid};
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
     struct bytes scratch, key;
-    if (!join(bag, names, 5, &scratch, err)) {
+    if (!join(bag, names, 6, &scratch, err)) {
         return NULL;
     }
     struct rosbag1_channel *c = rosbag1_table_get(bag, &bag->channel_table, scratch);
@@ -254,6 +262,13 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
     return rosbag1_table_put(bag, &bag->type_table, key, first, err);
 }
 
+/* What a definition with the fields of ros_wrap.h says of its messages. */
+static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct bytes header, struct reel_error *err) {
+    struct bytes kept;
+    c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
+    return c->wrapped && keep_bytes(bag, header, &kept, err) && ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
+}
+
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
     if (!f->topic.data) { /* once per type: good for every topic of the type */
         struct bytes kept;
@@ -276,11 +291,17 @@ bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_
         reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s stands after its first message", c->topic->text);
     }
     c->defined = true;
+    if (!c->used && ros_wrap_is(f->all) && !define_wrapped(bag, c, f->all, err)) {
+        return false;
+    }
     return definition_share(bag, f, &c->definition, err);
 }
 
 static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
     const struct rosbag1_connection *connection = c->connection;
+    if (c->wrapped) {
+        return true;
+    }
     struct bytes definition = connection->definition;
     if (!connection->defined) {
         const struct bytes names[] = {connection->md5, connection->type};
@@ -304,7 +325,7 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
 
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {
     for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
-        const struct rosbag1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type};
+        const struct rosbag1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type, .number = c->number};
         if (!c->used && !rosbag1_channel_of(bag, &f, 0, err)) { /* defined, but no message came */
             return false;
         }

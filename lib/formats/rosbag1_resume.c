@@ -11,11 +11,6 @@ enum {
     PEEK_BYTES = 4096,
 };
 
-static void auto_window(struct window *w) {
-    window_close(w);
-}
-#define AUTO_WINDOW __attribute__((cleanup(auto_window)))
-
 /* ---- by the in-file index ---- */
 
 static int place_compare(const void *a, const void *b) {
@@ -158,7 +153,8 @@ static bool is_record(const struct rosbag1_record *r) {
 }
 
 /* Is there a record at `at`, and after it another one, the end of the file, or one that the end of the file cuts? */
-static bool looks_like_record(struct rosbag1 *bag, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
+static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
+    struct rosbag1 *bag = context;
     struct rosbag1_record r;
     struct reel_error why;
     *yes = false;
@@ -181,32 +177,19 @@ static bool looks_like_record(struct rosbag1 *bag, struct window *peek, uint64_t
     return true;
 }
 
+static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
+    return rosbag1_progress(context, at, err);
+}
+
 static bool next_by_search(struct rosbag1 *bag, uint64_t *to, struct reel_error *err) {
-    uint64_t size = bag->source->size;
-    AUTO_WINDOW struct window peek = {0};
-    *to = ROSBAG1_NOWHERE;
-    if (!window_open(&peek, bag->source, PEEK_BYTES, err)) {
-        return false;
-    }
-    for (uint64_t at = bag->at + 1; size - at > ROSBAG1_RECORD_MIN && bag->search_left > 0; at++) {
-        const uint8_t *p = window_at(&bag->window, at, ROSBAG1_RECORD_MIN, err);
-        if (!p || !rosbag1_progress(bag, at, err)) {
-            return false;
-        }
-        uint32_t header = load_u32le(p), field = load_u32le(p + 4);
-        if (header < 12 || header > REEL_RECORD_HEADER_MAX || field < 4 || field > header - 4) {
-            continue;
-        }
-        bool yes;
-        if (!looks_like_record(bag, &peek, at, &yes, err)) {
-            return false;
-        }
-        if (yes) {
-            *to = at;
-            return true;
-        }
-    }
-    return true;
+    const struct rosrecord_search search = {.window = &bag->window,
+                                            .from = bag->at + 1,
+                                            .to = bag->source->size,
+                                            .allowance = &bag->search_left,
+                                            .looks_like = looks_like_record,
+                                            .progress = search_progress,
+                                            .context = bag};
+    return rosrecord_search(&search, to, err);
 }
 
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {

@@ -76,6 +76,10 @@ static void tell_counts(struct rosbag1 *bag) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
                           (unsigned long long)bag->carried);
     }
+    if (bag->unwrapped > 0) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
+                          "%llu messages are not wrapped as the definition of their topic says: kept as they stand", (unsigned long long)bag->unwrapped);
+    }
     if (bag->unknown_ops > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_ops_at, 0,
                           "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)bag->unknown_ops,

@@ -9,80 +9,43 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static void field_keep(struct rosbag1_fields *f, struct bytes name, struct bytes value) {
-    static const struct {
-        const char *name;
-        size_t size, at;
-    } known[] = {
-#define FIELD(x) {#x, sizeof #x - 1, offsetof(struct rosbag1_fields, x)}
+static bool fields_read(struct bytes header, struct rosbag1_fields *f) {
+#define FIELD(x) ROSRECORD_NAME(struct rosbag1_fields, x)
+    static const struct rosrecord_name known[] = {
         FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
         FIELD(def),   FIELD(latching), FIELD(ver),  FIELD(count), FIELD(callerid), FIELD(index_pos),
-#undef FIELD
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].size == name.size && memcmp(known[i].name, name.data, name.size) == 0) {
-            memcpy((uint8_t *)f + known[i].at, &value, sizeof value);
-            return;
-        }
-    }
-    f->unknown++;
-    f->unknown_name = name;
-    f->odd |= name.size == 0;
-    for (size_t i = 0; i < name.size; i++) {
-        f->odd |= name.data[i] < 0x20 || name.data[i] > 0x7e;
-    }
-}
-
-static bool fields_read(struct bytes header, struct rosbag1_fields *f) {
-    *f = (struct rosbag1_fields){0};
+#undef FIELD
+    *f = (struct rosbag1_fields){.all = header};
     struct cursor c = cursor_of(header);
-    while (!cursor_done(&c)) {
-        struct bytes field = cursor_string32(&c);
-        const uint8_t *equals = c.failed ? NULL : memchr(field.data, '=', field.size);
-        if (!equals) {
-            return false;
+    struct bytes name, value;
+    while (rosrecord_field(&c, &name, &value)) {
+        if (bytes_is(name, ROS_WRAP_NUMBER)) {
+            f->number = value;
+        } else if (!rosrecord_keep(known, sizeof known / sizeof *known, f, name, value) && !ros_wrap_is_field(name)) {
+            f->unknown++;
+            f->unknown_name = name;
+            f->odd |= !rosrecord_printable(name);
         }
-        size_t name = (size_t)(equals - field.data);
-        field_keep(f, bytes_of(field.data, name), bytes_of(equals + 1, field.size - name - 1));
     }
-    return true;
+    return !c.failed;
 }
 
 bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record, struct reel_error *err) {
-    uint64_t left = window->source->size - at;
-    *record = (struct rosbag1_record){.at = at, .cut = true};
-    if (left < ROSBAG1_RECORD_MIN) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: only %llu of its bytes are there", (unsigned long long)at,
-                         (unsigned long long)left);
-    }
-    const uint8_t *p = window_at(window, at, 4, err);
-    if (!p) {
+    const struct rosrecord_bounds bounds = {window->source->size, "the file"};
+    struct rosrecord r;
+    bool good = rosrecord_head(window, at, &bounds, &r, err);
+    *record = (struct rosbag1_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
+    if (!good) {
         return false;
     }
-    uint32_t header = load_u32le(p);
-    if (header > REEL_RECORD_HEADER_MAX) {
-        record->cut = false;
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: header length %u is over the limit of %d", (unsigned long long)at, header,
-                         REEL_RECORD_HEADER_MAX);
-    }
-    if (header > left - ROSBAG1_RECORD_MIN) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: header length %u exceeds the file", (unsigned long long)at, header);
-    }
-    if (!(p = window_at(window, at, ROSBAG1_RECORD_MIN + header, err))) {
-        return false;
-    }
-    record->head = ROSBAG1_RECORD_MIN + header;
-    record->size = load_u32le(p + 4 + header);
-    record->cut = false;
-    if (!fields_read(bytes_of(p + 4, header), &record->fields) || record->fields.op.size != 1) {
+    if (!fields_read(r.header, &record->fields) || record->fields.op.size != 1) {
         return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is no list of fields with an op", (unsigned long long)at);
     }
     record->op = record->fields.op.data[0];
-    if (record->size > left - record->head) {
-        record->cut = true;
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file", (unsigned long long)at, record->size);
-    }
-    return true;
+    good = rosrecord_fits(&r, &bounds, err);
+    record->cut = r.cut;
+    return good;
 }
 
 bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) {
@@ -215,6 +178,23 @@ static void loss_of(struct rosbag1 *bag, const struct rosbag1_record *r, const c
     reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s", (unsigned long long)r->at, what);
 }
 
+/* Steps over the wrapper's head, so that the payload is what the channel says. */
+static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r, struct reel_error *err) {
+    struct rosbag1_record inner = *r;
+    uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
+    const uint8_t *p = r->size >= ROS_WRAP_HEAD ? window_at(&bag->window, r->at + r->head, ROS_WRAP_HEAD, err) : NULL;
+    if (!p && r->size >= ROS_WRAP_HEAD) {
+        return false;
+    }
+    if (p && ros_wrap_fits(p, r->size)) {
+        inner.head += ROS_WRAP_HEAD;
+        inner.size -= ROS_WRAP_HEAD;
+    } else if (bag->unwrapped++ == 0) {
+        bag->unwrapped_at = r->at;
+    }
+    return rosbag1_message(bag, channel, &inner, sec, nsec, err);
+}
+
 static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
     const struct rosbag1_fields *f = &r->fields;
     if (!f->topic.data || f->sec.size != 4 || f->nsec.size != 4 || !rosbag1_names_fit(f)) {
@@ -222,6 +202,9 @@ static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, st
         return true;
     }
     struct rosbag1_channel *channel = rosbag1_channel_of(bag, f, r->at, err);
+    if (channel && channel->wrapped) {
+        return take_wrapped(bag, channel, r, err);
+    }
     const uint8_t *start = channel ? window_at(&bag->window, r->at, r->head, err) : NULL; /* is held: moves nothing */
     if (!start || !rosbag1_message(bag, channel, r, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
         return false;
@@ -251,19 +234,16 @@ static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record 
         return false;
     }
     struct cursor c = cursor_of(bytes_of(start + 4, r->head - ROSBAG1_RECORD_MIN));
-    for (unsigned kept = 0; !cursor_done(&c) && kept < REEL_METADATA_MAX;) {
-        struct bytes field = cursor_string32(&c);
-        const uint8_t *equals = memchr(field.data, '=', field.size);
-        size_t name = equals ? (size_t)(equals - field.data) : 0;
-        struct bytes key = bytes_of(field.data, name);
-        if (name == 0 || name > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
+    struct bytes key, value;
+    for (unsigned kept = 0; kept < REEL_METADATA_MAX && rosrecord_field(&c, &key, &value);) {
+        if (key.size == 0 || key.size > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
             continue;
         }
         const char *text = reel_scan_text(bag->scan, key);
         if (!text) {
             return reel_fail_memory(err);
         }
-        if (!reel_scan_metadata(bag->scan, text, bytes_of(equals + 1, field.size - name - 1), err)) {
+        if (!reel_scan_metadata(bag->scan, text, value, err)) {
             return false;
         }
         kept++;

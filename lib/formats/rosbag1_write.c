@@ -2,8 +2,12 @@
  * first message, index records by topic at the end (rosbag1_write_index.c). Rule: what a record holds and how long it is is said once, in
  * functions that count and render alike. */
 #include "formats/rosbag1_write.h"
+#include "core/limits.h"
 #include "formats/formats.h"
+#include "formats/ros_wrap.h"
+#include "formats/ros_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -11,44 +15,37 @@ enum {
     GROUP_MESSAGES = 8192,
 };
 
-/* librosbag opens no bag whose sums are not 32 characters long, so an unknown one or the wildcard * becomes zeros. */
-static bool has_md5(const struct reel_channel *c) {
-    return c->n_schemas > 0 && strlen(c->schemas[0].hash) == 32;
-}
-static struct bytes md5_of(const struct reel_channel *c) {
-    return bytes_text(has_md5(c) ? c->schemas[0].hash : "00000000000000000000000000000000");
-}
-
-static bool has_definition(const struct reel_channel *c) {
-    return c->n_schemas > 0 && strcmp(c->schemas[0].encoding, "ros1msg") == 0;
-}
-
-static const char *pair_of(const struct reel_channel *c, const char *key) {
-    for (size_t i = 0; i < c->metadata.count; i++) {
-        if (strcmp(c->metadata.items[i].key, key) == 0) {
-            return c->metadata.items[i].value;
-        }
-    }
-    return NULL;
-}
-
 /* ---- what fits ---- */
 
+static void put_number(struct reel_sink *out, uint32_t channel) {
+    char text[16];
+    int size = snprintf(text, sizeof text, "%u", channel);
+    ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
+}
+
+/* `number` tells wrapped channels of one topic apart. Fields stand sorted by name, as in every file of ROS. */
+static void definition_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number) {
+    ros_put_field(out, "def", ros_definition_of(c));
+    ros_put_field(out, "md5", ros_md5_of(c));
+    ros_put_op(out, ROSBAG1_DEFINITION);
+    if (ros_wrap_needed(c)) {
+        put_number(out, number);
+        ros_wrap_put_fields(out, c);
+    }
+    ros_put_field(out, "topic", bytes_text(c->name));
+    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+}
+
 static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    if (strcmp(c->encoding, "ros1") != 0) {
-        reel_loss_add(loss, REEL_REFUSES, c, "ROS bag 1.2 holds messages in ROS 1 encoding only, not \"%s\"", c->encoding);
+    struct reel_sink count = {0};
+    definition_fields(&count, c, 0);
+    if (count.pos > REEL_RECORD_HEADER_MAX) {
+        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header",
+                      (unsigned long long)count.pos);
         return false;
     }
-    if (!has_md5(c)) {
-        reel_loss_add(loss, REEL_CHANGES, c, "no md5 sum of the type is known: written as zeros");
-    }
-    if (!has_definition(c) || c->schemas[0].data.size == 0) {
-        reel_loss_add(loss, REEL_CHANGES, c, "no message definition is known: an empty one is written");
-    }
-    if (c->n_schemas > 1) {
-        reel_loss_add(loss, REEL_LOSES, c, "only the first of %u schemas", c->n_schemas);
-    }
-    for (size_t i = 0; i < c->metadata.count; i++) {
+    ros_tell_channel(c, loss);
+    for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
         if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0) {
             reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
@@ -58,74 +55,42 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
 }
 
 static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    for (uint32_t i = 0; i < stream->n_sources; i++) {
-        const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
-        size_t attachments = 0;
-        reel_index_attachments(index, &attachments);
-        if (attachments > 0) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
-        }
-        if (reel_index_metadata(index)->count > 0) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", reel_index_metadata(index)->count);
-        }
-        if (reel_index_info(index)->format->describe) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
-        }
-    }
-    if (stream->n_sources > 1) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
-    }
+    ros_tell_recordings(stream, loss);
     return true;
 }
 
 /* ---- records ---- */
 
-uint64_t rosbag12_put_field(struct reel_sink *out, const char *name, struct bytes value) {
-    reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
-    reel_sink_put_bytes(out, bytes_text(name));
-    reel_sink_u8(out, '=');
-    reel_sink_put_bytes(out, value);
-    return out->pos - value.size;
-}
-void rosbag12_put_op(struct reel_sink *out, enum rosbag1_op op) {
-    uint8_t byte = (uint8_t)op;
-    rosbag12_put_field(out, "op", bytes_of(&byte, 1));
-}
-/* Fields stand sorted by name, as in every file of ROS. */
-static void message_fields(struct reel_sink *out, const struct reel_channel *c, uint64_t *sec_at, uint64_t *nsec_at) {
+static void message_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
     const struct bytes stamp_word = bytes_of("\0\0\0", 4);
-    const char *callerid = pair_of(c, "callerid"), *latching = pair_of(c, "latching");
+    bool wrapped = ros_wrap_needed(c);
+    const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"), *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
     if (callerid) {
-        rosbag12_put_field(out, "callerid", bytes_text(callerid));
+        ros_put_field(out, "callerid", bytes_text(callerid));
     }
     if (latching || c->latched) {
-        rosbag12_put_field(out, "latching", bytes_text(latching ? latching : "1"));
+        ros_put_field(out, "latching", bytes_text(latching ? latching : "1"));
     }
-    rosbag12_put_field(out, "md5", md5_of(c));
-    *nsec_at = rosbag12_put_field(out, "nsec", stamp_word);
-    rosbag12_put_op(out, ROSBAG1_MESSAGE);
-    *sec_at = rosbag12_put_field(out, "sec", stamp_word);
-    rosbag12_put_field(out, "topic", bytes_text(c->name));
-    rosbag12_put_field(out, "type", bytes_text(c->type));
+    ros_put_field(out, "md5", ros_md5_of(c));
+    *nsec_at = ros_put_field(out, "nsec", stamp_word);
+    ros_put_op(out, ROSBAG1_MESSAGE);
+    if (wrapped) {
+        put_number(out, number);
+    }
+    *sec_at = ros_put_field(out, "sec", stamp_word);
+    ros_put_field(out, "topic", bytes_text(c->name));
+    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
 }
 
-static void definition_fields(struct reel_sink *out, const struct reel_channel *c) {
-    rosbag12_put_field(out, "def", has_definition(c) ? c->schemas[0].data : bytes_of("", 0));
-    rosbag12_put_field(out, "md5", md5_of(c));
-    rosbag12_put_op(out, ROSBAG1_DEFINITION);
-    rosbag12_put_field(out, "topic", bytes_text(c->name));
-    rosbag12_put_field(out, "type", bytes_text(c->type));
-}
-
-static void put_definition(struct reel_sink *out, const struct reel_channel *c) {
+static void put_definition(struct reel_sink *out, const struct out_connection *c) {
     struct reel_sink count = {0};
-    definition_fields(&count, c);
+    definition_fields(&count, c->channel, c->number);
     reel_sink_u32le(out, (uint32_t)count.pos);
-    definition_fields(out, c);
+    definition_fields(out, c->channel, c->number);
     reel_sink_u32le(out, 0);
 }
 
-uint64_t rosbag12_definition_size(const struct reel_channel *c) {
+uint64_t rosbag12_definition_size(const struct out_connection *c) {
     struct reel_sink count = {0};
     put_definition(&count, c);
     return count.pos;
@@ -133,19 +98,20 @@ uint64_t rosbag12_definition_size(const struct reel_channel *c) {
 
 /* ---- a run ---- */
 
-static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, struct reel_error *err) {
+static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, uint32_t number, struct reel_error *err) {
     uint64_t sec_at, nsec_at;
     struct reel_sink count = {0};
-    message_fields(&count, c, &sec_at, &nsec_at);
+    message_fields(&count, c, number, &sec_at, &nsec_at);
     if (!(o->head = arena_alloc(&run->arena, (size_t)count.pos + 4))) {
         return reel_fail_memory(err);
     }
     o->head_size = (uint32_t)count.pos + 4;
     struct reel_sink sink = {.buffer = o->head, .hi = o->head_size};
     reel_sink_u32le(&sink, (uint32_t)count.pos);
-    message_fields(&sink, c, &sec_at, &nsec_at);
+    message_fields(&sink, c, number, &sec_at, &nsec_at);
     o->sec_at = (uint32_t)sec_at;
     o->nsec_at = (uint32_t)nsec_at;
+    o->wrap = ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0;
     return true;
 }
 
@@ -154,8 +120,8 @@ static int channel_compare(const void *a, const void *b, void *context) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const struct reel_channel *x = stream->channels[i], *y = stream->channels[j];
     int order = strcmp(x->name, y->name);
-    order = order ? order : strcmp(x->type, y->type);
-    order = order ? order : strcmp((const char *)md5_of(x).data, (const char *)md5_of(y).data);
+    order = order ? order : strcmp(ros_type_of(x), ros_type_of(y));
+    order = order ? order : strcmp((const char *)ros_md5_of(x).data, (const char *)ros_md5_of(y).data);
     return order ? order : (i > j) - (i < j);
 }
 
@@ -177,13 +143,13 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
         if (new_topic) {
             run->topics[run->n_topics++] = c->name;
         }
-        if (new_topic || strcmp(last->type, c->type) != 0 || !bytes_equal(md5_of(last), md5_of(c))) {
-            run->connections[run->n_connections++] = c;
+        if (new_topic || ros_wrap_needed(c) || strcmp(ros_type_of(last), ros_type_of(c)) != 0 || !bytes_equal(ros_md5_of(last), ros_md5_of(c))) {
+            run->connections[run->n_connections++] = (struct out_connection){.channel = c, .number = order[i]};
         }
         struct out_channel *o = &run->channels[order[i]];
         o->topic = run->n_topics - 1;
         o->connection = run->n_connections - 1;
-        if (!channel_head(run, o, c, err)) {
+        if (!channel_head(run, o, c, order[i], err)) {
             return false;
         }
         last = c;
@@ -234,28 +200,15 @@ static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct re
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
     }
-    uint8_t pos[8];
-    store_u64le(pos, index_pos);
     struct reel_sink count = {0};
-    rosbag12_put_field(&count, "index_pos", bytes_of(pos, sizeof pos));
-    rosbag12_put_op(&count, ROSBAG1_FILE_HEADER);
+    ros_put_u64(&count, "index_pos", index_pos);
+    ros_put_op(&count, ROSBAG1_FILE_HEADER);
     reel_sink_put_bytes(out, line);
     reel_sink_u32le(out, (uint32_t)count.pos);
-    rosbag12_put_field(out, "index_pos", bytes_of(pos, sizeof pos));
-    rosbag12_put_op(out, ROSBAG1_FILE_HEADER);
+    ros_put_u64(out, "index_pos", index_pos);
+    ros_put_op(out, ROSBAG1_FILE_HEADER);
     reel_sink_u32le(out, ROSBAG1_FILE_HEADER_ROOM - (uint32_t)count.pos);
     reel_sink_zeros(out, ' ', ROSBAG1_FILE_HEADER_ROOM - count.pos);
-    return true;
-}
-
-bool rosbag12_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err) {
-    int64_t time = reel_write_time(w, m);
-    if (time < 0 || time / ROSBAG1_NS_PER_SEC > UINT32_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns: ROS bag 1.2 holds times from 1970 to 2106 only",
-                         w->stream->channels[m->channel]->name, (long long)time);
-    }
-    *sec = (uint32_t)(time / ROSBAG1_NS_PER_SEC);
-    *nsec = (uint32_t)(time % ROSBAG1_NS_PER_SEC);
     return true;
 }
 
@@ -276,16 +229,22 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
     struct rosbag12_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     uint32_t sec, nsec;
-    if (!rosbag12_stamp(w, m, &sec, &nsec, err)) {
+    if (!ros_stamp(w, m, &sec, &nsec, err)) {
         return false;
     }
     if (rosbag12_is_first(w, o->connection, w->group)) {
-        put_definition(out, run->connections[o->connection]);
+        put_definition(out, &run->connections[o->connection]);
     }
     store_u32le(o->head + o->sec_at, sec);
     store_u32le(o->head + o->nsec_at, nsec);
     reel_sink_put(out, o->head, o->head_size);
-    reel_sink_u32le(out, m->size);
+    if (m->size > UINT32_MAX - o->wrap) {
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room for its wrapper", w->stream->channels[m->channel]->name, m->size);
+    }
+    reel_sink_u32le(out, m->size + o->wrap);
+    if (o->wrap > 0) {
+        ros_wrap_put_head(out, m->size);
+    }
     return reel_write_payload(w, m, out, err);
 }
 

@@ -14,12 +14,19 @@ struct out_channel {
     uint32_t topic, connection;
     uint8_t *head; /* u32 header_len, header */
     uint32_t head_size, sec_at, nsec_at;
+    uint32_t wrap; /* bytes of the wrapper before the payload (ros_wrap.h), or 0 */
+};
+
+/* What has a definition record: topic + type + md5, or one wrapped channel. */
+struct out_connection {
+    const struct reel_channel *channel; /* one of its channels */
+    uint32_t number;                    /* of that channel in the stream */
 };
 
 struct rosbag12_run {
     struct arena arena;
     struct out_channel *channels;
-    const struct reel_channel **connections; /* topic + type + md5; each by one of its channels */
+    struct out_connection *connections;
     const char **topics;                     /* sorted by name */
     uint32_t n_connections, n_topics;
     uint64_t pass, *seen; /* by connection: the last pass over a group that met it */
@@ -34,11 +41,7 @@ struct rosbag12_totals {
     uint64_t *topic_messages;
 };
 
-/* Appends "name=value" with its length; returns where the value begins. */
-uint64_t rosbag12_put_field(struct reel_sink *out, const char *name, struct bytes value);
-void rosbag12_put_op(struct reel_sink *out, enum rosbag1_op op);
-uint64_t rosbag12_definition_size(const struct reel_channel *c); /* of the whole record */
-bool rosbag12_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err);
+uint64_t rosbag12_definition_size(const struct out_connection *c); /* of the whole record */
 /* Does the definition stand before this message? `group` is the one passed over since run->pass was raised. */
 bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group);
 

@@ -1,6 +1,7 @@
 /* The index at the end of a ROS bag 1.2. Its entries are numbered through, topic by topic; a part of the tail is a run of these numbers.
  * Rule: places of messages are never held – a part finds them again by walking the groups that have its topics, with the sizes that
  * messages() emits. */
+#include "formats/ros_write.h"
 #include "formats/rosbag1_write.h"
 
 #include <stdlib.h>
@@ -10,18 +11,12 @@ enum {
     INDEX_ENTRIES_MAX = UINT32_MAX / ROSBAG1_INDEX_ENTRY,
 };
 
-static void put_u32_field(struct reel_sink *out, const char *name, uint32_t v) {
-    uint8_t b[4];
-    store_u32le(b, v);
-    rosbag12_put_field(out, name, bytes_of(b, sizeof b));
-}
-
 static void index_fields(struct reel_sink *out, const char *topic, const char *type, uint32_t count) {
-    put_u32_field(out, "count", count);
-    rosbag12_put_op(out, ROSBAG1_INDEX);
-    rosbag12_put_field(out, "topic", bytes_text(topic));
-    rosbag12_put_field(out, "type", bytes_text(type));
-    put_u32_field(out, "ver", 0);
+    ros_put_u32(out, "count", count);
+    ros_put_op(out, ROSBAG1_INDEX);
+    ros_put_field(out, "topic", bytes_text(topic));
+    ros_put_field(out, "type", bytes_text(type));
+    ros_put_u32(out, "ver", 0);
 }
 
 uint64_t rosbag12_tail_parts(struct reel_write *w) {
@@ -47,13 +42,13 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
     const struct rosbag12_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     const struct rosbag12_totals *totals = w->totals;
-    uint64_t definition = rosbag12_is_first(w, o->connection, g->group) ? rosbag12_definition_size(run->connections[o->connection]) : 0;
+    uint64_t definition = rosbag12_is_first(w, o->connection, g->group) ? rosbag12_definition_size(&run->connections[o->connection]) : 0;
     uint64_t number = g->next[o->topic]++;
     if (number >= g->from && number < g->to) {
         bool opens =
             definition > 0 && totals->topic_connection[o->topic] == o->connection; /* the topic's first entry points at the definition */
         uint32_t sec, nsec;
-        if (!rosbag12_stamp(w, m, &sec, &nsec, err)) {
+        if (!ros_stamp(w, m, &sec, &nsec, err)) {
             return false;
         }
         uint8_t *entry = g->entries + (number - g->from) * ROSBAG1_INDEX_ENTRY;
@@ -61,7 +56,7 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
         store_u32le(entry + 4, nsec);
         store_u64le(entry + 8, opens ? g->at : g->at + definition);
     }
-    g->at += definition + o->head_size + 4 + m->size;
+    g->at += definition + o->head_size + 4 + (uint64_t)o->wrap + m->size;
     return true;
 }
 
@@ -112,7 +107,7 @@ static bool put_index_head(struct reel_write *w, uint32_t topic, struct reel_sin
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)",
                          run->topics[topic], (unsigned long long)messages, (unsigned)INDEX_ENTRIES_MAX);
     }
-    const char *type = run->connections[totals->topic_connection[topic]]->type;
+    const char *type = ros_type_of(run->connections[totals->topic_connection[topic]].channel);
     struct reel_sink count = {0};
     index_fields(&count, run->topics[topic], type, (uint32_t)messages);
     reel_sink_u32le(out, (uint32_t)count.pos);

@@ -1,0 +1,102 @@
+/* Compression of one run of bytes in memory. Its one rule: the same bytes always give the same bytes, so that a writer may compress while
+ * it plans, keep only the size, and compress again when it renders. */
+#include "core/codec.h"
+
+#include <bzlib.h>
+#include <lz4frame.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { ZSTD_LEVEL = 1, BZIP2_BLOCK = 9, GZIP_BITS = 15 + 16, ZLIB_BITS = 15, DEFLATE_BITS = -15, DEFLATE_MEMORY = 8 };
+
+/* The most that may come out; 0: this codec does not encode, or the run is too long for it. */
+static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_preferences_t *lz4) {
+    switch (codec) {
+    case REEL_CODEC_NONE:
+        return size;
+    case REEL_CODEC_ZLIB:
+    case REEL_CODEC_GZIP:
+    case REEL_CODEC_DEFLATE:
+        return size > UINT32_MAX / 2 ? 0 : compressBound(size) + 32;
+    case REEL_CODEC_BZIP2: /* its manual: 1 % and 600 bytes more than the input */
+        return size > UINT32_MAX / 2 ? 0 : size + size / 100 + 600;
+    case REEL_CODEC_LZ4:
+        return LZ4F_compressFrameBound(size, lz4);
+    case REEL_CODEC_ZSTD:
+        return ZSTD_compressBound(size);
+    }
+    return 0;
+}
+
+static bool encode_deflate(int window_bits, struct bytes raw, uint8_t *out, size_t *room) {
+    z_stream z = {0};
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, DEFLATE_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        return false;
+    }
+    z.next_in = (z_const Bytef *)(uintptr_t)raw.data;
+    z.avail_in = (uInt)raw.size;
+    z.next_out = out;
+    z.avail_out = (uInt)*room;
+    bool good = deflate(&z, Z_FINISH) == Z_STREAM_END;
+    *room = z.total_out;
+    deflateEnd(&z);
+    return good;
+}
+
+static bool encode_bzip2(struct bytes raw, uint8_t *out, size_t *room) {
+    unsigned made = (unsigned)*room;
+    char none = 0; /* the library wants an address for nothing, too */
+    char *data = raw.size > 0 ? (char *)(uintptr_t)raw.data : &none;
+    bool good = BZ2_bzBuffToBuffCompress((char *)out, &made, data, (unsigned)raw.size, BZIP2_BLOCK, 0, 0) == BZ_OK;
+    *room = made;
+    return good;
+}
+
+static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, struct bytes raw, uint8_t *out, size_t *room) {
+    size_t made = 0;
+    switch (codec) {
+    case REEL_CODEC_NONE:
+        if (raw.size > 0) {
+            memcpy(out, raw.data, raw.size);
+        }
+        return true;
+    case REEL_CODEC_ZLIB:
+        return encode_deflate(ZLIB_BITS, raw, out, room);
+    case REEL_CODEC_GZIP:
+        return encode_deflate(GZIP_BITS, raw, out, room);
+    case REEL_CODEC_DEFLATE:
+        return encode_deflate(DEFLATE_BITS, raw, out, room);
+    case REEL_CODEC_BZIP2:
+        return encode_bzip2(raw, out, room);
+    case REEL_CODEC_LZ4:
+        made = LZ4F_compressFrame(out, *room, raw.data, raw.size, lz4);
+        *room = made;
+        return !LZ4F_isError(made);
+    case REEL_CODEC_ZSTD:
+        made = ZSTD_compress(out, *room, raw.data, raw.size, ZSTD_LEVEL);
+        *room = made;
+        return !ZSTD_isError(made);
+    }
+    return false;
+}
+
+bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err) {
+    /* What roslz4 reads, and nothing else: independent blocks, a checksum of the content, neither its size nor checksums of blocks. */
+    const LZ4F_preferences_t lz4 = {
+        .frameInfo = {.blockSizeID = LZ4F_max1MB, .blockMode = LZ4F_blockIndependent, .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+    size_t room = encode_bound(codec, size, &lz4);
+    if (room == 0 && codec != REEL_CODEC_NONE) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%zu bytes cannot be compressed as %s in one run", size, codec_name(codec));
+    }
+    size_t before = out->size, made = room;
+    uint8_t *at = grow_take(out, room);
+    if (!at && room > 0) {
+        return reel_fail_memory(err);
+    }
+    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &made)) { /* the room suffices, so nothing else can fail */
+        out->size = before;
+        return reel_fail_memory(err);
+    }
+    out->size = before + made;
+    return true;
+}
