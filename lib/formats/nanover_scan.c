@@ -180,7 +180,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     const struct nanover_member *m = archive.messages;
     if (m->problem) {
-        return reel_fail(err, REEL_DAMAGED, "messages.msgpack: %s", m->problem);
+        return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
     }
     AUTO(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
     AUTO(free_walk) struct nanover_walk w = {.s = &s};
