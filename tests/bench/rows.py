@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple, Optional
 from urllib.parse import quote
 
-from lab import API, BenchError, curl, in_turn, median, pack_of, quantile, run, timed, warm
+from lab import API, BenchError, curl, in_turn, median, pack_of, quantile, run, timed, wait_for
 
 RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
 
@@ -215,7 +215,9 @@ def filled(lab, name, count):
     lab.stop(reel)
     data = lab.path(name)
     lab.tool('catalog_fill', data + '/catalog.db', recording, pack_of(data), count - 1)
-    return lab.reel(name)
+    reel = lab.reel(name)
+    wait_for(lambda: all(job['state'] == 'done' for job in json.loads(reel.request('GET', '/api/v1/jobs')[1])['items']), 'the sweep at start')
+    return reel
 
 
 def lists(lab):

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#undef NDEBUG /* a release's tests check as well */
 #include <assert.h>
 #include <stdio.h>
 
