@@ -40,8 +40,8 @@ static bool open_file(struct reel_builder *b, const char *pack_path, struct reel
     return write_bytes(b, header, sizeof header, err);
 }
 
-struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes, uint32_t n_parts,
-                                 struct reel_error *err) {
+struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes,
+                                 uint32_t n_parts, struct reel_error *err) {
     AUTO(builder_free) struct reel_builder *b = calloc(1, sizeof *b);
     if (!b) {
         reel_fail_memory(err);
@@ -156,7 +156,8 @@ bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint3
     }
     uint64_t part_size = b->model.part_sizes[c->part];
     if (c->offset > part_size || c->stored > part_size - c->offset) {
-        return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset, (unsigned long long)c->stored);
+        return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset,
+                         (unsigned long long)c->stored);
     }
     if (b->model.n_chunks >= UINT32_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %u chunks", UINT32_MAX);
@@ -219,7 +220,8 @@ static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct
     return count == 0 || builder_put_segment(b, lane->entries, count, err);
 }
 
-/* Too much is pending over many channels: the lanes that hold at least half their share are packed and given back, which frees half or more. */
+/* Too much is pending over many channels: the lanes that hold at least half their share are packed and given back, which frees half or
+ * more. */
 static bool relieve(struct reel_builder *b, struct reel_error *err) {
     size_t n = b->model.n_channels, share = b->lane_bytes / n / 2;
     for (size_t i = 0; i < n; i++) {

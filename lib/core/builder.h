@@ -18,7 +18,7 @@ struct reel_builder {
     struct pack_model model;
     struct builder_lane *lanes; /* one a channel */
     size_t cap_lanes;
-    size_t lane_bytes; /* memory of all lanes */
+    size_t lane_bytes;         /* memory of all lanes */
     struct reel_chunk *chunks; /* the segment being filled: ids from chunks_first */
     struct reel_chunk *before; /* the one before it, for checks */
     uint64_t chunks_first;
@@ -31,7 +31,8 @@ struct reel_builder {
 };
 
 /* `part_sizes` gives the parts, which become chunks 0 … n_parts-1. */
-struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes, uint32_t n_parts, struct reel_error *err);
+struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes,
+                                 uint32_t n_parts, struct reel_error *err);
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
 /* Says anew what channel `id` is. */
 bool builder_set_channel(struct reel_builder *b, uint32_t id, const struct reel_channel *c, struct reel_error *err);

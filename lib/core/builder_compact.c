@@ -1,6 +1,6 @@
-/* Segments of a channel overlap when its messages lie out of time order in the file. A few cost the merge nothing; too many would make every query open all of
- * them. Then the channel's segments are merged, in passes of bounded fan-in, into segments that do not overlap. What they were stays as a hole in the file: such
- * recordings are rare, and the pack is rebuilt more easily than it is compacted twice. */
+/* Segments of a channel overlap when its messages lie out of time order in the file. A few cost the merge nothing; too many would make
+ * every query open all of them. Then the channel's segments are merged, in passes of bounded fan-in, into segments that do not overlap.
+ * What they were stays as a hole in the file: such recordings are rare, and the pack is rebuilt more easily than it is compacted twice. */
 #include <unistd.h>
 
 #include "core/builder.h"

@@ -55,8 +55,8 @@ static bool place_channel(struct reel_front *f, const struct reel_channel *chann
     return true;
 }
 
-bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
-                    struct reel_error *err) {
+bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size,
+                    const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err) {
     AUTO_MEM uint8_t *owned = data;
     uint32_t position = 0;
     if (size > UINT32_MAX) {
@@ -69,7 +69,8 @@ bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, in
         return reel_fail_memory(err);
     }
     struct reel_message *m = &f->messages[f->n_messages++];
-    *m = (struct reel_message){.time_ns = time_ns, .channel = position, .source = f->source, .size = (uint32_t)size, .before_start = true, .owned = TAKE(owned)};
+    *m = (struct reel_message){
+        .time_ns = time_ns, .channel = position, .source = f->source, .size = (uint32_t)size, .before_start = true, .owned = TAKE(owned)};
     m->entry = (struct reel_entry){.time_ns = time_ns, .size = (uint32_t)size};
     memcpy(m->entry.extra, extra, sizeof m->entry.extra);
     return true;
@@ -106,7 +107,8 @@ static int compare_last(const void *a, const void *b) {
     return pack_key_compare(&q, &p);
 }
 
-static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n, struct reel_error *err) {
+static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n,
+                      struct reel_error *err) {
     int64_t lookback = selection->lookback_ns, start = selection->start_ns;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         struct last l = {.channel = s->channels[i], .source = s->channel_source[i], .position = i};

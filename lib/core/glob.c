@@ -38,3 +38,7 @@ bool reel_glob_match(const char *glob, const char *text) {
     }
     return false;
 }
+
+bool reel_topic_match(const char *glob, const char *topic) {
+    return reel_glob_match(glob + (glob[0] == '/'), topic + (topic[0] == '/'));
+}

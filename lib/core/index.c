@@ -164,18 +164,21 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
     return part < index->model.n_parts ? index->model.part_sizes[part] : 0;
 }
 
-static bool read_checked(const struct reel_index *index, uint64_t offset, uint32_t size, uint32_t crc, uint8_t *buffer, struct reel_error *err) {
+static bool read_checked(const struct reel_index *index, uint64_t offset, uint32_t size, uint32_t crc, uint8_t *buffer,
+                         struct reel_error *err) {
     if (!read_at(index->fd, offset, buffer, size, err)) {
         return false;
     }
-    return pack_crc(buffer, size) == crc || reel_fail(err, REEL_CHANGED, "the checksum of the index does not hold at %llu", (unsigned long long)offset);
+    return pack_crc(buffer, size) == crc ||
+           reel_fail(err, REEL_CHANGED, "the checksum of the index does not hold at %llu", (unsigned long long)offset);
 }
 
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err) {
     return read_checked(index, segment->offset, segment->size, segment->crc, buffer, err);
 }
 
-bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count, struct reel_error *err) {
+bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
+                       struct reel_error *err) {
     size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows but the last are full */
     if (n >= index->model.n_chunk_segments) {
         return reel_fail(err, REEL_CHANGED, "the index knows no chunk %u", id);

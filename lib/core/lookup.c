@@ -83,8 +83,8 @@ static bool take_newest(void *context, const struct reel_entry *entry) {
     return false;
 }
 
-bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns, struct reel_stream **stream,
-                          struct reel_message *out, struct reel_error *err) {
+bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
+                          struct reel_stream **stream, struct reel_message *out, struct reel_error *err) {
     struct reel_selection plain = *selection; /* nothing in front */
     plain.last_per_topic = plain.state_at_cut = false;
     plain.front = NULL;

@@ -1,4 +1,5 @@
-/* See merge.h. Segments are opened when the merge reaches their first entry and closed at their last, so the open ones are about as many as there are channels. */
+/* See merge.h. Segments are opened when the merge reaches their first entry and closed at their last, so the open ones are about as many as
+ * there are channels. */
 #include "core/merge.h"
 
 #include <stdlib.h>
@@ -243,13 +244,15 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
 }
 
 /* Entries of one segment that lie in [from, to). */
-static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_place *from, const struct merge_place *to, uint64_t *count,
-                     struct reel_error *err) {
+static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_place *from, const struct merge_place *to,
+                     uint64_t *count, struct reel_error *err) {
     const struct pack_segment *p = s->segment;
-    if (compare_places(&p->last, s->source, &from->key, from->source) < 0 || compare_places(&p->first, s->source, &to->key, to->source) >= 0) {
+    if (compare_places(&p->last, s->source, &from->key, from->source) < 0 ||
+        compare_places(&p->first, s->source, &to->key, to->source) >= 0) {
         return true;
     }
-    if (compare_places(&p->first, s->source, &from->key, from->source) >= 0 && compare_places(&p->last, s->source, &to->key, to->source) < 0) {
+    if (compare_places(&p->first, s->source, &from->key, from->source) >= 0 &&
+        compare_places(&p->last, s->source, &to->key, to->source) < 0) {
         *count += p->count;
         return true;
     }
@@ -260,7 +263,8 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
     bool good = load(lane, s, err);
     while (good && pack_cursor_next(&lane->cursor, &lane->entry)) {
         struct pack_key key = pack_key_of(&lane->entry);
-        *count += compare_places(&key, s->source, &from->key, from->source) >= 0 && compare_places(&key, s->source, &to->key, to->source) < 0;
+        *count +=
+            compare_places(&key, s->source, &from->key, from->source) >= 0 && compare_places(&key, s->source, &to->key, to->source) < 0;
     }
     close_lane(m, lane);
     return good;

@@ -29,7 +29,8 @@ void merge_seek(struct merge *m, const struct merge_place *from);
 /* The next entry; its channel id is the recording's own. */
 enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
 
-/* Adds to counts[channel] how many entries of each stream channel lie in [from, to): whole segments by their count, only those at the edges are read. */
+/* Adds to counts[channel] how many entries of each stream channel lie in [from, to): whole segments by their count, only those at the edges
+ * are read. */
 bool merge_count(struct merge *m, const struct merge_place *from, const struct merge_place *to, uint64_t *counts, struct reel_error *err);
 
 #endif

@@ -1,9 +1,11 @@
-/* Columns of a segment: constant, delta or delta of delta, whichever is smallest, as zigzag varints. Regular recordings shrink to a few bytes a message. */
+/* Columns of a segment: constant, delta or delta of delta, whichever is smaller, as zigzag varints. Regular recordings shrink to a few
+ * bytes a message. */
 #include "core/pack.h"
 
 #include <libdeflate.h>
 
 enum { MODE_CONSTANT, MODE_DELTA, MODE_DELTA2 };
+enum { SAMPLE = 512 }; /* rows whose size decides the mode of a column: they are alike enough */
 
 uint32_t pack_crc(const void *data, size_t size) {
     return libdeflate_crc32(0, data, size);
@@ -17,7 +19,7 @@ static inline uint64_t unzigzag(uint64_t v) {
 }
 
 static inline size_t varint_size(uint64_t v) {
-    return (size_t)(70 - __builtin_clzll(v | 1)) / 7;
+    return ((size_t)(63 - __builtin_clzll(v | 1)) * 9 + 73) / 64;
 }
 static inline uint8_t *put_varint(uint8_t *out, uint64_t v) {
     while (v >= 0x80) {
@@ -66,7 +68,7 @@ static uint8_t *put_column(uint8_t *out, const uint64_t *v, size_t n) {
         end = put_varint(body, v[0]);
     } else {
         size_t delta, delta2;
-        measure(v, n, &delta, &delta2);
+        measure(v, n < SAMPLE ? n : SAMPLE, &delta, &delta2);
         out[0] = delta2 < delta ? MODE_DELTA2 : MODE_DELTA;
         end = put_differences(body, v, n, delta2 < delta);
     }

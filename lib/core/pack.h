@@ -12,15 +12,22 @@
  *   end - 12    4     PACK_VERSION
  *   end - 8     8     magic again
  *
- * A segment holds entries of one channel sorted by (time, chunk, offset). Every segment and the directory carry a CRC-32. All integers little-endian. */
+ * A segment holds entries of one channel sorted by (time, chunk, offset). Every segment and the directory carry a CRC-32. All integers
+ * little-endian. */
 #ifndef REEL_CORE_PACK_H
 #define REEL_CORE_PACK_H
 
 #include "reel/error.h"
 #include "reel/model.h"
 
-enum { PACK_VERSION = 1, PACK_HEADER_BYTES = 16, PACK_FOOTER_BYTES = 32, PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS, PACK_CHUNK_COLUMNS = 5,
-       PACK_DIRECTORY_MAX = 1 << 30 };
+enum {
+    PACK_VERSION = 1,
+    PACK_HEADER_BYTES = 16,
+    PACK_FOOTER_BYTES = 32,
+    PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS,
+    PACK_CHUNK_COLUMNS = 5,
+    PACK_DIRECTORY_MAX = 1 << 30
+};
 #define PACK_MAGIC "REELPACK"
 
 /* Where an entry stands in the order of its recording. */
@@ -54,7 +61,7 @@ struct pack_chunk_segment {
 };
 
 /* Worst-case bytes of a packed segment of n rows and c columns. */
-#define PACK_BOUND(n, c) ((size_t)(c) * (11 + (size_t)(n) * 10))
+#define PACK_BOUND(n, c) ((size_t)(c) * (11 + (size_t)(n)*10))
 
 /* Packs n (>= 1) entries of one channel into `out`; returns the bytes used. */
 size_t pack_entries(const struct reel_entry *entries, size_t n, uint8_t *out);

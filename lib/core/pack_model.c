@@ -1,4 +1,5 @@
-/* Directory of an index pack, written and read in the same order. Rule: every count is checked against the bytes left before it sizes anything. */
+/* Directory of an index pack, written and read in the same order. Rule: every count is checked against the bytes left before it sizes
+ * anything. */
 #include "core/pack_model.h"
 
 #include "core/cursor.h"

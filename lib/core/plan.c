@@ -33,7 +33,8 @@ uint64_t reel_plan_memory(const struct reel_plan *plan) {
     for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
         front += sizeof *plan->front->messages + (plan->front->messages[i].owned ? plan->front->messages[i].size : 0);
     }
-    return front + sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
+    return front + sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks +
+           plan->cap_tail * sizeof *plan->tail + plan->arena.used;
 }
 
 struct reel_front *reel_plan_front(const struct reel_plan *plan) {
@@ -74,7 +75,8 @@ static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error
     return true;
 }
 
-static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress, struct reel_error *err) {
+static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress,
+                          struct reel_error *err) {
     for (bool more = true;;) {
         if (!run_has_more(run, &more, err)) {
             return false;
@@ -85,7 +87,8 @@ static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total
         if (!plan_group(run, out, err)) {
             return false;
         }
-        if (progress && progress->report && run->plan->n_groups % PROGRESS_GROUPS == 0 && !progress->report(progress->context, run->plan->messages, total)) {
+        if (progress && progress->report && run->plan->n_groups % PROGRESS_GROUPS == 0 &&
+            !progress->report(progress->context, run->plan->messages, total)) {
             return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
         }
     }

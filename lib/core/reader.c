@@ -1,5 +1,6 @@
-/* From (chunk, offset, size) to bytes. Plain chunks are read through a window that grows while reads follow each other and shrinks when they jump, so that a sparse
- * selection does not read the file between; compressed chunks come from the shared cache, huge ones from a file they were spooled to once. */
+/* From (chunk, offset, size) to bytes. Plain chunks are read through a window that grows while reads follow each other and shrinks when
+ * they jump, so that a sparse selection does not read the file between; compressed chunks come from the shared cache, huge ones from a file
+ * they were spooled to once. */
 #include "core/reader.h"
 
 #include <stdatomic.h>
@@ -10,12 +11,12 @@
 #include "core/spool.h"
 
 enum {
-    AHEAD_MIN = 16 << 10,  /* bytes taken with a lone read */
-    AHEAD_MAX = 1 << 20,   /* with reads that follow each other */
-    NEAR = 64 << 10,       /* a jump forward this short still follows */
-    DIRECT = 64 << 10,     /* reads from here on go straight to the caller */
+    AHEAD_MIN = 16 << 10,   /* bytes taken with a lone read */
+    AHEAD_MAX = 1 << 20,    /* with reads that follow each other */
+    NEAR = 64 << 10,        /* a jump forward this short still follows */
+    DIRECT = 64 << 10,      /* reads from here on go straight to the caller */
     WINDOW_KEPT = 64 << 20, /* a window grown larger for one huge message is given back after it */
-    OWN_CACHE = 192 << 20, /* of a recording opened without a cache */
+    OWN_CACHE = 192 << 20,  /* of a recording opened without a cache */
 };
 
 struct reel_reader {
@@ -55,12 +56,13 @@ static void release(struct reel_recording *r) {
 
 static bool same_sizes(const struct reel_recording *r, struct reel_error *err) {
     if (r->n_parts != reel_index_info(r->index)->n_parts) {
-        return reel_fail(err, REEL_CHANGED, "the recording has %u files, its index knows %u", r->n_parts, reel_index_info(r->index)->n_parts);
+        return reel_fail(err, REEL_CHANGED, "the recording has %u files, its index knows %u", r->n_parts,
+                         reel_index_info(r->index)->n_parts);
     }
     for (uint32_t i = 0; i < r->n_parts; i++) {
         if (r->parts[i]->size != reel_index_part_size(r->index, i)) {
-            return reel_fail(err, REEL_CHANGED, "%s has %llu bytes, its index knows %llu", r->parts[i]->name, (unsigned long long)r->parts[i]->size,
-                             (unsigned long long)reel_index_part_size(r->index, i));
+            return reel_fail(err, REEL_CHANGED, "%s has %llu bytes, its index knows %llu", r->parts[i]->name,
+                             (unsigned long long)r->parts[i]->size, (unsigned long long)reel_index_part_size(r->index, i));
         }
     }
     return true;
@@ -214,8 +216,8 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
 }
 
 /* Where the bytes of (chunk, offset, size) lie: in a pinned block (*direct), or in a source at *at. */
-static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct, struct reel_source **source, uint64_t *at,
-                   struct reel_error *err) {
+static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct, struct reel_source **source,
+                   uint64_t *at, struct reel_error *err) {
     const struct reel_chunk *row = chunk_row(r, id, err);
     if (!row) {
         return false;

@@ -1,10 +1,11 @@
-/* Rendering: any bytes of a planned output, or a streamed output from front to back. A group is emitted into one buffer; what is asked is copied from there. */
+/* Rendering: any bytes of a planned output, or a streamed output from front to back. A group is emitted into one buffer; what is asked is
+ * copied from there. */
 #include <stdlib.h>
 
 #include "core/run.h"
 
 enum {
-    STREAM_WINDOW = 1 << 20,     /* streamed: what is rendered at a time */
+    STREAM_WINDOW = 1 << 20,      /* streamed: what is rendered at a time */
     STREAM_WINDOW_MAX = 32 << 20, /* of a group that is larger: the window doubles, so that the group is not emitted too often */
 };
 
@@ -25,8 +26,8 @@ struct reel_render {
     uint64_t group_count;
 };
 
-struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-                                    struct reel_error *err) {
+struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options,
+                                    struct reel_stream *stream, struct reel_error *err) {
     struct reel_render *r = calloc(1, sizeof *r);
     void *totals = calloc(1, writer->totals_size ? writer->totals_size : 1);
     if (!r || !totals) {
@@ -131,7 +132,8 @@ static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sin
     return true;
 }
 
-/* Fills the buffer with output bytes around `offset`. Sink positions are those of the output, so that writers see the same places as while planning. */
+/* Fills the buffer with output bytes around `offset`. Sink positions are those of the output, so that writers see the same places as while
+ * planning. */
 static bool hold(struct reel_render *r, uint64_t offset, struct reel_error *err) {
     struct stretch s = stretch_at(r->plan, offset);
     struct reel_sink out = {.pos = s.offset, .lo = s.offset, .hi = s.offset + s.size};

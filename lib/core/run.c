@@ -5,8 +5,8 @@
 
 enum { PIECE = 256 << 10 };
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals, bool planning,
-              struct reel_error *err) {
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+              void *totals, bool planning, struct reel_error *err) {
     run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
     run->stream_group = UINT64_MAX;
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
@@ -154,7 +154,8 @@ uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
     return part < plan->n_tail ? plan->tail[part].offset : plan->length;
 }
 
-bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
+bool reel_write_walk(struct reel_write *w, uint64_t group,
+                     bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
                      void *context, struct reel_error *err) {
     struct run *run = (struct run *)w;
     const struct reel_plan *plan = run->plan;

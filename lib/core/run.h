@@ -29,19 +29,19 @@ struct reel_plan {
 };
 
 struct run {
-    struct reel_write w; /* first: writers get &run->w */
+    struct reel_write w;    /* first: writers get &run->w */
     struct reel_plan *plan; /* NULL while streaming */
     struct reel_message pending;
     bool has_pending;
-    uint64_t taken, quota; /* messages of this group: so far, at most */
+    uint64_t taken, quota;  /* messages of this group: so far, at most */
     struct reel_mark first; /* mark of this group's first message */
-    uint8_t *scratch;      /* payload pieces for hashing */
-    struct grow note;      /* planning: of the group being made */
-    uint64_t stream_group; /* the message group the stream stands before; UINT64_MAX = somewhere else */
+    uint8_t *scratch;       /* payload pieces for hashing */
+    struct grow note;       /* planning: of the group being made */
+    uint64_t stream_group;  /* the message group the stream stands before; UINT64_MAX = somewhere else */
 };
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream, void *totals, bool planning,
-              struct reel_error *err);
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+              void *totals, bool planning, struct reel_error *err);
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
 /* Is there another message? It is taken and given back. */

@@ -69,7 +69,8 @@ bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes va
     return true;
 }
 
-bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset, uint64_t length, const char *text, ...) {
+bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset, uint64_t length,
+                       const char *text, ...) {
     struct pack_model *m = &scan->builder->model;
     m->findings_total++;
     if (severity == REEL_LOSS) {
@@ -87,7 +88,8 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
     size_t size = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     const char *copy = arena_utf8(&m->arena, bytes_of(line, size));
     if (copy) {
-        m->findings[m->n_findings++] = (struct reel_finding){.severity = severity, .part = part, .offset = offset, .length = length, .text = copy};
+        m->findings[m->n_findings++] =
+            (struct reel_finding){.severity = severity, .part = part, .offset = offset, .length = length, .text = copy};
     }
     return true;
 }

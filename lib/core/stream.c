@@ -28,7 +28,12 @@ struct stream {
 };
 
 struct reel_mark reel_mark_of(const struct reel_message *m) {
-    return (struct reel_mark){.time_ns = m->entry.time_ns, .offset = m->entry.offset, .source = m->source, .chunk = m->entry.chunk, .front = m->front, .again = m->again};
+    return (struct reel_mark){.time_ns = m->entry.time_ns,
+                              .offset = m->entry.offset,
+                              .source = m->source,
+                              .chunk = m->entry.chunk,
+                              .front = m->front,
+                              .again = m->again};
 }
 
 /* ---- sampling */
@@ -176,7 +181,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
 
 static bool any_glob_matches(const char *const *globs, uint32_t n, const char *topic) {
     for (uint32_t g = 0; g < n; g++) {
-        if (reel_glob_match(globs[g], topic)) {
+        if (reel_topic_match(globs[g], topic)) {
             return true;
         }
     }
@@ -187,9 +192,10 @@ static bool wants(const struct reel_selection *q, const char *topic) {
     return (q->n_topics == 0 || any_glob_matches(q->topics, q->n_topics, topic)) && !any_glob_matches(q->exclude, q->n_exclude, topic);
 }
 
-/* A channel that is found under several topics is shown under those that are wanted; *shown is the channel itself when that is all of them, a renamed copy when it is a
- * part, NULL when it is none. */
-static bool select_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c, const struct reel_channel **shown, struct reel_error *err) {
+/* A channel that is found under several topics is shown under those that are wanted; *shown is the channel itself when that is all of them,
+ * a renamed copy when it is a part, NULL when it is none. */
+static bool select_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c,
+                           const struct reel_channel **shown, struct reel_error *err) {
     char name[1024] = "";
     size_t used = 0;
     uint32_t wanted = 0;
@@ -200,7 +206,8 @@ static bool select_channel(struct stream *s, const struct reel_selection *q, con
             used = used < sizeof name ? used : sizeof name - 1;
         }
     }
-    bool out = any_glob_matches(q->exclude, q->n_exclude, c->name), by_name = q->n_topics > 0 && any_glob_matches(q->topics, q->n_topics, c->name);
+    bool out = any_glob_matches(q->exclude, q->n_exclude, c->name),
+         by_name = q->n_topics > 0 && any_glob_matches(q->topics, q->n_topics, c->name);
     *shown = !out && (wanted == c->n_topics || by_name) ? c : NULL;
     if (*shown || out || wanted == 0) {
         return true;
@@ -230,8 +237,8 @@ static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t
 }
 
 /* Channels and overlapping segments of one recording. */
-static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q, struct merge_segment **segments,
-                       size_t *n_segments, size_t *cap_segments, struct reel_error *err) {
+static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
+                       struct merge_segment **segments, size_t *n_segments, size_t *cap_segments, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t id = 0; id < index->info.n_channels; id++) {
         const struct reel_channel *c;
@@ -249,7 +256,8 @@ static bool add_source(struct stream *s, struct reel_recording *recording, uint3
             if (!GROW_ARRAY(*segments, *n_segments, *cap_segments)) {
                 return reel_fail_memory(err);
             }
-            (*segments)[(*n_segments)++] = (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels};
+            (*segments)[(*n_segments)++] =
+                (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels};
         }
         if (!add_channel(s, c, source, err)) {
             return false;
@@ -258,7 +266,8 @@ static bool add_source(struct stream *s, struct reel_recording *recording, uint3
     return true;
 }
 
-static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
+                         struct reel_error *err) {
     if (!(s->readers = calloc(n ? n : 1, sizeof *s->readers))) {
         return reel_fail_memory(err);
     }
@@ -315,8 +324,8 @@ static bool open_sampling(struct stream *s, const struct reel_selection *q, stru
     return true;
 }
 
-struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
-                                     struct reel_error *err) {
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
+                                     const struct reel_selection *selection, struct reel_error *err) {
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
         reel_fail_memory(err);
@@ -350,7 +359,8 @@ bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, 
     return stream->ops->seek(stream, mark, err);
 }
 
-bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size,
+                      struct reel_error *err) {
     if (m->owned) {
         memcpy(buffer, m->owned + offset, size);
         return true;

@@ -242,16 +242,31 @@ int64_t reel_now_ns(void) {
     return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
+/* printf would take some thousand instructions for a time; a recording's JSON has dozens of them, and every log line one. */
+static char *put_digits(char *at, uint32_t value, int digits) {
+    for (int i = digits - 1; i >= 0; i--) {
+        at[i] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    return at + digits;
+}
+
 size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]) {
     int64_t seconds = ns / SECOND_NS - (ns % SECOND_NS < 0);
     int fraction = (int)((ns % SECOND_NS + SECOND_NS) % SECOND_NS);
     int64_t days = seconds / 86400 - (seconds % 86400 < 0);
     int second = (int)(seconds - days * 86400);
-    int year, month, day;
+    int year, month, day; /* 1677 to 2262 */
     date_of(days, &year, &month, &day);
-    int size = snprintf(out, REEL_TIME_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", year, month, day, second / 3600, second / 60 % 60,
-                        second % 60, fraction);
-    return (size_t)size;
+    const int values[] = {year, month, day, second / 3600, second / 60 % 60, second % 60, fraction};
+    const int digits[] = {4, 2, 2, 2, 2, 2, 9};
+    char *at = out;
+    for (int i = 0; i < 7; i++) {
+        at = put_digits(at, (uint32_t)values[i], digits[i]);
+        *at++ = "--T::.Z"[i];
+    }
+    *at = '\0';
+    return (size_t)(at - out);
 }
 
 size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]) {

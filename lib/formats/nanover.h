@@ -146,6 +146,7 @@ struct nanover_member {
     bool crc_known;
     uint32_t crc;
     const char *problem; /* why its bytes cannot be had; NULL = they can */
+    bool foreign;        /* … because of how it is packed, not of damage */
 };
 struct nanover_archive {
     struct arena arena;

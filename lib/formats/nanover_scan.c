@@ -98,7 +98,12 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
     for (size_t i = 0; i < archive->count; i++) {
         const struct nanover_member *m = &archive->members[i];
         bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
-        if (folder || bytes_is(m->name, NANOVER_MESSAGES) || bytes_is(m->name, NANOVER_INDEX)) {
+        bool messages = bytes_is(m->name, NANOVER_MESSAGES), index = bytes_is(m->name, NANOVER_INDEX);
+        if ((messages && m != archive->messages) || (index && m != archive->index)) {
+            reel_scan_finding(scan, REEL_WARNING, 0, m->offset, 0, "an earlier member %s is not used",
+                              messages ? NANOVER_MESSAGES : NANOVER_INDEX);
+        }
+        if (folder || messages || index) {
             continue;
         }
         const char *name = reel_scan_text(scan, m->name);
@@ -180,7 +185,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     const struct nanover_member *m = archive.messages;
     if (m->problem) {
-        return reel_fail(err, REEL_DAMAGED, "messages.msgpack: %s", m->problem);
+        return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
     }
     AUTO(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
     AUTO(free_walk) struct nanover_walk w = {.s = &s};

@@ -152,6 +152,7 @@ static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct 
 
 static const char *member_codec(struct nanover_member *m, uint32_t method, bool encrypted) {
     if (encrypted) {
+        m->foreign = true;
         return "it is encrypted";
     }
     if (method == ZIP_DEFLATED) {
@@ -159,6 +160,7 @@ static const char *member_codec(struct nanover_member *m, uint32_t method, bool 
         return NULL;
     }
     if (method != ZIP_STORED) {
+        m->foreign = true;
         return "its compression is not known here";
     }
     return m->stored != m->raw ? "it is stored, but with two different sizes" : NULL;

@@ -100,6 +100,8 @@ bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t befo
                       struct reel_error *err);
 
 bool reel_glob_match(const char *glob, const char *text);
+/* The same for topics: one leading slash does not count on either side, because recordings from before 2010 often lack it. */
+bool reel_topic_match(const char *glob, const char *topic);
 
 /* A mark as a text for URLs and rows, and back; false: no room, or no text of ours. */
 enum { REEL_CURSOR_ROOM = 44 };

@@ -19,11 +19,9 @@ json_t *view_u64(uint64_t value) {
     return json_string(text);
 }
 
-static json_t *view_i64(int64_t value) {
+/* Always text: these pass 2^53 on any wall clock, and one type is kinder to clients than two. */
+static json_t *view_ns(int64_t value) {
     char text[24];
-    if (value >= -(int64_t)EXACT_MAX && value <= (int64_t)EXACT_MAX) {
-        return json_integer(value);
-    }
     snprintf(text, sizeof text, "%lld", (long long)value);
     return json_string(text);
 }
@@ -74,9 +72,9 @@ static void put_span(struct object *o, const char *first, const char *last, bool
     put(o, first, any ? view_time(first_ns, clock) : json_null());
     put(o, last, any ? view_time(last_ns, clock) : json_null());
     snprintf(name, sizeof name, "%s_ns", first);
-    put(o, name, any ? view_i64(first_ns) : json_null());
+    put(o, name, any ? view_ns(first_ns) : json_null());
     snprintf(name, sizeof name, "%s_ns", last);
-    put(o, name, any ? view_i64(last_ns) : json_null());
+    put(o, name, any ? view_ns(last_ns) : json_null());
 }
 
 /* ---- topics */
@@ -168,9 +166,14 @@ static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_
     sum->bytes += more->bytes;
 }
 
-/* Rows of one name. Type, encoding and schema are those of its first channel; the channels tell when they differ. */
+/* Rows of one name. Type, encoding and schema are those of the channel that bears just this name, or else of the first; the channels tell
+ * where they differ. */
 static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n) {
-    const struct reel_channel *first = reel_index_channel(index, rows[0].channel);
+    size_t chief = 0;
+    while (chief < n && strcmp(reel_index_channel(index, rows[chief].channel)->name, rows[0].name) != 0) {
+        chief++;
+    }
+    const struct reel_channel *first = reel_index_channel(index, rows[chief < n ? chief : 0].channel);
     struct reel_channel_stats sum = {0};
     bool latched = false;
     json_t *channels = json_array();

@@ -62,7 +62,7 @@ static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
 static void sql_glob_match(sqlite3_context *context, int argc, sqlite3_value **argv) {
     (void)argc;
     const char *glob = (const char *)sqlite3_value_text(argv[0]), *text = (const char *)sqlite3_value_text(argv[1]);
-    sqlite3_result_int(context, glob && text && reel_glob_match(glob, text));
+    sqlite3_result_int(context, glob && text && reel_topic_match(glob, text));
 }
 
 static void handle_close(struct db_handle *h) {

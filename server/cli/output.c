@@ -43,7 +43,7 @@ bool cli_output_write(struct cli_output *o, const void *data, size_t size, struc
     while (size > 0) {
         ssize_t n = write(o->fd, at, size);
         if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "%s", o->temporary ? o->path : "standard output");
+            return reel_fail_errno(err, "%s", o->own_fd ? o->path : "standard output");
         }
         if (cli_interrupted()) {
             return reel_fail(err, REEL_CANCELLED, "interrupted");

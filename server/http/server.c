@@ -20,7 +20,7 @@ static bool split_listen(const char *listen, char *host, size_t host_size, const
     bool bracketed = listen[0] == '[' && colon > listen && colon[-1] == ']';
     size_t size = colon ? (size_t)(colon - listen) - 2u * bracketed : 0;
     if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size ||
-        (!bracketed && memchr(listen, ':', size))) {
+        (!bracketed && memchr(listen, ':', size)) || strlen(colon + 1) > 5 || strtoul(colon + 1, NULL, 10) > 65535) {
         return reel_fail(err, REEL_ARGUMENT, "\"%s\" is no address to listen on; give HOST:PORT or [IPV6]:PORT", listen);
     }
     memcpy(host, listen + bracketed, size);

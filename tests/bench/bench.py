@@ -41,7 +41,7 @@ def measure(lab, only):
 
 
 def cells(row):
-    return row.what, row.ours, row.peer, '' if row.ratio is None else '%.2f' % row.ratio, row.target, 'yes' if row.ok else 'NO'
+    return row.what, row.ours, row.peer, '' if row.ratio is None else '%.2f' % row.ratio, row.target or '', {None: '', True: 'yes', False: 'NO'}[row.ok]
 
 
 def print_table(rows):
@@ -76,7 +76,8 @@ def main():
     print_table(rows)
     for failure in failures:
         print('failed: ' + failure)
-    print('%d of %d targets met' % (sum(row.ok for row in rows), len(rows) + len(failures)))
+    judged = [row.ok for row in rows if row.ok is not None]
+    print('%d of %d targets met%s' % (sum(judged), len(judged), ', %d parts failed' % len(failures) if failures else ''))
     if args.json:
         with open(args.json, 'w') as f:
             json.dump({'machine': about, 'quick': args.quick, 'rows': [Row._asdict(row) for row in rows], 'failures': failures}, f, indent=1)

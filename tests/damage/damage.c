@@ -19,6 +19,7 @@ struct file {
     uint8_t *data;
     size_t size;
     char name[256];
+    const char *path;
 };
 
 static unsigned files_seen, scans_run;
@@ -149,13 +150,24 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     return count;
 }
 
+/* Without its end, a file of these shapes does not say where its messages are: they lie compressed, between other bytes, or behind others. */
+static bool needs_its_end(const char *path) {
+    static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members", "prefix_bytes"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (strstr(path, shapes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void cut(const struct file *f) {
     struct reel_source *source;
     AUTO(reel_recording_free) struct reel_recording *recording = scan_bytes(f->data, f->size, f->name, &source);
     if (!recording) {
         return;
     }
-    bool clean = !reel_index_info(reel_recording_index(recording))->damaged;
+    bool clean = !reel_index_info(reel_recording_index(recording))->damaged && !needs_its_end(f->path);
     AUTO_MEM uint64_t *at = NULL;
     size_t n = boundaries(recording, &at), step = n / CUTS_MAX + 1;
     for (size_t i = 0; i < n; i += step) {
@@ -164,7 +176,7 @@ static void cut(const struct file *f) {
             if (size > 0 && size < f->size) {
                 uint64_t count = messages_of(f->data, size, f->name, i % 16 == 0);
                 if (clean && count != whole_before(at, n, size)) {
-                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->name, (unsigned long long)size, (unsigned long long)count,
+                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->path, (unsigned long long)size, (unsigned long long)count,
                              (unsigned long long)whole_before(at, n, size));
                 }
             }
@@ -190,7 +202,7 @@ static void flip(const struct file *f) {
 }
 
 static void check_file(const char *path, const char *name) {
-    struct file f = {0};
+    struct file f = {.path = path};
     FILE *in = fopen(path, "rb");
     assert_non_null(in);
     assert_int_equal(fseek(in, 0, SEEK_END), 0);

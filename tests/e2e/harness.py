@@ -1,4 +1,5 @@
 """A real `reel serve` for the tests: started on a free port over a folder of its own, stopped by SIGTERM, never by force unless it hangs."""
+import atexit
 import base64
 import calendar
 import hashlib
@@ -48,6 +49,7 @@ class Server:
         self.log = tempfile.TemporaryFile()
         command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        atexit.register(self.process.kill)  # should the tests end in the middle
         self.asked = False
         self.base, guard = None, threading.Timer(PATIENCE, self.process.kill)
         guard.start()

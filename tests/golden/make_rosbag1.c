@@ -120,6 +120,10 @@ static void cut_in_index(struct maker *m) {
     six_indexed(m, PADDING);
     m->size -= 20; /* one entry and a bit */
 }
+static void cut_before_index(struct maker *m) {
+    struct places p = six_indexed(m, PADDING);
+    m->size = p.end[3]; /* a copy that broke off between two records */
+}
 static void header_past_end(struct maker *m) {
     bag_line(m);
     six_messages(m);
@@ -417,6 +421,7 @@ static const struct golden_input {
     {"cut_in_header", "input.bag", cut_in_header},
     {"cut_in_data", "input.bag", cut_in_data},
     {"cut_in_index", "input.bag", cut_in_index},
+    {"cut_before_index", "input.bag", cut_before_index},
     {"header_past_end", "input.bag", header_past_end},
     {"huge_header", "input.bag", huge_header},
     {"first_pos_is_message", "input.bag", first_pos_message},
@@ -455,7 +460,8 @@ static bool file_is(const char *path, const struct maker *m) {
 }
 static bool file_write(const char *path, const struct maker *m) {
     FILE *file = fopen(path, "wbe");
-    return file && (fwrite(m->data, 1, m->size, file) == m->size) & (fclose(file) == 0);
+    bool written = file && fwrite(m->data, 1, m->size, file) == m->size;
+    return file && fclose(file) == 0 && written;
 }
 
 int main(int argc, char **argv) {

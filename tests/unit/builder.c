@@ -1,4 +1,5 @@
-/* core/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap, nothing left behind by failure. */
+/* core/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap, nothing left behind
+ * by failure. */
 #include "unit/toy.h"
 
 #include <dirent.h>
@@ -40,7 +41,8 @@ static unsigned check_segments(const struct reel_index *index, uint64_t n) {
     unsigned deepest = 0;
     for (size_t i = 0; i < index->model.n_segments; i++) {
         const struct pack_segment *s = &index->model.segments[i];
-        assert_true(i == 0 || s[-1].channel < s->channel || (s[-1].channel == s->channel && pack_key_compare(&s[-1].first, &s->first) <= 0));
+        assert_true(i == 0 || s[-1].channel < s->channel ||
+                    (s[-1].channel == s->channel && pack_key_compare(&s[-1].first, &s->first) <= 0));
         assert_true(index_read_segment(index, s, data, &err));
         struct pack_cursor c;
         assert_true(pack_cursor_open(&c, bytes_of(data, s->size), s->count, s->channel));
@@ -74,7 +76,10 @@ static void every_order_of_times_ends_in_few_overlaps(void **state) {
         uint64_t seed = 1;
         add_channels(b, 1);
         for (uint64_t i = 0; i < N; i++) {
-            int64_t time = order == 0 ? (int64_t)i : order == 1 ? (int64_t)(N - i) : order == 2 ? (int64_t)toy_next(&seed) : (int64_t)(i % 1000);
+            int64_t time = order == 0   ? (int64_t)i
+                           : order == 1 ? (int64_t)(N - i)
+                           : order == 2 ? (int64_t)toy_next(&seed)
+                                        : (int64_t)(i % 1000);
             add(b, 0, time, i);
         }
         struct reel_index *index = finish(b, path);

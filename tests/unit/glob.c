@@ -100,11 +100,22 @@ static void hostile_globs_end(void **state) {
     assert_true(clock() - start < CLOCKS_PER_SEC);
 }
 
+static void a_leading_slash_of_topics_does_not_count(void **state) {
+    (void)state;
+    assert_true(reel_topic_match("/scan", "scan"));
+    assert_true(reel_topic_match("scan", "/scan"));
+    assert_true(reel_topic_match("/s*", "scan"));
+    assert_true(reel_topic_match("/a/*", "/a/b"));
+    assert_false(reel_topic_match("/scan", "/base/scan"));
+    assert_false(reel_topic_match("//scan", "/scan"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs_as_people_write_them),
         cmocka_unit_test(every_short_glob_agrees_with_a_plain_matcher),
         cmocka_unit_test(hostile_globs_end),
+        cmocka_unit_test(a_leading_slash_of_topics_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

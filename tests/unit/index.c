@@ -6,21 +6,35 @@
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     static const char *const topics[] = {"frame", "state"};
-    struct reel_schema schemas[] = {{.name = "Outer", .encoding = "json", .hash = "ab", .data = {(const uint8_t *)"{}", 2}}, {.name = "Inner"}};
+    struct reel_schema schemas[] = {{.name = "Outer", .encoding = "json", .hash = "ab", .data = {(const uint8_t *)"{}", 2}},
+                                    {.name = "Inner"}};
     struct reel_pair pairs[] = {{"k", "1"}, {"k", "2"}};
-    struct reel_channel both = {.name = "frame+state", .topics = topics, .n_topics = 2, .type = "t", .encoding = "e", .schemas = schemas, .n_schemas = 2,
-                                .metadata = {.items = pairs, .count = 2}, .latched = true};
+    struct reel_channel both = {.name = "frame+state",
+                                .topics = topics,
+                                .n_topics = 2,
+                                .type = "t",
+                                .encoding = "e",
+                                .schemas = schemas,
+                                .n_schemas = 2,
+                                .metadata = {.items = pairs, .count = 2},
+                                .latched = true};
     struct reel_channel bare = {.name = "/bare"};
     uint32_t a, b, chunk;
-    if (!reel_scan_channel(scan, &bare, &a, err) || !reel_scan_channel(scan, &bare, &b, err) || !reel_scan_channel_update(scan, b, &both, err)) {
+    if (!reel_scan_channel(scan, &bare, &a, err) || !reel_scan_channel(scan, &bare, &b, err) ||
+        !reel_scan_channel_update(scan, b, &both, err)) {
         return false;
     }
     assert_false(reel_scan_channel_update(scan, 2, &both, err));
-    assert_true(reel_scan_chunk(scan, &(struct reel_chunk){.part = 1, .codec = REEL_CODEC_LZ4, .offset = 10, .stored = 20, .raw = 500}, &chunk, err));
+    assert_true(reel_scan_chunk(scan, &(struct reel_chunk){.part = 1, .codec = REEL_CODEC_LZ4, .offset = 10, .stored = 20, .raw = 500},
+                                &chunk, err));
     assert_int_equal(chunk, 2);
-    assert_true(reel_scan_entry(scan, &(struct reel_entry){.channel = 1, .time_ns = 50, .chunk = chunk, .offset = 400, .head = 50, .size = 50}, err));
-    assert_true(reel_scan_entry(scan, &(struct reel_entry){.channel = 1, .time_ns = -7, .chunk = 0, .size = 3, .extra = {1, UINT64_MAX}}, err));
-    assert_true(reel_scan_attachment(scan, &(struct reel_attachment){.name = "cal.yaml", .media_type = "text/yaml", .time_ns = 5, .chunk = 1, .offset = 6, .size = 7}, err));
+    assert_true(reel_scan_entry(
+        scan, &(struct reel_entry){.channel = 1, .time_ns = 50, .chunk = chunk, .offset = 400, .head = 50, .size = 50}, err));
+    assert_true(
+        reel_scan_entry(scan, &(struct reel_entry){.channel = 1, .time_ns = -7, .chunk = 0, .size = 3, .extra = {1, UINT64_MAX}}, err));
+    assert_true(reel_scan_attachment(
+        scan, &(struct reel_attachment){.name = "cal.yaml", .media_type = "text/yaml", .time_ns = 5, .chunk = 1, .offset = 6, .size = 7},
+        err));
     assert_true(reel_scan_attachment(scan, &(struct reel_attachment){.name = "raw"}, err));
     assert_true(reel_scan_metadata(scan, "who", bytes_of("x\0\xffy", 4), err));
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "counts from its start");
@@ -38,7 +52,8 @@ static const struct reel_format full_format = {.name = "toy", .title = "Toy", .p
 
 static bool scan_with(const struct reel_format *format, const struct reel_progress *progress, struct reel_error *err) {
     uint8_t bytes[100] = "TOY2";
-    struct reel_source *parts[] = {reel_source_from_memory(bytes_of(bytes, 100), "a", err), reel_source_from_memory(bytes_of(bytes, 30), "b", err)};
+    struct reel_source *parts[] = {reel_source_from_memory(bytes_of(bytes, 100), "a", err),
+                                   reel_source_from_memory(bytes_of(bytes, 30), "b", err)};
     bool good = reel_scan_run(parts, 2, format, PATH, progress, err);
     reel_source_free(parts[0]);
     reel_source_free(parts[1]);
@@ -112,7 +127,8 @@ static void an_empty_recording_has_an_index(void **state) {
     struct reel_index *index = reel_index_open(PATH, &err);
     assert_non_null(index);
     const struct reel_index_info *info = reel_index_info(index);
-    assert_true(info->messages == 0 && info->start_ns == 0 && info->end_ns == 0 && info->n_channels == 0 && !info->damaged && info->n_findings_total == 0);
+    assert_true(info->messages == 0 && info->start_ns == 0 && info->end_ns == 0 && info->n_channels == 0 && !info->damaged &&
+                info->n_findings_total == 0);
     reel_index_free(index);
 }
 
@@ -178,7 +194,7 @@ static void the_number_of_parts_is_checked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_scanned_is_told),       cmocka_unit_test(an_empty_recording_has_an_index),
+        cmocka_unit_test(what_was_scanned_is_told),          cmocka_unit_test(an_empty_recording_has_an_index),
         cmocka_unit_test(packs_of_others_are_to_be_rebuilt), cmocka_unit_test(a_scan_can_be_cancelled),
         cmocka_unit_test(the_number_of_parts_is_checked),
     };

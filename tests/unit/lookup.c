@@ -173,8 +173,10 @@ static void entries_newest_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_by_place),         cmocka_unit_test(messages_by_place_in_many_segments),
-        cmocka_unit_test(the_state_in_front_counts_too), cmocka_unit_test(messages_by_time),
+        cmocka_unit_test(messages_by_place),
+        cmocka_unit_test(messages_by_place_in_many_segments),
+        cmocka_unit_test(the_state_in_front_counts_too),
+        cmocka_unit_test(messages_by_time),
         cmocka_unit_test(entries_newest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* core/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must. (Order, ranges and seeking over
- * recordings are proven in stream.c.) */
+/* core/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must. (Order, ranges and
+ * seeking over recordings are proven in stream.c.) */
 #include "unit/toy_oracle.h"
 
 #include "core/merge.h"
@@ -22,7 +22,8 @@ static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t
 }
 
 static struct merge_place place_of(const struct wanted *w) {
-    return (struct merge_place){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk}, .source = w->source};
+    return (struct merge_place){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk},
+                                .source = w->source};
 }
 
 static void counts_are_those_of_a_walk(void **state) {

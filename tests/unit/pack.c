@@ -1,4 +1,5 @@
-/* core/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular recordings, and no flipped bit passes. */
+/* core/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular recordings, and no flipped
+ * bit passes. */
 #include "unit/toy.h"
 
 #include <fcntl.h>
@@ -65,7 +66,12 @@ static void extremes_come_back(void **state) {
     uint64_t seed = 5;
     for (size_t i = 0; i < N; i++) {
         uint64_t v = i % 2 ? extremes[toy_next(&seed) % 7] : extremes[i / 2 % 2 + 2];
-        entries[i] = (struct reel_entry){.time_ns = (int64_t)v, .offset = ~v, .channel = 3, .chunk = (uint32_t)v, .head = (uint32_t)~v, .size = (uint32_t)v,
+        entries[i] = (struct reel_entry){.time_ns = (int64_t)v,
+                                         .offset = ~v,
+                                         .channel = 3,
+                                         .chunk = (uint32_t)v,
+                                         .head = (uint32_t)~v,
+                                         .size = (uint32_t)v,
                                          .extra = {v, 0 - v}};
     }
     check_round(entries, N);
@@ -117,7 +123,10 @@ static void regular_recordings_need_at_most_8_bytes_a_message(void **state) {
     }
     for (uint64_t i = 0; i < N; i++) {
         uint32_t channel = i % 33 == 0 ? 0 : i % 7 == 0 ? 2 : 1;
-        struct reel_entry e = {.channel = channel, .head = 8, .offset = offset, .time_ns = (int64_t)(1600000000000000000 + i * 1000000 + toy_next(&seed) % 50000)};
+        struct reel_entry e = {.channel = channel,
+                               .head = 8,
+                               .offset = offset,
+                               .time_ns = (int64_t)(1600000000000000000 + i * 1000000 + toy_next(&seed) % 50000)};
         e.size = channel == 2 ? 10 + (uint32_t)(toy_next(&seed) % 20) : 20;
         offset += e.head + e.size;
         toy_add_entry(&t, e);
@@ -242,12 +251,9 @@ static void directories_of_others_do_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_columns_come_back),
-        cmocka_unit_test(extremes_come_back),
-        cmocka_unit_test(chunk_rows_come_back),
-        cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
-        cmocka_unit_test(every_flipped_bit_is_told),
-        cmocka_unit_test(directories_of_others_do_no_harm),
+        cmocka_unit_test(random_columns_come_back),  cmocka_unit_test(extremes_come_back),
+        cmocka_unit_test(chunk_rows_come_back),      cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
+        cmocka_unit_test(every_flipped_bit_is_told), cmocka_unit_test(directories_of_others_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,8 @@
 
 static const struct reel_write_options options;
 
-static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_writer *writer, const struct reel_write_options *o, const struct reel_selection *q) {
+static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_writer *writer, const struct reel_write_options *o,
+                                 const struct reel_selection *q) {
     struct reel_error err = {0};
     struct reel_stream *s = reel_stream_open(&r, 1, q, &err);
     struct reel_plan *plan = reel_plan_new(writer, o, s, NULL, &err);

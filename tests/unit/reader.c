@@ -41,7 +41,8 @@ static void windows_follow_and_jump(void **state) {
     assert_int_equal(err.code, REEL_CHANGED);
     assert_false(reel_reader_view(reader, 0, 0, (size_t)REEL_MESSAGE_MEMORY_MAX + 1, &view, &err));
     assert_int_equal(err.code, REEL_LIMIT);
-    assert_true(reel_reader_view(reader, 0, size - 1, 1, &view, &err) && chunk_bytes_are(0, size - 1, view.data, 1)); /* errors do no harm */
+    assert_true(reel_reader_view(reader, 0, size - 1, 1, &view, &err) &&
+                chunk_bytes_are(0, size - 1, view.data, 1)); /* errors do no harm */
     reel_reader_free(reader);
     reel_recording_free(r);
     toy_free(&t);
@@ -63,7 +64,8 @@ static void nothing_can_be_read_anywhere(void **state) {
         assert_true(i != 0 || reel_reader_payload(reader, &t.entries[0], &view, &err));
         assert_true(i != 0 || (view.size == 0 && view.data));
         assert_true(i != 1 || reel_reader_copy(reader, 0, 8, NULL, 0, &err));
-        assert_true(i != 2 || (reel_reader_describe(reader, &t.entries[0], &d, &err) && d.sequence == load_u32le((const uint8_t *)"5678") && d.publish_ns == 0));
+        assert_true(i != 2 || (reel_reader_describe(reader, &t.entries[0], &d, &err) && d.sequence == load_u32le((const uint8_t *)"5678") &&
+                               d.publish_ns == 0));
         reel_reader_free(reader);
     }
     reel_recording_free(r);
@@ -81,7 +83,8 @@ static void read_all(struct reel_recording *r, const struct toy *t, uint64_t see
         uint8_t copy[3000];
         assert_true(reel_reader_payload(reader, e, &payload, &err));
         assert_true(payload.size == e->size && chunk_bytes_are(e->chunk, e->offset + e->head, payload.data, payload.size));
-        assert_true(reel_reader_copy(reader, e->chunk, e->offset + e->head, copy, e->size, &err) && chunk_bytes_are(e->chunk, e->offset + e->head, copy, e->size));
+        assert_true(reel_reader_copy(reader, e->chunk, e->offset + e->head, copy, e->size, &err) &&
+                    chunk_bytes_are(e->chunk, e->offset + e->head, copy, e->size));
         assert_true(reel_reader_describe(reader, e, &d, &err) && (uint8_t)d.sequence == chunk_byte(e->chunk, e->offset));
     }
     reel_reader_free(reader);
@@ -95,7 +98,8 @@ static void compressed_chunks_come_through_any_budget(void **state) {
     for (int i = 0; i < 4; i++) {
         struct reel_error err = {0};
         struct reel_cache *cache = reel_cache_new(budgets[i], &err);
-        struct reel_recording *r = toy_open(&t, &(struct reel_recording_options){.cache = cache}), *other = toy_open(&t, &(struct reel_recording_options){.cache = cache});
+        struct reel_recording *r = toy_open(&t, &(struct reel_recording_options){.cache = cache}),
+                              *other = toy_open(&t, &(struct reel_recording_options){.cache = cache});
         read_all(r, &t, 9, 600);
         read_all(other, &t, 10, 600);
         assert_true(reel_cache_used(cache) <= budgets[i]);

@@ -1,4 +1,5 @@
-/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and who finds nothing is told what there is. */
+/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and who finds nothing is told what there
+ * is. */
 #define TOY_OWN_TABLES
 #include "unit/toy.h"
 
@@ -12,10 +13,12 @@ static int probe_low(struct bytes head, struct reel_source *source) {
 static int probe_high(struct bytes head, struct reel_source *source) {
     return source->size > 70000 && head.size != 65536 ? 0 : bid_of(head, "ABC", 24);
 }
-static const struct reel_format low = {.name = "low", .title = "Low", .probe = probe_low}, high = {.name = "high", .title = "High", .probe = probe_high};
+static const struct reel_format low = {.name = "low", .title = "Low", .probe = probe_low},
+                                high = {.name = "high", .title = "High", .probe = probe_high};
 const struct reel_format *const reel_formats[] = {&low, &high, &toy_format, NULL};
 
-static const struct reel_writer plain = {.name = "plain", .extension = ".txt"}, old = {.name = "old", .extension = ".bag", .variant = "1.2"},
+static const struct reel_writer plain = {.name = "plain", .extension = ".txt"},
+                                old = {.name = "old", .extension = ".bag", .variant = "1.2"},
                                 new = {.name = "new", .extension = ".bag", .variant = "2.0"}, zip = {.name = "zip", .extension = ".zip"},
                                 long_zip = {.name = "long", .extension = ".long.zip"};
 const struct reel_writer *const reel_writers[] = {&plain, &old, &new, &zip, &long_zip, NULL};

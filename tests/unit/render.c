@@ -1,8 +1,8 @@
-/* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes whole through any buffer. */
+/* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes whole through any
+ * buffer. */
 #include "unit/toy_writer.h"
 
 #include <pthread.h>
-
 
 static const struct reel_write_options options;
 
@@ -184,7 +184,8 @@ static void another_recording_than_planned_is_told(void **state) {
 
 /* --- streamed --- */
 
-static size_t stream_all(struct reel_recording *recording, const struct reel_selection *q, const struct reel_write_options *w, size_t step, uint8_t *out, size_t room) {
+static size_t stream_all(struct reel_recording *recording, const struct reel_selection *q, const struct reel_write_options *w, size_t step,
+                         uint8_t *out, size_t room) {
     struct reel_error err = {0};
     struct reel_render *r = reel_render_new(NULL, &toy_streamed, w, reel_stream_open(&recording, 1, q, &err), &err);
     size_t size = 0, got;
@@ -200,7 +201,8 @@ static size_t stream_all(struct reel_recording *recording, const struct reel_sel
     return size;
 }
 
-static void check_streamed(const struct toy *t, struct reel_recording *recording, const struct reel_selection *q, uint64_t limit, size_t room) {
+static void check_streamed(const struct toy *t, struct reel_recording *recording, const struct reel_selection *q, uint64_t limit,
+                           size_t room) {
     static const size_t steps[] = {7, 1000, 100000, 3000000};
     struct wanted *w;
     size_t n = oracle_stream(&t, 1, q, &w), shown = limit > 0 && limit < n ? limit : n;
@@ -339,14 +341,10 @@ static void a_stream_that_broke_off_stays_broken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_ranges_are_those_of_the_whole),
-        cmocka_unit_test(rendering_counts_its_messages),
-        cmocka_unit_test(a_huge_message_comes_in_windows),
-        cmocka_unit_test(renders_share_a_plan_in_threads),
-        cmocka_unit_test(another_recording_than_planned_is_told),
-        cmocka_unit_test(streams_come_whole_through_any_buffer),
-        cmocka_unit_test(large_groups_are_emitted_again),
-        cmocka_unit_test(a_huge_group_is_emitted_few_times),
+        cmocka_unit_test(random_ranges_are_those_of_the_whole),   cmocka_unit_test(rendering_counts_its_messages),
+        cmocka_unit_test(a_huge_message_comes_in_windows),        cmocka_unit_test(renders_share_a_plan_in_threads),
+        cmocka_unit_test(another_recording_than_planned_is_told), cmocka_unit_test(streams_come_whole_through_any_buffer),
+        cmocka_unit_test(large_groups_are_emitted_again),         cmocka_unit_test(a_huge_group_is_emitted_few_times),
         cmocka_unit_test(a_stream_that_broke_off_stays_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,8 @@ static void chunks_open_as_sources(void **state) {
     assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = 1001}, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored - 5, .raw = 1000}, &err));
-    assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = UINT64_MAX}, &err)); /* to a file, and too short */
+    assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = UINT64_MAX},
+                            &err)); /* to a file, and too short */
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_false(scan_chunk((struct reel_chunk){.offset = 3500, .stored = 1000, .raw = 1000}, &err));
     assert_false(scan_chunk((struct reel_chunk){.part = 1}, &err));

@@ -331,7 +331,8 @@ static void the_state_at_the_cut_comes_first(void **state) {
     struct reel_mark marks[8];
     for (int i = 0; i < 8; i++) { /* channels 0, 1, 3, 4 of both */
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
-        assert_true(m.before_start && m.front == (uint32_t)i + 1 && m.owned && m.size == 8 && m.time_ns == q.start_ns && m.source == (uint32_t)i / 4);
+        assert_true(m.before_start && m.front == (uint32_t)i + 1 && m.owned && m.size == 8 && m.time_ns == q.start_ns &&
+                    m.source == (uint32_t)i / 4);
         uint32_t channel = (const uint32_t[]){0, 1, 3, 4}[i % 4];
         assert_string_equal(s->channels[m.channel]->name, channel % 2 ? "/state" : channel ? "/topic/4" : "/topic/0");
         assert_int_equal(s->channel_source[m.channel], m.source);

@@ -1,12 +1,13 @@
-/* A format for tests of the core: what scan() reports is written down as tables, so that any channels, chunks, entries and parts can be had.
+/* A format for tests of the core: what scan() reports is written down as tables, so that any channels, chunks, entries and parts can be
+ * had.
  *
  *   struct toy toy = {0};
  *   toy_random(&toy, 1, 5, 1000, TOY_REGULAR);          // seed, channels, messages, order of times
  *   struct reel_recording *r = toy_open(&toy, NULL);    // scans, opens the pack
  *   …; reel_recording_free(r); toy_free(&toy);
  *
- * A record is a head of TOY_HEAD bytes (sequence u32) and the payload. Rule: mistakes of the test's own stop it (assert). A test program includes
- * this once: it defines the tables reel_formats[] and reel_writers[] for itself. */
+ * A record is a head of TOY_HEAD bytes (sequence u32) and the payload. Rule: mistakes of the test's own stop it (assert). A test program
+ * includes this once: it defines the tables reel_formats[] and reel_writers[] for itself. */
 #ifndef REEL_TESTS_TOY_H
 #define REEL_TESTS_TOY_H
 
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#undef NDEBUG /* a release's tests check as well */
 #include <assert.h>
 #include <stdio.h>
 
@@ -40,8 +42,8 @@ struct toy {
     bool cancel; /* scan() fails at its end */
 };
 
-static const struct toy *toy_scanned;                /* what scan() reports */
-static bool toy_has_state;                           /* state_at() adds messages */
+static const struct toy *toy_scanned; /* what scan() reports */
+static bool toy_has_state;            /* state_at() adds messages */
 
 static inline uint64_t toy_next(uint64_t *seed) { /* xorshift64* */
     *seed ^= *seed >> 12;
@@ -68,7 +70,8 @@ static inline void toy_add_entry(struct toy *t, struct reel_entry entry) {
 static inline void toy_add_message(struct toy *t, uint32_t part, uint32_t channel, int64_t time_ns, uint32_t size, uint64_t seed) {
     t->n_parts = part >= t->n_parts ? part + 1 : t->n_parts;
     struct grow *g = &t->parts[part];
-    toy_add_entry(t, (struct reel_entry){.time_ns = time_ns, .channel = channel, .chunk = part, .offset = g->size, .head = TOY_HEAD, .size = size});
+    toy_add_entry(
+        t, (struct reel_entry){.time_ns = time_ns, .channel = channel, .chunk = part, .offset = g->size, .head = TOY_HEAD, .size = size});
     grow_u32(g, (uint32_t)t->n_entries);
     uint8_t *p = grow_take(g, size);
     assert(p);
@@ -164,7 +167,8 @@ static inline bool toy_count_one(void *context, const struct reel_entry *entry) 
 }
 
 /* The state: how many messages stood before the cut, for each wanted channel, and one message on a channel of its own. */
-static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                                struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const uint64_t extra[REEL_ENTRY_EXTRAS] = {7, 8};
     struct reel_channel own = {.id = 77777, .name = "/state", .type = "toy/State", .encoding = "toy"};

@@ -46,7 +46,8 @@ static inline uint32_t toy_compressed_chunk(struct toy *t, uint32_t part, enum r
     return toy_add_chunk(t, (struct reel_chunk){.part = part, .codec = codec, .offset = offset, .stored = stored, .raw = size});
 }
 
-/* `chunks` chunks of `size` bytes over two parts, in turn zlib, zstd, lz4 and plain; one channel, messages of up to 3000 bytes in random order. */
+/* `chunks` chunks of `size` bytes over two parts, in turn zlib, zstd, lz4 and plain; one channel, messages of up to 3000 bytes in random
+ * order. */
 static inline void toy_with_chunks(struct toy *t, uint64_t seed, uint32_t chunks, size_t size, uint64_t messages) {
     static const enum reel_codec codecs[] = {REEL_CODEC_ZLIB, REEL_CODEC_ZSTD, REEL_CODEC_LZ4, REEL_CODEC_NONE};
     seed = seed * 0x9e3779b97f4a7c15u | 1;

@@ -30,7 +30,7 @@ static inline int oracle_compare(const void *a, const void *b) {
 
 static inline bool oracle_any(const char *const *globs, uint32_t n, const char *text) {
     for (uint32_t i = 0; i < n; i++) {
-        if (reel_glob_match(globs[i], text)) {
+        if (reel_topic_match(globs[i], text)) {
             return true;
         }
     }
@@ -61,7 +61,8 @@ static inline size_t oracle_last(const struct toy *t, uint32_t source, const str
             for (size_t i = 0; i < t->n_entries; i++) {
                 const struct reel_entry *e = &t->entries[i];
                 struct wanted w = {.entry = *e, .source = source};
-                bool counts = e->time_ns < q->start_ns && (q->lookback_ns <= 0 || e->time_ns >= q->start_ns - q->lookback_ns) && oracle_selected(q, &t->channels[e->channel]);
+                bool counts = e->time_ns < q->start_ns && (q->lookback_ns <= 0 || e->time_ns >= q->start_ns - q->lookback_ns) &&
+                              oracle_selected(q, &t->channels[e->channel]);
                 if (!counts || strcmp(t->channels[e->channel].name, t->channels[c].name) != 0) {
                     continue;
                 }
@@ -80,7 +81,8 @@ static inline size_t oracle_last(const struct toy *t, uint32_t source, const str
     return n;
 }
 
-static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q, struct wanted *w, size_t n) {
+static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q, struct wanted *w,
+                                   size_t n) {
     uint64_t seen[8][64] = {0}, bucket[8][64] = {0};
     int64_t origin = INT64_MAX;
     for (uint32_t s = 0; s < n_toys; s++) {
@@ -135,8 +137,8 @@ static inline size_t oracle_stream(const struct toy *const *toys, uint32_t n_toy
 
 static inline bool oracle_agrees(const struct wanted *w, const struct reel_stream *s, const struct reel_message *m) {
     return m->source == w->source && s->channel_source[m->channel] == w->source && s->channels[m->channel]->id == w->entry.channel &&
-           m->time_ns == w->entry.time_ns && m->size == w->entry.size && m->entry.offset == w->entry.offset && m->entry.chunk == w->entry.chunk &&
-           m->before_start == w->front && (m->front > 0) == w->front;
+           m->time_ns == w->entry.time_ns && m->size == w->entry.size && m->entry.offset == w->entry.offset &&
+           m->entry.chunk == w->entry.chunk && m->before_start == w->front && (m->front > 0) == w->front;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* Writers for tests of plan and render. toy_planned writes
  *
  *   head    "TOYHEAD!", messages u64, place of the tail u64, CRC-32 of the message groups u32 (toy_hashed; else 0)
- *   groups  per message: 'M', channel u32, time i64, size u32, payload; then 'G', CRC-32 of the group so far u32 (0 when it is too large for a patch).
- *           A group ends after 20 messages or 4000 bytes; a message over 2000 bytes stands alone (so the one before is given back)
- *   tail    a part for every 8 groups: 'T', per group: offset, size, first u64, count u32, its note (time of its first message), times of all its messages;
- *           then a last part: 'E', places of all parts before it
+ *   groups  per message: 'M', channel u32, time i64, size u32, payload; then 'G', CRC-32 of the group so far u32 (0 when it is too large
+ * for a patch). A group ends after 20 messages or 4000 bytes; a message over 2000 bytes stands alone (so the one before is given back) tail
+ * a part for every 8 groups: 'T', per group: offset, size, first u64, count u32, its note (time of its first message), times of all its
+ * messages; then a last part: 'E', places of all parts before it
  *
  * toy_streamed writes "[", per message the same record, "]" and a count; a group is as many bytes as toy_streamed_group says. */
 #ifndef REEL_TESTS_TOY_WRITER_H
@@ -148,7 +148,8 @@ static inline bool toy_tail(struct reel_write *w, uint64_t part, struct reel_sin
     .open = toy_writer_open, .close = toy_writer_close, .head = toy_head, .messages = toy_messages, .tail_parts = toy_tail_parts,          \
     .tail = toy_tail
 static const struct reel_writer toy_planned = {.name = "toy", .extension = ".toy", TOY_PLANNED};
-static const struct reel_writer toy_hashed = {.name = "toy", .extension = ".toy", .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_REBASES_CUT, TOY_PLANNED};
+static const struct reel_writer toy_hashed = {
+    .name = "toy", .extension = ".toy", .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_REBASES_CUT, TOY_PLANNED};
 
 /* --- streamed --- */
 
@@ -226,7 +227,8 @@ static inline void toy_check_record(struct cursor *c, const struct toy *toys, co
 }
 
 /* A planned output from end to end: each byte is accounted for. `tail` (may be NULL) gets the place of the tail. */
-static inline void toy_check_planned(struct bytes all, const struct toy *toys, const struct wanted *w, size_t n, bool hashed, int64_t rebase) {
+static inline void toy_check_planned(struct bytes all, const struct toy *toys, const struct wanted *w, size_t n, bool hashed,
+                                     int64_t rebase) {
     struct cursor c = cursor_of(all);
     assert_true(bytes_is(cursor_bytes(&c, 8), "TOYHEAD!"));
     assert_true(cursor_u64le(&c) == n);
