@@ -13,12 +13,15 @@
 #include <cmocka.h>
 
 #define BAG_PACK REEL_SCRATCH "/bag.pack"
+#ifndef BAG_FORMAT
+#define BAG_FORMAT &reel_format_rosbag1
+#endif
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
 static inline struct reel_recording *bag_try(struct bytes data, struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.bag", err);
     assert_non_null(source);
-    if (!reel_scan_run(&source, 1, &reel_format_rosbag1, BAG_PACK, NULL, err)) {
+    if (!reel_scan_run(&source, 1, BAG_FORMAT, BAG_PACK, NULL, err)) {
         reel_source_free(source);
         return NULL;
     }

@@ -10,7 +10,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'shared', 'samples')
-EXPECTED = 20  # samples that should be there
+EXPECTED = 26  # samples that should be there
 CUTS = 20
 sys.path.insert(0, os.path.join(HERE, 'e2e'))
 
@@ -50,7 +50,7 @@ def check_info(path, info, topics, total, first_ns, last_ns):
     check_equal('payloads', rows_by_topic(path, topics), topics)
 
 
-def check_rosbag1(path, truth, server):
+def check_rosbag(path, truth, server):
     from harness import reel
     info = json.loads(reel('info', path, '--json').stdout)
     topics = {name: {'count': t['count'], 'bytes': t['bytes'], 'first_ns': t['first_ns'], 'last_ns': t['last_ns'], 'sha': t['payload_sha256_time_order']}
@@ -111,7 +111,7 @@ def main():
     from harness import Server
     passed = failed = 0
     server = Server()
-    for folder, check in (('rosbag1', check_rosbag1), ('nanover', check_nanover)):
+    for folder, check in (('rosbag1', check_rosbag), ('rosbag2.0', check_rosbag), ('nanover', check_nanover)):
         for name, truth in sorted(json.loads(load(folder, 'truth.json')).items()):
             if args.filter not in 'truth.' + name:
                 continue

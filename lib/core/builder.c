@@ -50,10 +50,11 @@ struct reel_builder *builder_new(const char *pack_path, const char *format, uint
     b->scratch = malloc(PACK_BOUND(REEL_SEGMENT_ENTRIES, PACK_ENTRY_COLUMNS));
     b->chunks = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->chunks);
     b->before = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->before);
+    b->first_raw = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->first_raw);
     b->model.arena.max = REEL_MODEL_MAX;
     b->model.part_sizes = malloc((n_parts ? n_parts : 1) * sizeof *part_sizes);
     b->model.format = arena_text(&b->model.arena, format);
-    if (!b->scratch || !b->chunks || !b->before || !b->model.part_sizes || !b->model.format) {
+    if (!b->scratch || !b->chunks || !b->before || !b->first_raw || !b->model.part_sizes || !b->model.format) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -89,6 +90,7 @@ void builder_free(struct reel_builder *b) {
     free(b->lanes);
     free(b->chunks);
     free(b->before);
+    free(b->first_raw);
     free(b->scratch);
     free(b->path);
     free(b->temporary);
@@ -149,13 +151,31 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     return write_bytes(b, b->scratch, size, err);
 }
 
+/* How many raw bytes a chunk has: one of the first 4096 (all parts are among them), or one of the last 4096 to 8192. */
+static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
+    if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
+        *raw = b->chunks[id - b->chunks_first].raw;
+        return true;
+    }
+    if (id < REEL_SEGMENT_ENTRIES && id < b->model.n_chunks) {
+        *raw = b->first_raw[id];
+        return true;
+    }
+    if (id < b->chunks_first && b->chunks_first - id <= REEL_SEGMENT_ENTRIES) {
+        *raw = b->before[REEL_SEGMENT_ENTRIES - (b->chunks_first - id)].raw;
+        return true;
+    }
+    return false;
+}
+
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err) {
-    if (c->part >= b->model.n_parts || (c->codec == REEL_CODEC_NONE && c->raw != c->stored)) {
+    uint64_t room = c->part < b->model.n_parts ? b->model.part_sizes[c->part] : 0;
+    bool known = c->part < b->model.n_parts || ((c->part & REEL_INSIDE) != 0 && chunk_raw(b, c->part & ~REEL_INSIDE, &room));
+    if (!known || (c->codec == REEL_CODEC_NONE && c->raw != c->stored)) {
         return reel_fail(err, REEL_ARGUMENT, "chunk at %llu: file %u, %llu plain bytes of %llu", (unsigned long long)c->offset, c->part,
                          (unsigned long long)c->raw, (unsigned long long)c->stored);
     }
-    uint64_t part_size = b->model.part_sizes[c->part];
-    if (c->offset > part_size || c->stored > part_size - c->offset) {
+    if (c->offset > room || c->stored > room - c->offset) {
         return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset,
                          (unsigned long long)c->stored);
     }
@@ -166,25 +186,11 @@ bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint3
         return false;
     }
     b->chunks[b->n_chunks++] = *c;
+    if (b->model.n_chunks < REEL_SEGMENT_ENTRIES) {
+        b->first_raw[b->model.n_chunks] = c->raw;
+    }
     *id = (uint32_t)b->model.n_chunks++;
     return true;
-}
-
-/* The chunk of an entry: one of the parts, or one of the last 4096 to 8192. */
-static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
-    if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
-        *raw = b->chunks[id - b->chunks_first].raw;
-        return true;
-    }
-    if (id < b->model.n_parts) {
-        *raw = b->model.part_sizes[id];
-        return true;
-    }
-    if (id < b->chunks_first && b->chunks_first - id <= REEL_SEGMENT_ENTRIES) {
-        *raw = b->before[REEL_SEGMENT_ENTRIES - (b->chunks_first - id)].raw;
-        return true;
-    }
-    return false;
 }
 
 /* ---- entries */

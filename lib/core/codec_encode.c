@@ -24,6 +24,8 @@ static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_prefer
         return LZ4F_compressFrameBound(size, lz4);
     case REEL_CODEC_ZSTD:
         return ZSTD_compressBound(size);
+    case REEL_CODEC_ROWS:
+        return 0;
     }
     return 0;
 }
@@ -76,6 +78,8 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
         made = ZSTD_compress(out, *room, raw.data, raw.size, ZSTD_LEVEL);
         *room = made;
         return !ZSTD_isError(made);
+    case REEL_CODEC_ROWS:
+        return false;
     }
     return false;
 }

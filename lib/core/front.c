@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/merge.h"
 #include "core/pack_model.h"
 
 struct reel_front *reel_front_ref(struct reel_front *front) {
@@ -69,6 +70,7 @@ bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, in
         return reel_fail_memory(err);
     }
     struct reel_message *m = &f->messages[f->n_messages++];
+    time_ns = merge_shifted(time_ns, f->stream->shifts[f->source]);
     *m = (struct reel_message){
         .time_ns = time_ns, .channel = position, .source = f->source, .size = (uint32_t)size, .before_start = true, .owned = TAKE(owned)};
     m->entry = (struct reel_entry){.time_ns = time_ns, .size = (uint32_t)size};
@@ -107,16 +109,25 @@ static int compare_last(const void *a, const void *b) {
     return pack_key_compare(&q, &p);
 }
 
+/* The selection's start on the clock of one source. */
+static int64_t start_of(const struct reel_stream *s, const struct reel_selection *selection, uint32_t source) {
+    int64_t start;
+    bool before = s->shifts[source] > 0; /* an instant that 64 bits do not reach is before, or after, all its messages */
+    return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX) : start;
+}
+
 static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n,
                       struct reel_error *err) {
-    int64_t lookback = selection->lookback_ns, start = selection->start_ns;
+    int64_t lookback = selection->lookback_ns;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         struct last l = {.channel = s->channels[i], .source = s->channel_source[i], .position = i};
+        int64_t start = start_of(s, selection, l.source);
         l.not_before = lookback > 0 && start > INT64_MIN + lookback ? start - lookback : INT64_MIN;
         if (!reel_reader_back(s->readers[l.source], l.channel->id, start, take_first, &l, err)) {
             return false;
         }
         if (l.found) {
+            l.entry.time_ns = merge_shifted(l.entry.time_ns, s->shifts[l.source]);
             last[(*n)++] = l;
         }
     }
@@ -176,7 +187,7 @@ static bool add_state(struct reel_front *f, const struct reel_selection *selecti
             }
         }
         f->source = source;
-        if (!info->format->state_at(s->readers[source], selection->start_ns, wanted, f, err)) {
+        if (!info->format->state_at(s->readers[source], start_of(s, selection, source), wanted, f, err)) {
             return false;
         }
     }

@@ -22,6 +22,8 @@ enum {
     REEL_GLOB_STEPS_MAX = 1 << 20,
     REEL_OVERLAP_MAX = 16,              /* segments of one channel that may overlap before they are compacted */
     REEL_CHUNK_RAW_MAX_MIB = 4096,      /* one compressed chunk, decoded */
+    REEL_CONNECTION_MAX = 32 << 20,     /* what describes one connection of a ROS bag 2.0, all schemas together */
+    REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
 };
 
 #endif

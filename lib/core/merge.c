@@ -40,7 +40,7 @@ static int compare_places(const struct pack_key *a, uint32_t a_source, const str
 
 static int compare_first(const void *a, const void *b) {
     const struct merge_segment *x = a, *y = b;
-    return compare_places(&x->segment->first, x->source, &y->segment->first, y->source);
+    return compare_places(&x->first, x->source, &y->first, y->source);
 }
 
 struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err) {
@@ -54,11 +54,18 @@ struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_er
         return NULL;
     }
     *m = (struct merge){.segments = segments, .latest = latest, .n = n, .from = {.key = {.time_ns = REEL_TIME_MIN}}};
+    for (size_t i = 0; i < n; i++) {
+        struct merge_segment *s = &segments[i];
+        s->first = s->segment->first;
+        s->last = s->segment->last;
+        s->first.time_ns = merge_shifted(s->first.time_ns, s->shift_ns);
+        s->last.time_ns = merge_shifted(s->last.time_ns, s->shift_ns);
+    }
     if (n > 1) {
         qsort(segments, n, sizeof *segments, compare_first);
     }
     for (size_t i = 0; i < n; i++) {
-        int64_t last = segments[i].segment->last.time_ns;
+        int64_t last = segments[i].last.time_ns;
         latest[i] = i > 0 && latest[i - 1] > last ? latest[i - 1] : last;
     }
     return m;
@@ -169,6 +176,14 @@ static bool load(struct lane *lane, const struct merge_segment *s, struct reel_e
            reel_fail(err, REEL_CHANGED, "a segment of the index does not hold together");
 }
 
+static inline bool lane_next(struct lane *lane) {
+    if (!pack_cursor_next(&lane->cursor, &lane->entry)) {
+        return false;
+    }
+    lane->entry.time_ns = merge_shifted(lane->entry.time_ns, lane->of->shift_ns);
+    return true;
+}
+
 static struct lane *take_lane(struct merge *m, struct reel_error *err) {
     struct lane *lane = m->free;
     if (lane) {
@@ -181,7 +196,7 @@ static struct lane *take_lane(struct merge *m, struct reel_error *err) {
 
 /* Opens a segment at its first entry that is not before m->from. */
 static bool open_segment(struct merge *m, const struct merge_segment *s, struct reel_error *err) {
-    if (compare_places(&s->segment->last, s->source, &m->from.key, m->from.source) < 0) {
+    if (compare_places(&s->last, s->source, &m->from.key, m->from.source) < 0) {
         return true;
     }
     struct lane *lane = take_lane(m, err);
@@ -192,7 +207,7 @@ static bool open_segment(struct merge *m, const struct merge_segment *s, struct 
         close_lane(m, lane);
         return false;
     }
-    while (pack_cursor_next(&lane->cursor, &lane->entry)) {
+    while (lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
         if (compare_places(&key, s->source, &m->from.key, m->from.source) >= 0) {
             return push(m, lane, err);
@@ -208,7 +223,7 @@ static bool open_reached(struct merge *m, struct reel_error *err) {
         if (m->open > 0) {
             const struct lane *top = m->heap[0].lane;
             struct pack_key key = pack_key_of(&top->entry);
-            if (compare_places(&s->segment->first, s->source, &key, top->of->source) > 0) {
+            if (compare_places(&s->first, s->source, &key, top->of->source) > 0) {
                 break;
             }
         }
@@ -231,7 +246,7 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
     *entry = lane->entry;
     *source = lane->of->source;
     *channel = lane->of->channel;
-    if (pack_cursor_next(&lane->cursor, &lane->entry)) {
+    if (lane_next(lane)) {
         m->heap[0].time_ns = lane->entry.time_ns;
     } else {
         close_lane(m, lane);
@@ -246,14 +261,13 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
 /* Entries of one segment that lie in [from, to). */
 static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_place *from, const struct merge_place *to,
                      uint64_t *count, struct reel_error *err) {
-    const struct pack_segment *p = s->segment;
-    if (compare_places(&p->last, s->source, &from->key, from->source) < 0 ||
-        compare_places(&p->first, s->source, &to->key, to->source) >= 0) {
+    if (compare_places(&s->last, s->source, &from->key, from->source) < 0 ||
+        compare_places(&s->first, s->source, &to->key, to->source) >= 0) {
         return true;
     }
-    if (compare_places(&p->first, s->source, &from->key, from->source) >= 0 &&
-        compare_places(&p->last, s->source, &to->key, to->source) < 0) {
-        *count += p->count;
+    if (compare_places(&s->first, s->source, &from->key, from->source) >= 0 &&
+        compare_places(&s->last, s->source, &to->key, to->source) < 0) {
+        *count += s->segment->count;
         return true;
     }
     struct lane *lane = take_lane(m, err);
@@ -261,7 +275,7 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
         return false;
     }
     bool good = load(lane, s, err);
-    while (good && pack_cursor_next(&lane->cursor, &lane->entry)) {
+    while (good && lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
         *count +=
             compare_places(&key, s->source, &from->key, from->source) >= 0 && compare_places(&key, s->source, &to->key, to->source) < 0;

@@ -10,7 +10,14 @@ struct merge_segment {
     const struct reel_index *index;
     uint32_t source;  /* position of the recording */
     uint32_t channel; /* position in the stream's channels */
+    int64_t shift_ns; /* added to the times of its entries; the caller has seen that none overflows */
+    struct pack_key first, last; /* of the segment, shifted; filled by merge_new() */
 };
+
+/* Wraps where the index lies; a true one has been seen to stay inside. */
+static inline int64_t merge_shifted(int64_t time_ns, int64_t shift_ns) {
+    return (int64_t)((uint64_t)time_ns + (uint64_t)shift_ns);
+}
 
 struct merge_place { /* order of messages in a stream */
     struct pack_key key;
@@ -26,7 +33,7 @@ void merge_free(struct merge *m);
 /* Starts (again) with the first entry at or after `from`. */
 void merge_seek(struct merge *m, const struct merge_place *from);
 
-/* The next entry; its channel id is the recording's own. */
+/* The next entry, its time shifted; its channel id is the recording's own. */
 enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
 
 /* Adds to counts[channel] how many entries of each stream channel lie in [from, to): whole segments by their count, only those at the edges

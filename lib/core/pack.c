@@ -207,7 +207,7 @@ bool pack_unpack_chunks(struct bytes data, uint32_t count, struct reel_chunk *ou
     for (uint32_t i = 0; i < count; i++) {
         out[i].part = (uint32_t)column_next(&columns[0]);
         uint64_t codec = column_next(&columns[1]);
-        if (codec > REEL_CODEC_ZSTD) {
+        if (codec > REEL_CODEC_ROWS) {
             return false;
         }
         out[i].codec = (enum reel_codec)codec;

@@ -1,6 +1,6 @@
 /* From (chunk, offset, size) to bytes. Plain chunks are read through a window that grows while reads follow each other and shrinks when
  * they jump, so that a sparse selection does not read the file between; compressed chunks come from the shared cache, huge ones from a file
- * they were spooled to once. */
+ * they were spooled to once. Chunks that are sources for others (members of archives, databases) are opened once a recording. */
 #include "core/reader.h"
 
 #include <stdatomic.h>
@@ -39,10 +39,10 @@ static void release(struct reel_recording *r) {
     if (r->own_cache) {
         reel_cache_free(r->cache);
     }
-    for (size_t i = 0; i < r->n_spooled; i++) {
-        reel_source_free(r->spooled[i].source);
+    for (size_t i = r->n_opened; i-- > 0;) {
+        reel_source_free(r->opened[i].source);
     }
-    free(r->spooled);
+    free(r->opened);
     for (uint32_t i = 0; i < r->n_parts; i++) {
         reel_source_free(r->parts[i]);
     }
@@ -128,25 +128,76 @@ const struct reel_index *reel_recording_index(const struct reel_recording *r) {
     return r->index;
 }
 
-/* The spooled source of a huge chunk; made by the first who asks, the others wait for it. */
-static struct reel_source *spooled_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *chunk, struct reel_error *err) {
-    struct reel_source *found = NULL;
-    pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; i < r->n_spooled && !found; i++) {
-        found = r->spooled[i].chunk == id ? r->spooled[i].source : NULL;
+/* ---- chunks as sources */
+
+static struct reel_source *opened_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err);
+
+static struct reel_source *find_opened(struct reel_recording *r, uint32_t id) {
+    for (size_t i = 0; i < r->n_opened; i++) {
+        if (r->opened[i].chunk == id) {
+            return r->opened[i].source;
+        }
     }
-    if (!found && !GROW_ARRAY(r->spooled, r->n_spooled, r->cap_spooled)) {
+    return NULL;
+}
+
+/* What chunk `id` lies in: a part, or an earlier chunk. */
+static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    if (row->part < r->n_parts) {
+        return r->parts[row->part];
+    }
+    uint32_t in = row->part & ~REEL_INSIDE;
+    if (row->part < REEL_INSIDE || in >= id) {
+        reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
+        return NULL;
+    }
+    pthread_mutex_lock(&r->lock);
+    struct reel_source *found = find_opened(r, in);
+    pthread_mutex_unlock(&r->lock);
+    if (found) {
+        return found;
+    }
+    uint32_t first, count;
+    AUTO_MEM struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
+    if (!rows) {
         reel_fail_memory(err);
-    } else if (!found) {
-        char *path = NULL;
-        if (r->derived_folder && asprintf(&path, "%s/%s.%u.raw", r->derived_folder, r->derived_name, id) < 0) {
-            path = NULL;
+        return NULL;
+    }
+    return index_read_chunks(r->index, in, rows, &first, &count, err) ? opened_chunk(r, in, &rows[in - first], err) : NULL;
+}
+
+static struct reel_source *open_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_source *base,
+                                      struct reel_error *err) {
+    if (row->codec == REEL_CODEC_NONE) {
+        return reel_source_slice(base, row->offset, row->stored, err);
+    }
+    if (row->codec == REEL_CODEC_ROWS) {
+        const struct reel_format *format = reel_index_info(r->index)->format;
+        if (format->open_rows && row->offset == 0 && row->stored == base->size) {
+            return format->open_rows(base, err);
         }
-        found = spool_file(chunk, r->parts[chunk->part], path, err);
-        if (found) {
-            r->spooled[r->n_spooled++] = (struct spooled){.chunk = id, .source = found};
-        }
-        free(path);
+        reel_fail(err, REEL_CHANGED, "the index knows no rows of %s", base->name);
+        return NULL;
+    }
+    AUTO_MEM char *path = NULL;
+    if (r->derived_folder && asprintf(&path, "%s/%s.%u.raw", r->derived_folder, r->derived_name, id) < 0) {
+        path = NULL;
+    }
+    return spool_file(row, base, path, err);
+}
+
+/* The chunk as a source; made by the first who asks, the others wait for it. */
+static struct reel_source *opened_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    struct reel_source *base = base_of(r, id, row, err);
+    if (!base) {
+        return NULL;
+    }
+    pthread_mutex_lock(&r->lock);
+    struct reel_source *found = find_opened(r, id);
+    if (!found && !GROW_ARRAY(r->opened, r->n_opened, r->cap_opened)) {
+        reel_fail_memory(err);
+    } else if (!found && (found = open_chunk(r, id, row, base, err)) != NULL) {
+        r->opened[r->n_opened++] = (struct opened){.chunk = id, .source = found};
     }
     pthread_mutex_unlock(&r->lock);
     return found;
@@ -186,12 +237,7 @@ static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, st
         r->rows_count = 0;
         return NULL;
     }
-    const struct reel_chunk *row = &r->rows[id - r->rows_first];
-    if (row->part >= r->recording->n_parts) {
-        reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
-        return NULL;
-    }
-    return row;
+    return &r->rows[id - r->rows_first];
 }
 
 /* The decoded chunk, pinned as r->block. */
@@ -204,11 +250,15 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     if ((r->block = cache_find(rec->cache, rec->number, id))) {
         return true;
     }
+    struct reel_source *base = base_of(rec, id, row, err);
+    if (!base) {
+        return false;
+    }
     AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
     if (!data) {
         return reel_fail_memory(err);
     }
-    if (!codec_decode(row->codec, rec->parts[row->part], row->offset, row->stored, data, row->raw, err)) {
+    if (!codec_decode(row->codec, base, row->offset, row->stored, data, row->raw, err)) {
         return reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset);
     }
     r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
@@ -227,13 +277,12 @@ static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t
     }
     *direct = NULL;
     if (row->codec == REEL_CODEC_NONE) {
-        *source = r->recording->parts[row->part];
         *at = row->offset + offset;
-        return true;
+        return (*source = base_of(r->recording, id, row, err)) != NULL;
     }
-    if (row->raw > REEL_CHUNK_MEMORY_MAX) {
+    if (row->codec == REEL_CODEC_ROWS || row->raw > REEL_CHUNK_MEMORY_MAX) {
         *at = offset;
-        return (*source = spooled_source(r->recording, id, row, err)) != NULL;
+        return (*source = opened_chunk(r->recording, id, row, err)) != NULL;
     }
     if (!pin_block(r, id, row, err)) {
         return false;
@@ -247,7 +296,7 @@ static bool fill_window(struct reel_reader *r, struct reel_source *source, uint6
     uint64_t end = r->window_offset + r->window_size;
     bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
     r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
-    size_t want = size > r->ahead ? size : r->ahead;
+    size_t want = size > r->ahead || source->sparse ? size : r->ahead;
     want = want > source->size - at ? (size_t)(source->size - at) : want;
     r->window_size = 0;
     if (want > r->window_capacity || (r->window_capacity > WINDOW_KEPT && want <= WINDOW_KEPT)) {
@@ -330,14 +379,18 @@ bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, stru
 
 bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, struct reel_description *out, struct reel_error *err) {
     *out = (struct reel_description){.publish_ns = e->time_ns};
-    const struct reel_format *format = reel_index_info(r->recording->index)->format;
-    struct bytes head;
-    if (!format->describe) {
+    const struct reel_index *index = r->recording->index;
+    const struct reel_index_info *info = reel_index_info(index);
+    struct bytes head = bytes_of("", 0);
+    if (!info->format->describe) {
         return true;
     }
-    if (!reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) {
+    if (e->head > 0 && !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* of no bytes, no chunk is decoded */
         return false;
     }
-    format->describe(head, e, out);
+    if (e->channel >= info->n_channels) {
+        return reel_fail(err, REEL_CHANGED, "the index knows no channel %u", e->channel);
+    }
+    info->format->describe(head, e, reel_index_channel(index, e->channel), out);
     return true;
 }

@@ -7,7 +7,7 @@
 #include "core/cache.h"
 #include "core/index.h"
 
-struct spooled { /* a huge compressed chunk, decoded once */
+struct opened { /* a chunk that is a source: a huge compressed one, decoded once; the rows of a database; one that holds other chunks */
     uint32_t chunk;
     struct reel_source *source;
 };
@@ -21,9 +21,9 @@ struct reel_recording {
     bool own_cache;
     char *derived_folder, *derived_name;
     _Atomic uint32_t references;
-    pthread_mutex_t lock; /* for spooled */
-    struct spooled *spooled;
-    size_t n_spooled, cap_spooled;
+    pthread_mutex_t lock; /* for opened */
+    struct opened *opened; /* those inside of others stand behind them */
+    size_t n_opened, cap_opened;
 };
 
 #endif

@@ -27,12 +27,28 @@ bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct 
     return builder_set_channel(scan->builder, id, c, err);
 }
 
+/* Ids below n_parts are the scan's own parts, which in a scan within a scan are chunks of the recording: those have been added before, so
+ * that no id that reel_scan_chunk() gives is as small as theirs. */
+static uint32_t chunk_of(const struct reel_scan *scan, uint32_t id) {
+    return scan->places && id < scan->n_parts ? scan->places[id].chunk : id;
+}
+
 bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err) {
-    return builder_add_chunk(scan->builder, chunk, id, err);
+    struct reel_chunk c = *chunk;
+    if (scan->places && c.part < scan->n_parts) {
+        uint32_t in = scan->places[c.part].chunk;
+        c.part = in < scan->builder->model.n_parts ? in : REEL_INSIDE | in;
+    }
+    return builder_add_chunk(scan->builder, &c, id, err);
 }
 
 bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err) {
-    return builder_add_entry(scan->builder, entry, err);
+    if (!scan->places) {
+        return builder_add_entry(scan->builder, entry, err);
+    }
+    struct reel_entry e = *entry;
+    e.chunk = chunk_of(scan, e.chunk);
+    return builder_add_entry(scan->builder, &e, err);
 }
 
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err) {
@@ -44,6 +60,7 @@ bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *
         return reel_fail_memory(err);
     }
     struct reel_attachment copy = *a;
+    copy.chunk = chunk_of(scan, a->chunk);
     copy.name = arena_text(&m->arena, a->name);
     copy.media_type = arena_text(&m->arena, a->media_type ? a->media_type : "application/octet-stream");
     if (!copy.name || !copy.media_type) {
@@ -81,11 +98,19 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
         return true;
     }
     char line[1024];
+    int place = 0;
+    if (scan->places && part < scan->n_parts) {
+        const struct reel_place *p = &scan->places[part];
+        place = snprintf(line, sizeof line / 2, "%s: ", scan->parts[part]->name);
+        place = place < 0 ? 0 : place < (int)sizeof line / 2 ? place : (int)sizeof line / 2 - 1;
+        offset = p->packed ? p->offset : p->offset + offset;
+        part = p->part;
+    }
     va_list arguments;
     va_start(arguments, text);
-    int n = vsnprintf(line, sizeof line, text, arguments);
+    int n = vsnprintf(line + place, sizeof line - (size_t)place, text, arguments);
     va_end(arguments);
-    size_t size = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    size_t size = n < 0 ? (size_t)place : (size_t)(place + n) < sizeof line ? (size_t)(place + n) : sizeof line - 1;
     const char *copy = arena_utf8(&m->arena, bytes_of(line, size));
     if (copy) {
         m->findings[m->n_findings++] =

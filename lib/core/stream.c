@@ -4,6 +4,7 @@
 
 #include "core/front.h"
 #include "core/merge.h"
+#include "core/naming.h"
 #include "core/reader.h"
 #include "core/stream.h"
 
@@ -13,6 +14,8 @@ struct stream {
     struct reel_reader **readers;
     const struct reel_channel **channels;
     uint32_t *channel_source;
+    enum reel_clock *clocks;
+    int64_t *shifts;
     size_t cap_channels, cap_sources;
     uint32_t n_selected; /* channels of the recordings; those of the front come behind */
     struct merge *merge;
@@ -145,6 +148,8 @@ static void stream_free(struct reel_stream *base) {
     free(s->readers);
     free(s->channels);
     free(s->channel_source);
+    free(s->clocks);
+    free(s->shifts);
     free(s->seen);
     free(s->last_bucket);
     free(s);
@@ -188,28 +193,43 @@ static bool any_glob_matches(const char *const *globs, uint32_t n, const char *t
     return false;
 }
 
-static bool wants(const struct reel_selection *q, const char *topic) {
-    return (q->n_topics == 0 || any_glob_matches(q->topics, q->n_topics, topic)) && !any_glob_matches(q->exclude, q->n_exclude, topic);
+/* What one name of a channel is in the selection: also under the name that it gets by its prefix. */
+struct standing {
+    bool named, excluded;
+};
+static struct standing standing_of(const struct reel_selection *q, const char *prefix, const char *topic) {
+    struct standing s = {.named = any_glob_matches(q->topics, q->n_topics, topic),
+                         .excluded = any_glob_matches(q->exclude, q->n_exclude, topic)};
+    char full[2048];
+    if (prefix[0] != '\0' && naming_join(prefix, topic, full, sizeof full)) {
+        s.named |= any_glob_matches(q->topics, q->n_topics, full);
+        s.excluded |= any_glob_matches(q->exclude, q->n_exclude, full);
+    }
+    return s;
+}
+
+static bool wants(const struct reel_selection *q, const char *prefix, const char *topic) {
+    struct standing s = standing_of(q, prefix, topic);
+    return (q->n_topics == 0 || s.named) && !s.excluded;
 }
 
 /* A channel that is found under several topics is shown under those that are wanted; *shown is the channel itself when that is all of them,
  * a renamed copy when it is a part, NULL when it is none. */
-static bool select_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c,
+static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix, const struct reel_channel *c,
                            const struct reel_channel **shown, struct reel_error *err) {
     char name[1024] = "";
     size_t used = 0;
     uint32_t wanted = 0;
     for (uint32_t t = 0; t < c->n_topics; t++) {
-        if (wants(q, c->topics[t])) {
+        if (wants(q, prefix, c->topics[t])) {
             wanted++;
             used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
             used = used < sizeof name ? used : sizeof name - 1;
         }
     }
-    bool out = any_glob_matches(q->exclude, q->n_exclude, c->name),
-         by_name = q->n_topics > 0 && any_glob_matches(q->topics, q->n_topics, c->name);
-    *shown = !out && (wanted == c->n_topics || by_name) ? c : NULL;
-    if (*shown || out || wanted == 0) {
+    struct standing own = standing_of(q, prefix, c->name);
+    *shown = !own.excluded && (wanted == c->n_topics || own.named) ? c : NULL;
+    if (*shown || own.excluded || wanted == 0) {
         return true;
     }
     struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
@@ -236,61 +256,97 @@ static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t
     return true;
 }
 
-/* Channels and overlapping segments of one recording. */
-static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
-                       struct merge_segment **segments, size_t *n_segments, size_t *cap_segments, struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(recording);
-    for (uint32_t id = 0; id < index->info.n_channels; id++) {
-        const struct reel_channel *c;
-        if (!select_channel(s, q, reel_index_channel(index, id), &c, err)) {
-            return false;
-        }
-        if (!c) {
+struct segments { /* of all sources */
+    struct merge_segment *items;
+    size_t count, capacity;
+};
+
+/* Segments of one channel that overlap the selection. */
+static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source, const struct reel_selection *q,
+                         struct segments *segments, struct reel_error *err) {
+    for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
+        const struct pack_segment *segment = &index->model.segments[i];
+        int64_t shift = s->shifts[source], first = merge_shifted(segment->first.time_ns, shift),
+                last = merge_shifted(segment->last.time_ns, shift);
+        if (last < q->start_ns || (first >= q->end_ns && q->end_ns != REEL_TIME_MAX)) {
             continue;
         }
-        for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
-            const struct pack_segment *segment = &index->model.segments[i];
-            if (segment->last.time_ns < q->start_ns || (segment->first.time_ns >= q->end_ns && q->end_ns != REEL_TIME_MAX)) {
-                continue;
-            }
-            if (!GROW_ARRAY(*segments, *n_segments, *cap_segments)) {
-                return reel_fail_memory(err);
-            }
-            (*segments)[(*n_segments)++] =
-                (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels};
+        if (!GROW_ARRAY(segments->items, segments->count, segments->capacity)) {
+            return reel_fail_memory(err);
         }
-        if (!add_channel(s, c, source, err)) {
+        segments->items[segments->count++] =
+            (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels, .shift_ns = shift};
+    }
+    return true;
+}
+
+/* Channels and segments of one recording. */
+static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
+                       const struct naming *naming, struct segments *segments, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(recording);
+    for (uint32_t id = 0; id < index->info.n_channels; id++) {
+        const struct reel_channel *own = reel_index_channel(index, id), *c;
+        if (!select_channel(s, q, naming_prefix(naming, own, source), own, &c, err)) {
+            return false;
+        }
+        if (c && (!add_segments(s, index, id, source, q, segments, err) || !add_channel(s, c, source, err))) {
             return false;
         }
     }
     return true;
 }
 
+/* Clock and shift of one source. No time may pass 64 bits. */
+static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option, uint32_t source,
+                      struct reel_error *err) {
+    int64_t first, last;
+    s->clocks[source] = option && option->wall ? REEL_CLOCK_WALL : info->clock;
+    s->shifts[source] = option ? option->shift_ns : 0;
+    return (!__builtin_add_overflow(info->start_ns, s->shifts[source], &first) &&
+            !__builtin_add_overflow(info->end_ns, s->shifts[source], &last)) ||
+           reel_fail(err, REEL_ARGUMENT, "a shift of %lld ns takes times out of range", (long long)s->shifts[source]);
+}
+
+static void note_origin(struct stream *s, const struct reel_index_info *info, uint32_t source, bool *timed) {
+    int64_t start = info->start_ns + s->shifts[source];
+    if (info->messages > 0) {
+        s->origin_ns = !*timed || start < s->origin_ns ? start : s->origin_ns;
+        *timed = true;
+    }
+}
+
 static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
-                         struct reel_error *err) {
-    if (!(s->readers = calloc(n ? n : 1, sizeof *s->readers))) {
+                         const struct naming *naming, struct reel_error *err) {
+    s->readers = calloc(n ? n : 1, sizeof *s->readers);
+    s->clocks = calloc(n ? n : 1, sizeof *s->clocks);
+    s->shifts = calloc(n ? n : 1, sizeof *s->shifts);
+    if (!s->readers || !s->clocks || !s->shifts) {
         return reel_fail_memory(err);
     }
     s->base.readers = s->readers;
-    AUTO_MEM struct merge_segment *segments = NULL;
-    size_t n_segments = 0, cap_segments = 0;
-    bool timed = false;
-    for (uint32_t i = 0; i < n; i++) {
+    s->base.clocks = s->clocks;
+    s->base.shifts = s->shifts;
+    struct segments segments = {.count = 0};
+    bool timed = false, good = true;
+    for (uint32_t i = 0; i < n && good; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
         if (!(s->readers[i] = reel_reader_new(recordings[i], err))) {
+            free(segments.items);
             return false;
         }
         s->base.n_sources++;
-        if (info->messages > 0) {
-            s->origin_ns = !timed || info->start_ns < s->origin_ns ? info->start_ns : s->origin_ns;
-            timed = true;
-        }
-        if (!add_source(s, recordings[i], i, q, &segments, &n_segments, &cap_segments, err)) {
-            return false;
+        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) &&
+               add_source(s, recordings[i], i, q, naming, &segments, err);
+        if (good) {
+            note_origin(s, info, i, &timed);
         }
     }
     s->n_selected = s->base.n_channels;
-    return (s->merge = merge_new(TAKE(segments), n_segments, err)) != NULL;
+    if (!good) {
+        free(segments.items);
+        return false;
+    }
+    return (s->merge = merge_new(segments.items, segments.count, err)) != NULL;
 }
 
 static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
@@ -305,6 +361,16 @@ static bool open_front(struct stream *s, const struct reel_selection *q, struct 
     for (size_t i = 0; s->front && i < s->front->n_channels; i++) {
         if (!add_channel(s, s->front->channels[i], s->front->channel_source[i], err)) {
             return false;
+        }
+    }
+    return true;
+}
+
+/* Last, so that what is put in front was matched with the names that formats know. */
+static bool open_names(struct stream *s, const struct naming *naming, struct reel_error *err) {
+    for (uint32_t i = 0; i < s->base.n_channels; i++) {
+        if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i]))) {
+            return reel_fail_memory(err);
         }
     }
     return true;
@@ -334,7 +400,12 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
     s->base.ops = &stream_ops;
     s->start = (struct merge_place){.key = {.time_ns = selection->start_ns}};
     s->end_ns = selection->end_ns;
-    if (!open_sources(s, recordings, n_recordings, selection, err) || !open_front(s, selection, err) || !open_sampling(s, selection, err)) {
+    struct naming naming;
+    bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
+                open_sources(s, recordings, n_recordings, selection, &naming, err) && open_front(s, selection, err) &&
+                open_names(s, &naming, err) && open_sampling(s, selection, err);
+    naming_close(&naming);
+    if (!good) {
         stream_free(&s->base);
         return NULL;
     }
@@ -361,8 +432,12 @@ bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, 
 
 bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size,
                       struct reel_error *err) {
-    if (m->owned) {
-        memcpy(buffer, m->owned + offset, size);
+    if (m->owned || stream->ops->payload) {
+        struct bytes whole;
+        if (!reel_stream_payload(stream, m, &whole, err)) {
+            return false;
+        }
+        memcpy(buffer, whole.data + offset, size);
         return true;
     }
     return reel_reader_copy(stream->readers[m->source], m->entry.chunk, m->entry.offset + m->entry.head + offset, buffer, size, err);
@@ -373,6 +448,9 @@ bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *
         *out = bytes_of(m->owned, m->size);
         return true;
     }
+    if (stream->ops->payload) {
+        return stream->ops->payload(stream, m, out, err);
+    }
     return reel_reader_payload(stream->readers[m->source], &m->entry, out, err);
 }
 
@@ -381,5 +459,12 @@ bool reel_stream_describe(struct reel_stream *stream, const struct reel_message 
         *out = (struct reel_description){.publish_ns = m->time_ns};
         return true;
     }
-    return reel_reader_describe(stream->readers[m->source], &m->entry, out, err);
+    struct reel_entry own = m->entry; /* as the recording has it */
+    int64_t shift = stream->shifts[m->source];
+    own.time_ns = merge_shifted(own.time_ns, (int64_t)(0 - (uint64_t)shift));
+    if (!reel_reader_describe(stream->readers[m->source], &own, out, err)) {
+        return false;
+    }
+    out->publish_ns = merge_shifted(out->publish_ns, shift);
+    return true;
 }

@@ -6,15 +6,16 @@
 #define REEL_FORMATS_CARLA_H
 
 #include "core/cursor.h"
+#include "core/limits.h"
 #include "core/window.h"
 #include "formats/carla_wire.h"
 #include "reel/scan.h"
 
 #define CARLA_NS_PER_SEC 1000000000
-#define CARLA_DATE_MIN 946684800   /* 2000: CARLA is younger */
-#define CARLA_DATE_MAX 4102444800  /* 2100 */
-#define CARLA_ELAPSED_MAX 1e9      /* seconds; more is no time */
-#define CARLA_JUMP_MAX 86400.0     /* seconds from frame to frame; more is not believed */
+#define CARLA_DATE_MIN 946684800  /* 2000: CARLA is younger */
+#define CARLA_DATE_MAX 4102444800 /* 2100 */
+#define CARLA_ELAPSED_MAX 1e9     /* seconds; more is no time */
+#define CARLA_JUMP_MAX 86400.0    /* seconds from frame to frame; more is not believed */
 
 /* Packets by meaning, in the order in which a frame holds them. */
 enum carla_kind {
@@ -49,9 +50,9 @@ enum carla_kind {
 
 /* What only a look at the packets tells. */
 struct carla_layout {
-    uint8_t vec;                              /* bytes of a vec; 0 = not known yet */
-    uint8_t wheel;                            /* bytes of a wheel in packet 15; 0 = none was seen */
-    uint8_t attributes_from;                  /* attribute types count from 0 or 1 */
+    uint8_t vec;                                                /* bytes of a vec; 0 = not known yet */
+    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none was seen */
+    uint8_t attributes_from;                                    /* attribute types count from 0 or 1 */
     enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids; /* the numbering of 21…23 */
 };
 
@@ -77,7 +78,7 @@ enum carla_front {
 };
 struct carla_facts {
     const char *topic, *type;
-    uint8_t id;                                                                                    /* in the numbering of 0.9.16 */
+    uint8_t id; /* in the numbering of 0.9.16 */
     enum { CARLA_PLAIN, CARLA_LIST, CARLA_LIST_ADD, CARLA_LIST_PHYSICS, CARLA_LIST_BONES, CARLA_LIST_WHEELS, CARLA_OPAQUE } body;
     uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST): these, and that many vecs */
     enum carla_front front;
@@ -128,15 +129,15 @@ bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum ca
 /* --- the scan --- */
 
 enum carla_quirk { /* told one by one at first, then counted */
-    CARLA_OUTSIDE,
-    CARLA_NO_END,
-    CARLA_MISFIT,
-    CARLA_UNWALKED,
-    CARLA_NUMBER,
-    CARLA_ELAPSED,
-    CARLA_NO_POSITION,
-    CARLA_NO_TRAFFIC_LIGHT,
-    CARLA_QUIRKS
+                   CARLA_OUTSIDE,
+                   CARLA_NO_END,
+                   CARLA_MISFIT,
+                   CARLA_UNWALKED,
+                   CARLA_NUMBER,
+                   CARLA_ELAPSED,
+                   CARLA_NO_POSITION,
+                   CARLA_NO_TRAFFIC_LIGHT,
+                   CARLA_QUIRKS
 };
 
 struct carla_scan {
@@ -169,19 +170,21 @@ struct carla_scan {
 __attribute__((format(printf, 4, 5))) void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...);
 void carla_tell_rest(struct carla_scan *s);
 
-/* carla_learn.c: what a packet's data tell of the layout. */
-void carla_learn_ids(struct carla_scan *s, uint8_t id);                      /* by place, when a packet of 21…23 comes */
+/* --- carla_learn.c: what the packets tell of the layout, and what is told of the file --- */
+void carla_learn_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
 void carla_learn_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
-void carla_learn_vec(struct carla_scan *s, enum carla_kind kind, struct bytes data); /* only the first 2 bytes of a CARLA_LIST are looked at */
-void carla_learn_attributes(struct carla_scan *s, struct bytes data);
-bool carla_tell_file(struct carla_scan *s, struct reel_error *err);          /* channels and metadata, at the end */
+void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
+void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct bytes data);             /* a list of variable records */
+void carla_learn_attributes(struct carla_scan *s, struct bytes data);                                    /* of an event add packet */
+bool carla_tell_header(struct carla_scan *s, struct reel_error *err);
+bool carla_tell_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
 /* --- carla_state.c --- */
 bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
 
 /* --- carla_join.c: a list of the state before a cut and the list of its first frame, as one --- */
 /* Records of `front` whose key `own` has not, then all of `own`; *out from malloc. *joined false: they cannot be one packet. */
-bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct bytes front, struct bytes own, struct bytes *out, bool *joined,
-                struct reel_error *err);
+bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct bytes front, struct bytes own, struct bytes *out,
+                bool *joined, struct reel_error *err);
 
 #endif

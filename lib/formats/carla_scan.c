@@ -8,11 +8,10 @@
 #include <stdio.h>
 
 enum {
-    TOLD_EACH = 20,              /* findings of one kind told one by one */
+    TOLD_EACH = 20, /* findings of one kind told one by one */
     PROGRESS_STEP = 4 << 20,
-    WALKED_MAX = 64 << 20,       /* bytes of one packet whose records are walked */
-    FRAMES_AHEAD_MAX = 1 << 24,  /* after damage: how far the frame number may be */
-    HEADER_MAX = CARLA_HEADER_MIN + 65535,
+    WALKED_MAX = 64 << 20,      /* bytes of one packet whose records are walked */
+    FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
 };
 
 /* --- findings --- */
@@ -62,7 +61,8 @@ static void close_frame(struct carla_scan *s) {
         return;
     }
     if (!s->has[CARLA_POSITION]) {
-        carla_tell(s, CARLA_NO_POSITION, s->frame_at, "frame %llu at %llu has no position packet", long_of(s->frames), long_of(s->frame_at));
+        carla_tell(s, CARLA_NO_POSITION, s->frame_at, "frame %llu at %llu has no position packet", long_of(s->frames),
+                   long_of(s->frame_at));
     }
     if (!s->has[CARLA_TRAFFIC_LIGHT]) {
         carla_tell(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet", long_of(s->frames),
@@ -117,16 +117,18 @@ static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
     carla_tell(s, CARLA_MISFIT, s->at, "packet %u at %llu: its %u bytes do not end with its records", id, long_of(s->at), size);
 }
 
-static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, struct bytes total, uint32_t size) {
-    uint32_t record = carla_record_size(kind, &s->layout), n = load_u16le(total.data);
+static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint16_t n, uint32_t size) {
     if (n > 0 && id >= 21 && id <= 23) {
-        carla_learn_ids_by_size(s, id, (uint16_t)n, size);
+        carla_learn_ids_by_size(s, id, n, size);
         kind = (enum carla_kind)s->kinds[id];
-        record = carla_record_size(kind, &s->layout);
         if (carla_facts[kind].body != CARLA_LIST) {
-            return; /* the first of its kind: taken for wheels from now on */
+            return; /* by its size it holds wheels, and fits */
         }
     }
+    if (n > 0 && carla_facts[kind].vecs > 0 && !s->vec_proved) {
+        carla_learn_vec_by_size(s, kind, n, size);
+    }
+    uint32_t record = carla_record_size(kind, &s->layout);
     if (size != 2 + (uint64_t)n * record) {
         bool wraps = (size - 2) % record == 0 && (uint16_t)((size - 2) / record) == n;
         s->wrapped += wraps;
@@ -136,18 +138,16 @@ static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, s
     }
 }
 
+/* The size of a wheel is known once a packet fits only one. */
 static bool fits_physics(struct carla_scan *s, struct bytes data) {
-    struct carla_layout other = s->layout;
-    if (s->layout.vec == CARLA_VEC_DOUBLE || carla_fits(CARLA_PHYSICS, &s->layout, data)) {
-        s->layout.wheel = s->layout.wheel || s->layout.vec == CARLA_VEC_DOUBLE || load_u16le(data.data) == 0 ? s->layout.wheel : CARLA_WHEEL_NEW;
-        return true;
+    struct carla_layout old = s->layout, now = s->layout;
+    old.wheel = CARLA_WHEEL_OLD;
+    now.wheel = CARLA_WHEEL_NEW;
+    bool fits_old = carla_fits(CARLA_PHYSICS, &old, data), fits_now = carla_fits(CARLA_PHYSICS, &now, data);
+    if (s->layout.wheel == 0 && fits_old != fits_now) {
+        s->layout.wheel = fits_old ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
     }
-    other.wheel = s->layout.wheel == CARLA_WHEEL_OLD ? CARLA_WHEEL_NEW : CARLA_WHEEL_OLD;
-    if (!carla_fits(CARLA_PHYSICS, &other, data)) {
-        return false;
-    }
-    s->layout.wheel = s->layout.wheel ? s->layout.wheel : other.wheel;
-    return true;
+    return s->layout.wheel == CARLA_WHEEL_OLD ? fits_old : s->layout.wheel == CARLA_WHEEL_NEW ? fits_now : fits_old || fits_now;
 }
 
 /* Lists of variable records: walked to their end. */
@@ -165,11 +165,14 @@ static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind,
         carla_learn_ids_by_size(s, id, load_u16le(data.data), size);
         kind = (enum carla_kind)s->kinds[id];
     }
-    carla_learn_vec(s, kind, data);
-    if (kind == CARLA_EVENT_ADD) {
+    if (carla_facts[kind].vecs > 0 && s->layout.vec == 0) {
+        carla_learn_vec_by_walk(s, kind, data);
+    }
+    if (kind == CARLA_EVENT_ADD && !s->attributes_proved) {
         carla_learn_attributes(s, data);
     }
-    if (kind == CARLA_PHYSICS ? !fits_physics(s, data) : !carla_fits(kind, &s->layout, data)) {
+    bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data) : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
+    if (!fits) {
         misfit(s, id, size);
     }
     return true;
@@ -194,11 +197,7 @@ static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (!p) {
         return false;
     }
-    struct bytes total = bytes_of(p + CARLA_PACKET_HEAD, 2);
-    if (facts->vecs > 0 && !s->vec_proved) {
-        carla_learn_vec(s, kind, bytes_of(total.data, size)); /* only the total of it is read */
-    }
-    check_list(s, id, kind, total, size);
+    check_list(s, id, kind, load_u16le(p + CARLA_PACKET_HEAD), size);
     return true;
 }
 
@@ -252,8 +251,8 @@ static bool plausible(struct carla_scan *s, uint64_t at) {
     struct reel_error none;
     uint64_t left = s->source->size - at;
     const uint8_t *p = left < CARLA_PACKET_HEAD ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD, &none);
-    if (!p) {
-        return left == 0;
+    if (!p) { /* the file's end, or too little to judge by */
+        return true;
     }
     enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
     uint32_t size = load_u32le(p + 1);
@@ -303,7 +302,8 @@ static bool resume(struct carla_scan *s, const char *why, struct reel_error *err
         return false;
     }
     s->cut = found == s->source->size;
-    reel_scan_finding(s->scan, REEL_LOSS, 0, s->at, found - s->at, s->cut ? "%s: the file is cut there" : "%s: the walk goes on at a frame's end", why);
+    reel_scan_finding(s->scan, REEL_LOSS, 0, s->at, found - s->at,
+                      s->cut ? "%s: the file is cut there" : "%s: the walk goes on at a frame's end", why);
     s->at = found;
     return true;
 }
@@ -347,11 +347,11 @@ static void tell_end(struct carla_scan *s) {
     if (s->frames == 0) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file holds no frame");
     } else if (s->open) {
-        reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0, "the file ends inside frame %llu, which begins at %llu", long_of(s->frames),
-                          long_of(s->frame_at));
+        reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0, "the file ends inside frame %llu, which begins at %llu",
+                          long_of(s->frames), long_of(s->frame_at));
     } else if (s->frame.duration != -1 && !s->cut) {
-        reel_scan_finding(s->scan, REEL_WARNING, 0, s->frame_at, 0, "the last frame lasts %.9g s instead of -1 s: frames after it are missing",
-                          s->frame.duration);
+        reel_scan_finding(s->scan, REEL_WARNING, 0, s->frame_at, 0,
+                          "the last frame lasts %.9g s instead of -1 s: frames after it are missing", s->frame.duration);
     }
 }
 
@@ -363,7 +363,7 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
     if (!window_open(&s->window, s->source, REEL_WINDOW_BYTES, err)) {
         return false;
     }
-    size_t size = s->source->size < HEADER_MAX ? (size_t)s->source->size : HEADER_MAX;
+    size_t size = s->source->size < CARLA_HEADER_MAX ? (size_t)s->source->size : CARLA_HEADER_MAX;
     const uint8_t *p = window_at(&s->window, 0, size, err);
     if (!p) {
         return false;
@@ -379,14 +379,15 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
     bool wall = carla_date_believed(s->header.date);
     s->date_ns = s->time_ns = wall ? s->header.date * CARLA_NS_PER_SEC : 0;
     reel_scan_clock(scan, wall ? REEL_CLOCK_WALL : REEL_CLOCK_RELATIVE,
-                    wall ? "the header's date plus simulated time" : "the header has no believable date: simulated time since the recording began");
+                    wall ? "the header's date plus simulated time"
+                         : "the header has no believable date: simulated time since the recording began");
     s->attributes_proved = s->header.version >= 2;
     s->layout.attributes_from = s->attributes_proved;
     for (int id = 0; id < 256; id++) {
         s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
     }
     s->at = s->header.size;
-    return true;
+    return carla_tell_header(s, err); /* the map's name lies in the window */
 }
 
 static void close_scan(struct carla_scan *s) {
@@ -411,12 +412,15 @@ static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
 
 static int carla_probe(struct bytes head, struct reel_source *source) {
     (void)source;
-    bool magic = head.size >= CARLA_DATE_AT && load_u16le(head.data + 2) == CARLA_MAGIC_SIZE && memcmp(head.data + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
+    bool magic = head.size >= CARLA_DATE_AT && load_u16le(head.data + 2) == CARLA_MAGIC_SIZE &&
+                 memcmp(head.data + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
     return magic ? 8 * (2 + CARLA_MAGIC_SIZE) : 0;
 }
 
 /* The number of its frame is a packet's sequence. */
-static void carla_describe(struct bytes head, const struct reel_entry *entry, struct reel_description *out) {
+static void carla_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                           struct reel_description *out) {
+    (void)channel;
     (void)head;
     out->sequence = (uint32_t)entry->extra[0];
 }

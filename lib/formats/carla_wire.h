@@ -1,5 +1,5 @@
-/* How CARLA recorder files lie on disk, as tables. All integers are little-endian, nothing is aligned, strings are u16 length + bytes without
- * a terminator; there is no index, no checksum and no footer.
+/* How CARLA recorder files lie on disk, as tables. All integers are little-endian, nothing is aligned, strings are u16 length + bytes
+ * without a terminator; there is no index, no checksum and no footer.
  *
  * Header
  *   u16      version         1; 2 since March 2025 (attribute types count from 1)
@@ -58,14 +58,14 @@ enum {
     CARLA_MAGIC_SIZE = sizeof CARLA_MAGIC - 1,
     CARLA_DATE_AT = 2 + 2 + CARLA_MAGIC_SIZE, /* in the header */
     CARLA_HEADER_MIN = CARLA_DATE_AT + 8 + 2, /* with an empty map */
+    CARLA_HEADER_MAX = CARLA_HEADER_MIN + 65535,
     CARLA_PACKET_HEAD = 5,
     CARLA_START_SIZE = 24,
     CARLA_VEC_FLOAT = 12,
     CARLA_VEC_DOUBLE = 24,
     CARLA_WHEEL_OLD = 36,
     CARLA_WHEEL_NEW = 48,
-    CARLA_BONE_AT_LEAST = 2, /* of a bone, without its vectors */
-    CARLA_USER_ID = 100,     /* ids from here on are the user's own */
+    CARLA_USER_ID = 100, /* ids from here on are the user's own */
 };
 
 #endif

@@ -7,11 +7,25 @@
 #include "reel/write.h"
 
 extern const struct reel_format reel_format_rosbag1;
+extern const struct reel_format reel_format_bag2;
 extern const struct reel_format reel_format_nanover;
+extern const struct reel_format reel_format_rosbag2;
+extern const struct reel_format reel_format_nanover_legacy;
+extern const struct reel_format reel_format_carla;
+extern const struct reel_format reel_format_mcap;
+extern const struct reel_format reel_format_mira;
+extern const struct reel_format reel_format_tide;
 
 extern const struct reel_writer reel_writer_mcap;
+extern const struct reel_writer reel_writer_bag2;
+extern const struct reel_writer reel_writer_bag2_named; /* ?version=2.0 */
 extern const struct reel_writer reel_writer_rosbag12;
 extern const struct reel_writer reel_writer_nanover;
+extern const struct reel_writer reel_writer_carla;
+extern const struct reel_writer reel_writer_mira;
+extern const struct reel_writer reel_writer_tide;
+extern const struct reel_writer reel_writer_tide0; /* ?version=0.0, the same */
+extern const struct reel_writer reel_writer_tide2; /* ?version=2.0 */
 extern const struct reel_writer reel_writer_ndjson;
 extern const struct reel_writer reel_writer_json;
 extern const struct reel_writer reel_writer_json_seq;

@@ -1,10 +1,13 @@
-/* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is decoded once. */
+/* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is
+ * decoded once. */
 #include "formats/mcap_read.h"
 
+#include <stdio.h>
+
 enum {
-    CHUNK_HEAD_ROOM = 256,         /* of a Chunk's content: its numbers and the name of its compression */
-    CHUNK_HELD_MAX = 16 << 20,     /* a plain chunk up to this is held while its CRC is proved, then walked */
-    INDEX_PIECE = 4096,            /* entries of a message index at a time */
+    CHUNK_HEAD_ROOM = 256,                /* of a Chunk's content: its numbers and the name of its compression */
+    CHUNK_HELD_MAX = 16 << 20,            /* a plain chunk up to this is held while its CRC is proved, then walked */
+    INDEX_PIECE = 4096,                   /* entries of a message index at a time */
     CHUNK_FIELDS = 8 + 8 + 8 + 4 + 4 + 8, /* content before the records, with an empty name */
 };
 
@@ -106,8 +109,9 @@ static uint64_t place_of(const struct mcap *m, const struct mcap_run *run, const
 
 static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0, "chunk at %llu: a definition of %llu bytes, more than the %d that are taken",
-                          (unsigned long long)place, (unsigned long long)length, MCAP_RECORD_MAX);
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0,
+                          "chunk at %llu: a definition of %llu bytes, more than the %d that are taken", (unsigned long long)place,
+                          (unsigned long long)length, MCAP_RECORD_MAX);
         return true;
     }
     struct reel_error why = {0};
@@ -166,8 +170,9 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
                 continue;
             }
         }
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, place_of(m, run, c), left, "chunk at %llu: the record at %llu of its bytes exceeds it",
-                          (unsigned long long)c->at, (unsigned long long)(run->at - run->base));
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, place_of(m, run, c), left,
+                          "chunk at %llu: the record at %llu of its bytes exceeds it", (unsigned long long)c->at,
+                          (unsigned long long)(run->at - run->base));
         break;
     }
     return true;
@@ -209,10 +214,12 @@ static bool read_head(struct mcap *m, uint64_t length, struct chunk *c, struct r
 }
 
 static bool loss_of_chunk(struct mcap *m, const struct chunk *c, const char *why) {
-    return reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, MCAP_RECORD_HEAD + c->length, "chunk at %llu: %s", (unsigned long long)c->at, why);
+    return reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, MCAP_RECORD_HEAD + c->length, "chunk at %llu: %s",
+                             (unsigned long long)c->at, why);
 }
 
-static bool crc_holds(struct mcap *m, struct window *w, uint64_t at, uint64_t size, const struct chunk *c, bool *holds, struct reel_error *err) {
+static bool crc_holds(struct mcap *m, struct window *w, uint64_t at, uint64_t size, const struct chunk *c, bool *holds,
+                      struct reel_error *err) {
     uint32_t crc = 0;
     *holds = true;
     if (c->crc == 0 || !mcap_crc(w, at, size, &crc, err)) {
@@ -230,9 +237,10 @@ static bool crc_holds(struct mcap *m, struct window *w, uint64_t at, uint64_t si
 static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     mcap_run_end(m, run);
     if (run->messages > 0 && (run->start_ns != c->start_ns || run->end_ns != c->end_ns)) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0, "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu",
-                          (unsigned long long)c->at, (unsigned long long)c->start_ns, (unsigned long long)c->end_ns,
-                          (unsigned long long)run->start_ns, (unsigned long long)run->end_ns);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
+                          "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu", (unsigned long long)c->at,
+                          (unsigned long long)c->start_ns, (unsigned long long)c->end_ns, (unsigned long long)run->start_ns,
+                          (unsigned long long)run->end_ns);
     }
     m->index = (struct mcap_index_check){.chunk_at = c->at, .want = run->index_sum, .open = true};
 }
@@ -257,7 +265,8 @@ static bool take_plain(struct mcap *m, const struct chunk *c, struct reel_error 
     return good;
 }
 
-static bool take_decoded(struct mcap *m, const struct chunk *c, const struct reel_chunk *row, struct reel_source *source, struct reel_error *err) {
+static bool take_decoded(struct mcap *m, const struct chunk *c, const struct reel_chunk *row, struct reel_source *source,
+                         struct reel_error *err) {
     bool holds;
     m->inner.source = source;
     m->inner.offset = 0;
@@ -300,6 +309,7 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     struct chunk c;
     struct reel_error why = {0};
     m->found.chunks++;
+    m->index.chunk_at = m->at; /* also when the chunk is left out: its message indexes are counted */
     if (!read_head(m, length, &c, &why)) {
         return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_fail(err, why.code, "%s", why.text);
     }
@@ -327,7 +337,7 @@ bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct r
     if (!c.known || c.codec != REEL_CODEC_NONE) {
         return true;
     }
-    reel_scan_finding(m->scan, REEL_WARNING, m->part, c.at, 0,
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, c.at, 0,
                       "chunk at %llu: its length %llu exceeds the file; whole records at its beginning are taken, its CRC is not proved",
                       (unsigned long long)c.at, (unsigned long long)length);
     m->found.chunks++;
@@ -372,7 +382,8 @@ void mcap_end_message_indexes(struct mcap *m) {
     const struct mcap_index_check *check = &m->index;
     if (check->open && check->records > 0 && check->sum != check->want) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, check->chunk_at, 0,
-                          "chunk at %llu: its message indexes do not name its messages; they are not used", (unsigned long long)check->chunk_at);
+                          "chunk at %llu: its message indexes do not name its messages; they are not used",
+                          (unsigned long long)check->chunk_at);
     }
     m->index = (struct mcap_index_check){0};
 }

@@ -1,6 +1,7 @@
-/* What the files of the MCAP reader share: mcap_scan.c (the walk over a file's records), mcap_chunk.c (chunks and their messages), mcap_names.c (schemas and
- * channels), mcap_extras.c (attachments, metadata), mcap_summary.c (what the file says of itself, compared with what was found), mcap_resume.c (where a walk
- * goes on after damage). Rule: one walk from front to back decides what is in the file; indexes and statistics are held against it, never believed. */
+/* What the files of the MCAP reader share: mcap_scan.c (the walk over a file's records), mcap_chunk.c (chunks and their messages),
+ * mcap_names.c (schemas and channels), mcap_extras.c (attachments, metadata), mcap_summary.c (what the file says of itself, compared with
+ * what was found), mcap_resume.c (where a walk goes on after damage). Rule: one walk from front to back decides what is in the file;
+ * indexes and statistics are held against it, never believed. */
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
@@ -13,8 +14,9 @@
 
 enum {
     MCAP_IDS = 1 << 16,
-    MCAP_RECORD_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX, /* of a record that is held whole: all but messages, chunks, attachments and message indexes */
-    MCAP_REDEFINED_MAX = 1000,                             /* ids that come to mean something else are followed that often */
+    MCAP_RECORD_MAX =
+        REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX, /* of a record that is held whole: all but messages, chunks, attachments and message indexes */
+    MCAP_REDEFINED_MAX = 1000,               /* ids that come to mean something else are followed that often */
 };
 #define MCAP_NO_MODEL UINT32_MAX
 
@@ -37,9 +39,9 @@ struct mcap_channel_def {
 struct mcap_names {
     struct mcap_schema_def *schemas[MCAP_IDS], *summary_schemas[MCAP_IDS];
     struct mcap_channel_def *channels[MCAP_IDS], *summary_channels[MCAP_IDS]; /* in force; and what the summary says */
-    uint32_t model_of[MCAP_IDS];                                            /* of channels[], for the hot path */
-    uint64_t counts[MCAP_IDS];                                              /* messages kept by channel id */
-    struct mcap_channel_def *first, **end;
+    uint32_t model_of[MCAP_IDS];                                              /* of channels[], for the hot path */
+    uint64_t counts[MCAP_IDS];                                                /* messages kept by channel id */
+    struct mcap_channel_def *first, **end, **part_begin;                      /* those of this part begin at *part_begin */
     struct mcap_channel_def **table; /* by content, open addressing: channels that go on in the next part */
     size_t table_size, table_used;
     uint32_t redefined, n_schemas, n_channels;
@@ -74,6 +76,7 @@ struct mcap {
     uint64_t crc_at;
     struct mcap_tally found, stated;
     struct bytes statistics; /* content of the record; size 0: none */
+    uint64_t statistics_at;
     struct mcap_index_check index;
     uint64_t summary_start, footer_at; /* of the footer looked at ahead; footer_at 0: there is none */
     uint64_t unknown_records, unknown_at, unclear_records, unclear_at;
@@ -99,11 +102,18 @@ static inline uint64_t mcap_mix(uint64_t a, uint64_t b) {
 static inline uint64_t mcap_place_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* of a message index entry */
     return mcap_mix(mcap_mix(channel, time_ns), offset);
 }
-static inline uint64_t mcap_chunk_hash(uint64_t at, uint64_t length, uint64_t start, uint64_t end, uint64_t stored, uint64_t raw) { /* of a chunk index */
+static inline uint64_t mcap_chunk_hash(uint64_t at, uint64_t length, uint64_t start, uint64_t end, uint64_t stored,
+                                       uint64_t raw) { /* of a chunk index */
     return mcap_mix(mcap_mix(mcap_mix(at, length), mcap_mix(start, end)), mcap_mix(stored, raw));
+}
+static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64_t log_time, uint64_t create_time, uint64_t size,
+                                            uint64_t name) {
+    return mcap_mix(mcap_mix(mcap_mix(at, length), mcap_mix(log_time, create_time)), mcap_mix(size, name));
 }
 uint64_t mcap_hash(uint64_t seed, struct bytes b);
 
+/* mcap_names.c: why the arena gave nothing. */
+bool mcap_no_room(const struct mcap *m, struct reel_error *err);
 /* mcap_scan.c. Feeds [m->crc_at, end) to the data section's CRC, when it is wanted. */
 bool mcap_cover(struct mcap *m, uint64_t end, struct reel_error *err);
 /* CRC-32 of bytes of the window's source, in pieces. */
@@ -132,7 +142,7 @@ bool mcap_define_channel(struct mcap *m, struct bytes content, uint64_t at, stru
 bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_t at, struct reel_error *err);
 /* The model's channel for messages of an id that nothing has defined so far. */
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err);
-bool mcap_names_begin(struct mcap *m, struct reel_error *err); /* a part */
+void mcap_names_begin(struct mcap *m); /* a part */
 bool mcap_names_end(struct mcap *m, struct reel_error *err);
 void mcap_names_free(struct mcap_names *names);
 

@@ -1,10 +1,11 @@
-/* Reads MCAP: chunked or not, indexed or not, whole or cut. Rule: one walk over the records of the data section and the summary; what a record of its own
- * cannot say is taken from the summary, which is looked at before. */
+/* Reads MCAP: chunked or not, indexed or not, whole or cut. Rule: one walk over the records of the data section and the summary; what a
+ * record of its own cannot say is taken from the summary, which is looked at before. */
 #include "formats/mcap_read.h"
 
 #include "formats/formats.h"
 
 #include <libdeflate.h>
+#include <stdio.h>
 #include <sys/random.h>
 
 enum { PROGRESS_STEP = 4 << 20 };
@@ -16,7 +17,8 @@ static int mcap_probe(struct bytes head, struct reel_source *source) {
         return 8 * MCAP_MAGIC_SIZE;
     }
     /* another version: ours to refuse */
-    return head.size >= MCAP_MAGIC_SIZE && bytes_start(head, bytes_of(magic.data, MCAP_MAGIC_VERSION_AT)) && memcmp(head.data + 6, "\r\n", 2) == 0
+    return head.size >= MCAP_MAGIC_SIZE && bytes_start(head, bytes_of(magic.data, MCAP_MAGIC_VERSION_AT)) &&
+                   memcmp(head.data + 6, "\r\n", 2) == 0
                ? 8 * (MCAP_MAGIC_SIZE - 1)
                : 0;
 }
@@ -130,7 +132,8 @@ static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struc
     if (why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at, why.text);
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
+                      why.text);
     return true;
 }
 
@@ -225,7 +228,8 @@ static bool walk(struct mcap *m, struct reel_error *err) {
 static bool tell_end(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     if (!m->ended) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, size, 0, "the file ends without a footer: its writer was stopped, or the file is cut");
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, size, 0,
+                          "the file ends without a footer: its writer was stopped, or the file is cut");
         return true;
     }
     const uint8_t *p = size - m->at >= MCAP_MAGIC_SIZE ? window_at(&m->window, m->at, MCAP_MAGIC_SIZE, err) : NULL;
@@ -244,12 +248,13 @@ static bool tell_end(struct mcap *m, struct reel_error *err) {
 
 static void tell_unknown(struct mcap *m) {
     if (m->unknown_records > 0) {
-        reel_scan_finding(m->scan, REEL_NOTE, m->part, m->unknown_at, 0, "%llu records of an unknown kind are skipped, the first with op %u",
-                          (unsigned long long)m->unknown_records, m->unknown_op);
+        reel_scan_finding(m->scan, REEL_NOTE, m->part, m->unknown_at, 0,
+                          "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)m->unknown_records,
+                          m->unknown_op);
     }
     if (m->unclear_records > 0) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->unclear_at, 0, "%llu records that do not belong into a chunk are skipped there",
-                          (unsigned long long)m->unclear_records);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->unclear_at, 0,
+                          "%llu records that do not belong into a chunk are skipped there", (unsigned long long)m->unclear_records);
     }
 }
 
@@ -280,10 +285,12 @@ static bool begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
         return reel_fail(err, REEL_NOT_MINE, "no MCAP: the file does not begin with its magic");
     }
     if (memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "MCAP of version '%c' is not known: '0' is read", p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT] : '?');
+        return reel_fail(err, REEL_UNSUPPORTED, "MCAP of version '%c' is not known: '0' is read",
+                         p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT] : '?');
     }
     m->at = MCAP_MAGIC_SIZE;
-    return mcap_names_begin(m, err) && mcap_look_ahead(m, err);
+    mcap_names_begin(m);
+    return mcap_look_ahead(m, err);
 }
 
 static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
@@ -337,7 +344,9 @@ static bool mcap_scan(struct reel_scan *scan, struct reel_error *err) {
     return mcap_scan_parts(scan, all, scan->n_parts, err);
 }
 
-static void mcap_describe(struct bytes head, const struct reel_entry *entry, struct reel_description *out) {
+static void mcap_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                          struct reel_description *out) {
+    (void)channel;
     (void)entry;
     if (head.size == MCAP_MESSAGE_HEAD) {
         uint64_t publish = load_u64le(head.data + MCAP_MESSAGE_PUBLISH_AT);

@@ -1,6 +1,8 @@
 /* The MCAP writer's tail. Its parts: one for each attachment; metadata, DataEnd and the front of the summary; ChunkIndex records by the
  * thousand; the indexes of attachments and metadata, summary offsets, footer. Rule: the summary is emitted twice while planning, once
  * through a hashing sink, so that its CRC is known to every later run. */
+#include "core/cursor.h"
+#include "formats/formats.h"
 #include "formats/mcap_write.h"
 
 enum { ATTACHMENT_PIECE = 64 << 10 };
@@ -46,9 +48,30 @@ static uint64_t attachment_content_size(const struct reel_attachment *a) {
     return 8 + 8 + 4 + strlen(a->name) + 4 + strlen(a->media_type) + 8 + a->size + 4;
 }
 
-static void put_attachment_head(const struct reel_attachment *a, struct reel_sink *out) {
+/* When an attachment was made: the model has no place for it, but the record of an MCAP file that it lies in does. */
+static bool find_create_time(const struct attached *from, uint64_t *create_ns, struct reel_error *err) {
+    const struct reel_attachment *a = from->a;
+    size_t name = strlen(a->name), media_type = strlen(a->media_type), head = 8 + 8 + 4 + name + 4 + media_type + 8;
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(from->reader));
+    *create_ns = attachment_time(a);
+    if (strcmp(reel_index_info(index)->format->name, reel_writer_mcap.name) != 0 || a->offset < head) {
+        return true;
+    }
+    struct bytes b;
+    if (!reel_reader_view(from->reader, a->chunk, a->offset - head, head, &b, err)) {
+        return false;
+    }
+    struct cursor c = cursor_of(b);
+    uint64_t log_ns = cursor_u64le(&c), stated = cursor_u64le(&c);
+    bool same = bytes_is(cursor_string32(&c), a->name) && bytes_is(cursor_string32(&c), a->media_type) && cursor_u64le(&c) == a->size;
+    *create_ns =
+        same && !c.failed && log_ns == *create_ns ? stated : *create_ns; /* a name that is no UTF-8 has another length in the file */
+    return true;
+}
+
+static void put_attachment_head(const struct reel_attachment *a, uint64_t create_ns, struct reel_sink *out) {
     reel_sink_u64le(out, attachment_time(a));
-    reel_sink_u64le(out, attachment_time(a));
+    reel_sink_u64le(out, create_ns);
     reel_sink_string32(out, bytes_text(a->name));
     reel_sink_string32(out, bytes_text(a->media_type));
     reel_sink_u64le(out, a->size);
@@ -77,21 +100,25 @@ static bool put_attachment_data(const struct attached *from, struct reel_sink *o
 
 static bool put_attachment(struct reel_write *w, uint64_t number, struct reel_sink *out, struct reel_error *err) {
     struct mcap_totals *totals = w->totals;
+    struct mcap_attached *attached = &totals->attached[number];
     struct attached from = attachment_at(w->stream, number);
     if (w->planning) { /* read once for the CRC that follows the bytes */
         struct reel_sink hash = {.hashing = true};
-        put_attachment_head(from.a, &hash);
+        if (!find_create_time(&from, &attached->create_ns, err)) {
+            return false;
+        }
+        put_attachment_head(from.a, attached->create_ns, &hash);
         if (!put_attachment_data(&from, &hash, err)) {
             return false;
         }
-        totals->attachment_crc[number] = hash.crc;
+        attached->crc = hash.crc;
     }
     mcap_put_record(out, MCAP_ATTACHMENT, attachment_content_size(from.a));
-    put_attachment_head(from.a, out);
+    put_attachment_head(from.a, attached->create_ns, out);
     if (!put_attachment_data(&from, out, err)) {
         return false;
     }
-    reel_sink_u32le(out, totals->attachment_crc[number]);
+    reel_sink_u32le(out, attached->crc);
     return true;
 }
 
@@ -103,23 +130,10 @@ uint64_t mcap_tail_parts(struct reel_write *w) {
     return mcap_attachments(w->stream) + 1 + chunk_index_parts(w) + 1;
 }
 
-static uint64_t metadata_size(const struct mcap_model *model, uint32_t source) {
-    struct reel_sink count = {0};
-    mcap_put_metadata(model, source, &count);
-    return count.pos;
-}
-
-static uint32_t metadata_records(const struct reel_write *w, const struct mcap_model *model) {
-    uint32_t records = 0;
-    for (uint32_t i = 0; i < w->stream->n_sources; i++) {
-        records += metadata_size(model, i) > 0;
-    }
-    return records;
-}
-
 static void put_statistics(struct reel_write *w, const struct mcap_model *model, struct reel_sink *out) {
     const struct mcap_totals *totals = w->totals;
-    uint32_t channels = mcap_model_channels(model), used = 0;
+    uint32_t channels = mcap_model_channels(model), used = 0, metadata;
+    mcap_model_metadata(model, &metadata);
     for (uint32_t i = 0; i < channels; i++) {
         used += totals->counts[i] > 0;
     }
@@ -129,7 +143,7 @@ static void put_statistics(struct reel_write *w, const struct mcap_model *model,
     reel_sink_u16le(out, (uint16_t)mcap_model_schemas(model));
     reel_sink_u32le(out, channels);
     reel_sink_u32le(out, (uint32_t)mcap_attachments(w->stream));
-    reel_sink_u32le(out, metadata_records(w, model));
+    reel_sink_u32le(out, metadata);
     reel_sink_u32le(out, (uint32_t)reel_write_groups(w));
     reel_sink_u64le(out, totals->start_ns);
     reel_sink_u64le(out, totals->end_ns);
@@ -142,10 +156,11 @@ static void put_statistics(struct reel_write *w, const struct mcap_model *model,
     }
 }
 
-static void put_chunk_index(const struct reel_group *group, struct reel_sink *out) {
+static void put_chunk_index(const struct reel_write *w, const struct reel_group *group, struct reel_sink *out) {
     struct mcap_note note = mcap_note_of(group);
-    uint64_t chunk = MCAP_CHUNK_HEAD + note.records, at = group->offset + chunk;
-    mcap_put_record(out, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + 8 + 8);
+    struct bytes compression = bytes_text(mcap_compression(w, &note));
+    uint64_t chunk = MCAP_CHUNK_HEAD + compression.size + note.stored, at = group->offset + chunk;
+    mcap_put_record(out, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + compression.size + 8 + 8);
     reel_sink_u64le(out, note.start_ns);
     reel_sink_u64le(out, note.end_ns);
     reel_sink_u64le(out, group->offset);
@@ -157,19 +172,20 @@ static void put_chunk_index(const struct reel_group *group, struct reel_sink *ou
         at += mcap_row_index_size(&note, i);
     }
     reel_sink_u64le(out, group->size - chunk);
-    reel_sink_string32(out, bytes_text(""));
-    reel_sink_u64le(out, note.records);
+    reel_sink_string32(out, compression);
+    reel_sink_u64le(out, note.stored);
     reel_sink_u64le(out, note.records);
 }
 
 static void put_chunk_indexes(struct reel_write *w, uint64_t part, struct reel_sink *out) {
     uint64_t end = (part + 1) * MCAP_TAIL_CHUNKS, groups = reel_write_groups(w);
     for (uint64_t g = part * MCAP_TAIL_CHUNKS; g < end && g < groups; g++) {
-        put_chunk_index(reel_write_group(w, g), out);
+        put_chunk_index(w, reel_write_group(w, g), out);
     }
 }
 
 static void put_attachment_indexes(struct reel_write *w, struct reel_sink *out) {
+    const struct mcap_totals *totals = w->totals;
     uint64_t count = mcap_attachments(w->stream);
     for (uint64_t i = 0; i < count; i++) {
         const struct reel_attachment *a = attachment_at(w->stream, i).a;
@@ -178,7 +194,7 @@ static void put_attachment_indexes(struct reel_write *w, struct reel_sink *out) 
         reel_sink_u64le(out, reel_write_tail_offset(w, i));
         reel_sink_u64le(out, MCAP_RECORD_HEAD + attachment_content_size(a));
         reel_sink_u64le(out, attachment_time(a));
-        reel_sink_u64le(out, attachment_time(a));
+        reel_sink_u64le(out, totals->attached[i].create_ns);
         reel_sink_u64le(out, a->size);
         reel_sink_string32(out, bytes_of(a->name, name));
         reel_sink_string32(out, bytes_of(a->media_type, media_type));
@@ -186,15 +202,15 @@ static void put_attachment_indexes(struct reel_write *w, struct reel_sink *out) 
 }
 
 /* `at`: where the first Metadata record is. */
-static void put_metadata_indexes(struct reel_write *w, const struct mcap_model *model, uint64_t at, struct reel_sink *out) {
-    for (uint32_t i = 0; i < w->stream->n_sources; i++) {
-        uint64_t size = metadata_size(model, i);
-        if (size > 0) {
-            mcap_put_record(out, MCAP_METADATA_INDEX, 8 + 8 + 4 + strlen(MCAP_METADATA_NAME));
-            reel_sink_u64le(out, at);
-            reel_sink_u64le(out, size);
-            reel_sink_string32(out, bytes_text(MCAP_METADATA_NAME));
-        }
+static void put_metadata_indexes(const struct mcap_model *model, uint64_t at, struct reel_sink *out) {
+    uint32_t count;
+    const struct mcap_metadata *all = mcap_model_metadata(model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size = mcap_metadata_size(&all[i]);
+        mcap_put_record(out, MCAP_METADATA_INDEX, 8 + 8 + 4 + strlen(all[i].name));
+        reel_sink_u64le(out, at);
+        reel_sink_u64le(out, size);
+        reel_sink_string32(out, bytes_text(all[i].name));
         at += size;
     }
 }
@@ -205,9 +221,11 @@ static void put_summary_front(struct reel_write *w, const struct mcap_model *mod
     put_statistics(w, model, out);
 }
 
-static void put_front(struct reel_write *w, const struct mcap_model *model, struct reel_sink *out) {
-    for (uint32_t i = 0; i < w->stream->n_sources; i++) {
-        mcap_put_metadata(model, i, out);
+static void put_front(const struct mcap_model *model, struct reel_sink *out) {
+    uint32_t count;
+    const struct mcap_metadata *all = mcap_model_metadata(model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        mcap_put_metadata(&all[i], out);
     }
     mcap_put_record(out, MCAP_DATA_END, 4);
     reel_sink_u32le(out, 0);
@@ -227,12 +245,12 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
 /* The end of the summary, its offsets, and the footer but for the CRC. `front` is the part with the metadata, `last` this one. */
 static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t front, uint64_t last, struct reel_sink *out) {
     struct reel_sink count = {0};
-    put_front(w, model, &count);
+    put_front(model, &count);
     uint64_t metadata_at = reel_write_tail_offset(w, front), summary_at = metadata_at + count.pos, at = summary_at;
     uint64_t last_at = reel_write_tail_offset(w, last), emitted = out->pos;
     put_attachment_indexes(w, out);
     uint64_t attachments_end = last_at + (out->pos - emitted);
-    put_metadata_indexes(w, model, metadata_at, out);
+    put_metadata_indexes(model, metadata_at, out);
     uint64_t offsets_at = last_at + (out->pos - emitted);
 
     count.pos = 0;
@@ -277,7 +295,7 @@ bool mcap_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struc
         totals->summary_crc = hash.crc;
     }
     if (part == front) {
-        put_front(w, model, out);
+        put_front(model, out);
     }
     put_summary(w, model, part, front, last, out);
     if (part == last) {

@@ -4,23 +4,31 @@
  * File: magic | Header | schemas, channels | (Chunk, its MessageIndexes)* | Attachments | Metadata | DataEnd |
  *       summary: schemas, channels, Statistics, ChunkIndexes, AttachmentIndexes, MetadataIndexes | SummaryOffsets | Footer | magic
  * Magic: 89 'M' 'C' 'A' 'P' '0' 0D 0A
- *
- * Every record: op u8 | length u64 of what follows | content:
+ */
+/* clang-format off */
+/* Every record: op u8 | length u64 of what follows | content, which may be longer than its fields:
  *   01 Header            profile str, library str
  *   02 Footer            summary_start u64, summary_offset_start u64, summary_crc u32
  *   03 Schema            id u16 (not 0), name str, encoding str, data u32 length + bytes
  *   04 Channel           id u16, schema u16, topic str, message_encoding str, metadata map<str,str>
  *   05 Message           channel u16, sequence u32, log_time u64, publish_time u64, payload
- *   06 Chunk             start u64, end u64, uncompressed_size u64, uncompressed_crc u32, compression str, records u64 length + bytes
+ *   06 Chunk             start u64, end u64, uncompressed_size u64, uncompressed_crc u32, compression str ("", lz4, zstd),
+ *                        records u64 length + bytes
  *   07 MessageIndex      channel u16, array of (log_time u64, offset u64 in the chunk's records)
- *   08 ChunkIndex        start u64, end u64, chunk offset u64, chunk length u64, map<channel u16, MessageIndex offset u64>, message index
- * length u64, compression str, compressed_size u64, uncompressed_size u64 09 Attachment        log_time u64, create_time u64, name str,
- * media_type str, data u64 length + bytes, crc u32 of all content before it 0A AttachmentIndex   offset u64, length u64, log_time u64,
- * create_time u64, data_size u64, name str, media_type str 0B Statistics        messages u64, schemas u16, channels u32, attachments u32,
- * metadata u32, chunks u32, start u64, end u64, map<channel u16, count u64> 0C Metadata          name str, map<str,str> 0D MetadataIndex
- * offset u64, length u64, name str 0E SummaryOffset     group's op u8, start u64, length u64 0F DataEnd           data_section_crc u32 (0 =
- * not computed) summary_crc covers the summary, the summary offsets and the footer up to and including summary_offset_start. Offsets point
- * at an op byte. */
+ *   08 ChunkIndex        start u64, end u64, chunk offset u64, chunk length u64, map<channel u16, MessageIndex offset u64>,
+ *                        message index length u64, compression str, compressed_size u64, uncompressed_size u64
+ *   09 Attachment        log_time u64, create_time u64, name str, media_type str, data u64 length + bytes,
+ *                        crc u32 of all content before it
+ *   0A AttachmentIndex   offset u64, length u64, log_time u64, create_time u64, data_size u64, name str, media_type str
+ *   0B Statistics        messages u64, schemas u16, channels u32, attachments u32, metadata u32, chunks u32, start u64, end u64,
+ *                        map<channel u16, count u64>
+ *   0C Metadata          name str, map<str,str>
+ *   0D MetadataIndex     offset u64, length u64, name str
+ *   0E SummaryOffset     group's op u8, start u64, length u64
+ *   0F DataEnd           data_section_crc u32 of all bytes before this record
+ * A CRC of 0 is none. summary_crc covers the summary, the summary offsets and the footer up to and including summary_offset_start.
+ * Offsets point at an op byte. */
+/* clang-format on */
 #ifndef REEL_FORMATS_MCAP_WIRE_H
 #define REEL_FORMATS_MCAP_WIRE_H
 
@@ -48,7 +56,7 @@ enum { /* bytes, with op and length where a whole record is meant */
        MCAP_MAGIC_SIZE = 8,
        MCAP_MAGIC_VERSION_AT = 5,
        MCAP_RECORD_HEAD = 9,
-       MCAP_MESSAGE_HEAD = 31,       /* Message without its payload */
+       MCAP_MESSAGE_HEAD = 31, /* Message without its payload */
        MCAP_MESSAGE_CHANNEL_AT = 9,
        MCAP_MESSAGE_SEQUENCE_AT = 11,
        MCAP_MESSAGE_TIME_AT = 15,
@@ -61,5 +69,13 @@ enum { /* bytes, with op and length where a whole record is meant */
        MCAP_FOOTER_SIZE = 29,
        MCAP_FOOTER_CRC_AT = 25, /* summary_crc in the Footer: what is before it is covered by it */
 };
+
+/* The Metadata record that Reel's writer keeps a recording's own metadata in, and what the fields of a Header are called among these. */
+#define MCAP_METADATA_NAME "reel"
+#define MCAP_PROFILE_KEY "mcap.profile"
+#define MCAP_LIBRARY_KEY "mcap.library"
+/* In Reel's own Metadata record: times count from the recording's own zero. */
+#define MCAP_CLOCK_KEY "reel.clock"
+#define MCAP_CLOCK_RELATIVE "relative"
 
 #endif

@@ -1,6 +1,9 @@
-/* The MCAP writer: head and chunks. A group of messages is one chunk and its message indexes. Rule: planning touches no byte of a message;
- * rendering takes the chunk's times and size, which stand before its messages, from the note that planning left. */
+/* The MCAP writer: head and chunks. A group of messages is one chunk and its message indexes. Rule: without compression planning touches no
+ * byte of a message; with it planning compresses each chunk and keeps its size, and rendering compresses it again. What stands before the
+ * messages is in the note that planning left. */
 #include "formats/mcap_write.h"
+#include "core/codec.h"
+#include "formats/formats.h"
 
 #include <libdeflate.h>
 
@@ -17,6 +20,10 @@ struct mcap_run {
     uint32_t n_touched;
     struct place *places;
     uint8_t *index; /* MessageIndex entries of the chunk */
+    enum reel_codec codec;
+    uint8_t *raw; /* records of a chunk that is compressed */
+    size_t raw_capacity;
+    struct grow packed;
 };
 
 /* The chunk being emitted. */
@@ -25,6 +32,8 @@ struct chunk {
     uint64_t start_ns, end_ns, last_ns;
     uint32_t count;
     bool disordered;
+    bool gathered;        /* its records are put into `raw`, to be compressed; else into the output */
+    struct reel_sink raw; /* over run->raw */
 };
 
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size) {
@@ -37,9 +46,14 @@ struct mcap_note mcap_note_of(const struct reel_group *group) {
         .start_ns = load_u64le(group->note),
         .end_ns = load_u64le(group->note + 8),
         .records = load_u64le(group->note + 16),
+        .stored = load_u64le(group->note + 24),
         .rows = group->note + MCAP_NOTE_HEAD,
         .n_rows = (group->note_size - MCAP_NOTE_HEAD) / MCAP_NOTE_ROW,
     };
+}
+
+const char *mcap_compression(const struct reel_write *w, const struct mcap_note *note) {
+    return note->stored < note->records ? w->options->compression : "";
 }
 
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err) {
@@ -50,13 +64,19 @@ struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err) {
     return run->model;
 }
 
+static bool choose_codec(const struct reel_write *w, enum reel_codec *codec, struct reel_error *err) {
+    const char *name = w->options->compression ? w->options->compression : "";
+    *codec = strcmp(name, "zstd") == 0 ? REEL_CODEC_ZSTD : strcmp(name, "lz4") == 0 ? REEL_CODEC_LZ4 : REEL_CODEC_NONE;
+    return *codec != REEL_CODEC_NONE || name[0] == '\0' ||
+           reel_fail(err, REEL_UNSUPPORTED, "MCAP knows no compression \"%.32s\": zstd, lz4, or none is written", name);
+}
+
 static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     struct mcap_run *run = w->run;
     const struct reel_stream *stream = w->stream;
     size_t channels = (size_t)stream->n_channels + 1;
-    if (w->options->compression && w->options->compression[0] != '\0') {
-        return reel_fail(err, REEL_UNSUPPORTED, "MCAP with compression \"%s\" is not written; without compression it is",
-                         w->options->compression);
+    if (!choose_codec(w, &run->codec, err)) {
+        return false;
     }
     if (stream->n_channels > MCAP_CHANNELS_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, "%u channels: MCAP numbers at most %d", stream->n_channels, MCAP_CHANNELS_MAX);
@@ -80,8 +100,8 @@ static bool keep_totals(struct reel_write *w, struct reel_error *err) {
     struct mcap_totals *totals = w->totals;
     size_t channels = w->stream->n_channels, attachments = (size_t)mcap_attachments(w->stream);
     totals->counts = reel_write_keep(w, channels * sizeof *totals->counts, err);
-    totals->attachment_crc = totals->counts ? reel_write_keep(w, attachments * sizeof *totals->attachment_crc, err) : NULL;
-    return totals->attachment_crc != NULL;
+    totals->attached = totals->counts ? reel_write_keep(w, attachments * sizeof *totals->attached, err) : NULL;
+    return totals->attached != NULL;
 }
 
 static void mcap_close(struct reel_write *w) {
@@ -92,6 +112,8 @@ static void mcap_close(struct reel_write *w) {
     free(run->touched);
     free(run->places);
     free(run->index);
+    free(run->raw);
+    free(run->packed.data);
 }
 
 static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -99,7 +121,7 @@ static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     if (!model || (w->planning && !keep_totals(w, err))) {
         return false;
     }
-    struct bytes profile = bytes_text(mcap_model_is_ros1(model) ? "ros1" : "");
+    struct bytes profile = bytes_text(mcap_model_profile(model));
     struct bytes library = bytes_text("reel " REEL_VERSION);
     reel_sink_put(out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
     mcap_put_record(out, MCAP_HEADER, 4 + profile.size + 4 + library.size);
@@ -110,14 +132,15 @@ static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     return true;
 }
 
-static void put_chunk_head(struct reel_sink *out, const struct mcap_note *note) {
-    uint8_t head[MCAP_CHUNK_HEAD] = {MCAP_CHUNK};
-    store_u64le(head + 1, MCAP_CHUNK_HEAD - MCAP_RECORD_HEAD + note->records);
-    store_u64le(head + 9, note->start_ns);
-    store_u64le(head + 17, note->end_ns);
-    store_u64le(head + 25, note->records); /* then the CRC and the empty name of no compression */
-    store_u64le(head + 41, note->records);
-    reel_sink_put(out, head, sizeof head);
+static void put_chunk_head(const struct reel_write *w, struct reel_sink *out, const struct mcap_note *note, uint32_t crc) {
+    struct bytes compression = bytes_text(mcap_compression(w, note));
+    mcap_put_record(out, MCAP_CHUNK, MCAP_CHUNK_HEAD - MCAP_RECORD_HEAD + compression.size + note->stored);
+    reel_sink_u64le(out, note->start_ns);
+    reel_sink_u64le(out, note->end_ns);
+    reel_sink_u64le(out, note->records);
+    reel_sink_u32le(out, crc);
+    reel_sink_string32(out, compression);
+    reel_sink_u64le(out, note->stored);
 }
 
 static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
@@ -161,6 +184,33 @@ static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     return true;
 }
 
+/* Room for the chunk's records before they are compressed: a full chunk, or the one message `size` bytes long. */
+static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, struct reel_error *err) {
+    size_t want = size > MCAP_CHUNK_BYTES ? (size_t)size : MCAP_CHUNK_BYTES;
+    if (want > run->raw_capacity) {
+        free(TAKE(run->raw));
+        run->raw_capacity = 0;
+        if (!(run->raw = malloc(want))) {
+            return reel_fail_memory(err);
+        }
+        run->raw_capacity = want;
+    }
+    chunk->gathered = true;
+    chunk->raw = (struct reel_sink){.hi = run->raw_capacity, .buffer = run->raw};
+    return true;
+}
+
+/* Planning puts only what is compressed, rendering everything. */
+static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
+                         struct reel_error *err) {
+    struct mcap_run *run = w->run;
+    uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
+    if (w->planning && run->codec != REEL_CODEC_NONE && chunk->records == 0 && size <= MCAP_PACKED_MAX && !gather(run, chunk, size, err)) {
+        return false;
+    }
+    return (w->planning && !chunk->gathered) || put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
+}
+
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     while (chunk->count < MCAP_CHUNK_MESSAGES) {
         struct reel_message m;
@@ -174,7 +224,7 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             return true;
         }
         uint64_t time_ns = 0;
-        if (!book(w, chunk, &m, &time_ns, err) || (!w->planning && !put_message(w, &m, time_ns, out, err))) {
+        if (!book(w, chunk, &m, &time_ns, err) || !emit_message(w, chunk, &m, time_ns, out, err)) {
             return false;
         }
         chunk->records += size;
@@ -182,27 +232,45 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
     return true;
 }
 
+static bool compress(struct mcap_run *run, const struct chunk *chunk, struct reel_error *err) {
+    run->packed.size = 0;
+    return codec_encode(run->codec, run->raw, (size_t)chunk->records, &run->packed, err);
+}
+
+static void count_chunk(struct reel_write *w, const struct chunk *chunk) {
+    const struct mcap_run *run = w->run;
+    struct mcap_totals *totals = w->totals;
+    for (uint32_t i = 0; i < run->n_touched; i++) {
+        totals->counts[run->touched[i]] += run->counts[run->touched[i]];
+    }
+    totals->start_ns = totals->messages == 0 || chunk->start_ns < totals->start_ns ? chunk->start_ns : totals->start_ns;
+    totals->end_ns = chunk->end_ns > totals->end_ns ? chunk->end_ns : totals->end_ns;
+    totals->messages += chunk->count;
+}
+
 /* Counts the chunk and leaves its note. */
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    struct mcap_totals *totals = w->totals;
     uint8_t *note = run->index; /* large enough: a row is smaller than an index entry, and the head than three */
     _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
+    if (chunk->gathered && !compress(run, chunk, err)) {
+        return false;
+    }
+    struct mcap_note is = {.records = chunk->records, .stored = chunk->records};
+    is.stored = chunk->gathered && run->packed.size < chunk->records ? run->packed.size : chunk->records;
     store_u64le(note, chunk->start_ns);
     store_u64le(note + 8, chunk->end_ns);
-    store_u64le(note + 16, chunk->records);
+    store_u64le(note + 16, is.records);
+    store_u64le(note + 24, is.stored);
     uint8_t *row = note + MCAP_NOTE_HEAD;
     for (uint32_t i = 0; i < run->n_touched; i++, row += MCAP_NOTE_ROW) {
         uint32_t channel = run->touched[i];
         store_u16le(row, (uint16_t)channel);
         store_u32le(row + 2, run->counts[channel]);
-        totals->counts[channel] += run->counts[channel];
     }
-    totals->start_ns = totals->messages == 0 || chunk->start_ns < totals->start_ns ? chunk->start_ns : totals->start_ns;
-    totals->end_ns = chunk->end_ns > totals->end_ns ? chunk->end_ns : totals->end_ns;
-    totals->messages += chunk->count;
+    count_chunk(w, chunk);
     uint64_t indexes = (uint64_t)run->n_touched * MCAP_MESSAGE_INDEX_HEAD + (uint64_t)chunk->count * MCAP_MESSAGE_INDEX_ENTRY;
-    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + chunk->records + indexes);
+    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + indexes);
     return reel_write_note(w, note, (size_t)(row - note), err);
 }
 
@@ -261,21 +329,40 @@ static void forget_chunk(struct mcap_run *run) {
     run->n_touched = 0;
 }
 
-static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    const struct reel_group *group = reel_write_group(w, w->group);
-    struct mcap_note note = mcap_note_of(group);
-    struct chunk chunk = {0};
-    uint64_t chunk_at = out->pos;
-    put_chunk_head(out, &note);
-    if (!take_messages(w, &chunk, out, err)) {
+static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned, struct reel_error *err) {
+    return is == planned || reel_fail(err, REEL_CHANGED, "chunk %llu: %llu %s where %llu were planned", (unsigned long long)w->group,
+                                      (unsigned long long)is, what, (unsigned long long)planned);
+}
+
+/* The chunk's messages come first here: its CRC and bytes follow from them. */
+static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out,
+                          struct reel_error *err) {
+    struct mcap_run *run = w->run;
+    if (!gather(run, chunk, note->records, err) || !take_messages(w, chunk, out, err) ||
+        !as_planned(w, "bytes of messages", chunk->records, note->records, err) || !compress(run, chunk, err) ||
+        !as_planned(w, "compressed bytes", run->packed.size, note->stored, err)) {
         return false;
     }
+    put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)chunk->records));
+    reel_sink_put(out, run->packed.data, run->packed.size);
+    return true;
+}
+
+static bool render_plain(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out,
+                         struct reel_error *err) {
+    uint64_t chunk_at = out->pos;
+    put_chunk_head(w, out, note, 0);
+    return take_messages(w, chunk, out, err) && as_planned(w, "bytes of messages", chunk->records, note->records, err) &&
+           patch_crc(reel_write_group(w, w->group), chunk_at, chunk->records, out, err);
+}
+
+static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    if (chunk.records != note.records || run->n_touched != note.n_rows) {
-        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of messages where %llu were planned", (unsigned long long)w->group,
-                         (unsigned long long)chunk.records, (unsigned long long)note.records);
-    }
-    if (!patch_crc(group, chunk_at, chunk.records, out, err)) {
+    struct mcap_note note = mcap_note_of(reel_write_group(w, w->group));
+    struct chunk chunk = {0};
+    bool packed = note.stored < note.records;
+    if (!(packed ? render_packed(w, &chunk, &note, out, err) : render_plain(w, &chunk, &note, out, err)) ||
+        !as_planned(w, "channels", run->n_touched, note.n_rows, err)) {
         return false;
     }
     put_message_indexes(run, &chunk, out);
@@ -294,7 +381,7 @@ const struct reel_writer reel_writer_mcap = {
     .name = "mcap",
     .extension = ".mcap",
     .media_type = "application/vnd.mcap",
-    .version = 1,
+    .version = 2,
     .totals_size = sizeof(struct mcap_totals),
     .run_size = sizeof(struct mcap_run),
     .accepts = mcap_accepts,

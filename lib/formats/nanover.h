@@ -13,7 +13,8 @@
  *           bits 1-16  id of the set of keys that the message touches (0 = unknown): of two messages with one id the later wholly overrides
  * the other bit 17     the index lies compressed, as chunk 1; else chunk 0 is the file bits 18-63 where, in that chunk, the entry's
  * metadata map begins, when it holds keys of its own extra[1]: bits 0-47  frame.index + 1; 0 = the message has none bits 48-63 size of that
- * metadata map; 0 = nothing but types, frame.index and timestamp */
+ * metadata map; 0 = nothing but types, frame.index and timestamp. Recordings of the older form (nanover_legacy.h) keep the same, but in bits
+ * 18-63 of extra[0] the size that the message has as MessagePack. */
 enum { NANOVER_SETS_MAX = 65535, NANOVER_KEPT_MAX = 65535 };
 #define NANOVER_FRAME_INDEX_MAX ((UINT64_C(1) << 48) - 2)
 
@@ -132,6 +133,10 @@ struct nanover_body {
 };
 enum pack_result nanover_message_body(struct bytes message, struct nanover_body *body);
 
+/* What the elements of a packed frame value are; NANOVER_UNPACKED when values of that key are not packed. */
+enum nanover_packed { NANOVER_UNPACKED, NANOVER_F32, NANOVER_U8, NANOVER_U32 };
+enum nanover_packed nanover_packed_key(struct bytes key);
+
 /* The channel of a list of message types. Texts live in the arena; false: no memory, or over REEL_TEXT_MAX. */
 bool nanover_channel(struct arena *arena, const struct bytes *types, unsigned n_types, struct reel_channel *out);
 /* How many message types a channel stands for: n_topics, or 0 for the channel of empty messages. */
@@ -159,6 +164,8 @@ struct nanover_archive {
 /* Reads the directory, or, when there is none, the local headers from the file's start. REEL_NOT_MINE when that gives no messages member.
  */
 bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err);
+/* Any ZIP archive by its directory, whatever it holds; close it also after a failure. */
+bool nanover_archive_list(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err);
 void nanover_archive_close(struct nanover_archive *archive);
 static inline void reel_auto_nanover_archive_close(struct nanover_archive *archive) { /* for AUTO() on the struct itself */
     nanover_archive_close(archive);
@@ -166,5 +173,10 @@ static inline void reel_auto_nanover_archive_close(struct nanover_archive *archi
 
 /* --- nanover_state.c --- */
 bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+/* The same where messages are not MessagePack as they lie in the file: load() makes them so, valid until its next call. */
+typedef bool (*nanover_load)(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+                             struct reel_error *err);
+bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                      struct reel_front *front, struct reel_error *err);
 
 #endif

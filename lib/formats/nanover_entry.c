@@ -162,20 +162,15 @@ static bool find_channel(struct nanover_scan *s, const struct nanover_message *m
     return good;
 }
 
-static bool find_set(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t *id, struct reel_error *err) {
-    struct nanover_id *slot = ids_find(&s->sets, m->keys, err);
+bool nanover_set_id(struct nanover_ids *sets, uint64_t keys, uint32_t *id, struct reel_error *err) {
+    struct nanover_id *slot = ids_find(sets, keys, err);
     if (!slot) {
         return false;
     }
-    if (!slot->used && s->sets.count >= NANOVER_SETS_MAX) {
-        *id = 0;
-        nanover_quirk_note(s, QUIRK_SETS, offset);
-        return true;
+    if (!slot->used && sets->count < NANOVER_SETS_MAX) {
+        ids_fill(sets, slot, keys, sets->count + 1);
     }
-    if (!slot->used) {
-        ids_fill(&s->sets, slot, m->keys, s->sets.count + 1);
-    }
-    *id = slot->id;
+    *id = slot->used ? slot->id : 0;
     return true;
 }
 
@@ -223,8 +218,13 @@ bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m,
         nanover_lost(s, offset, length, "its message types are too many or too long for one channel more");
         return true;
     }
-    if ((m->has_frame || m->has_state) && !find_set(s, m, offset, &set, err)) {
-        return false;
+    if (m->has_frame || m->has_state) {
+        if (!nanover_set_id(&s->sets, m->keys, &set, err)) {
+            return false;
+        }
+        if (set == 0) {
+            nanover_quirk_note(s, QUIRK_SETS, offset);
+        }
     }
     for (uint32_t q = 0, left = m->quirks; left != 0; q++, left >>= 1) {
         if ((left & 1) != 0) {

@@ -10,24 +10,25 @@ enum packed_rows { ROWS_OTHER, ROWS_PARTICLE };
 struct packed {
     const char *key;
     uint8_t key_size, row_bytes;
+    enum nanover_packed type;
     enum packed_rows rows;
 };
-#define PACKED(name, bytes, kind)                                                                                                          \
-    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .rows = (kind) }
+#define PACKED(name, bytes, element, kind)                                                                                                        \
+    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .type = (element), .rows = (kind) }
 static const struct packed packed_keys[] = {
-    PACKED("particle.positions", 12, ROWS_PARTICLE),
-    PACKED("particle.velocities", 12, ROWS_PARTICLE),
-    PACKED("particle.forces", 12, ROWS_PARTICLE),
-    PACKED("particle.forces.system", 12, ROWS_PARTICLE),
-    PACKED("particle.elements", 1, ROWS_PARTICLE),
-    PACKED("particle.colors", 4, ROWS_PARTICLE),
-    PACKED("particle.residues", 4, ROWS_PARTICLE),
-    PACKED("residue.chains", 4, ROWS_OTHER),
-    PACKED("bond.pairs", 8, ROWS_OTHER),
-    PACKED("bond.orders", 1, ROWS_OTHER),
-    PACKED("system.box.vectors", 36, ROWS_OTHER),
-    PACKED("forces.user.index", 4, ROWS_OTHER),
-    PACKED("forces.user.sparse", 12, ROWS_OTHER),
+    PACKED("particle.positions", 12, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.velocities", 12, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.forces", 12, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.forces.system", 12, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.elements", 1, NANOVER_U8, ROWS_PARTICLE),
+    PACKED("particle.colors", 4, NANOVER_U8, ROWS_PARTICLE),
+    PACKED("particle.residues", 4, NANOVER_U32, ROWS_PARTICLE),
+    PACKED("residue.chains", 4, NANOVER_U32, ROWS_OTHER),
+    PACKED("bond.pairs", 8, NANOVER_U32, ROWS_OTHER),
+    PACKED("bond.orders", 1, NANOVER_U8, ROWS_OTHER),
+    PACKED("system.box.vectors", 36, NANOVER_F32, ROWS_OTHER),
+    PACKED("forces.user.index", 4, NANOVER_U32, ROWS_OTHER),
+    PACKED("forces.user.sparse", 12, NANOVER_F32, ROWS_OTHER),
 };
 
 static const struct packed *packed_find(struct bytes key) {
@@ -38,6 +39,11 @@ static const struct packed *packed_find(struct bytes key) {
         }
     }
     return NULL;
+}
+
+enum nanover_packed nanover_packed_key(struct bytes key) {
+    const struct packed *p = packed_find(key);
+    return p ? p->type : NANOVER_UNPACKED;
 }
 
 /* Hashes of single keys are added up, so that the order of the keys does not matter. */

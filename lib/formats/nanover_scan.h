@@ -45,6 +45,9 @@ struct nanover_scan {
     bool named;                           /* a simulation name was told */
 };
 
+/* The number of a set of keys by its hash, from 1; 0 when there are NANOVER_SETS_MAX of them already. False: no memory. */
+bool nanover_set_id(struct nanover_ids *sets, uint64_t keys, uint32_t *id, struct reel_error *err);
+
 void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t offset);
 void nanover_quirks_tell(struct nanover_scan *s);
 /* A message that is left out. */

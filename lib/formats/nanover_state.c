@@ -340,7 +340,18 @@ static bool add_front(const struct fold *f, int64_t time_ns, struct reel_front *
     return good;
 }
 
+static bool load_plain(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+                       struct reel_error *err) {
+    (void)context;
+    return reel_reader_payload(reader, entry, out, err);
+}
+
 bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    return nanover_state_by(load_plain, NULL, reader, time_ns, wanted, front, err);
+}
+
+bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                      struct reel_front *front, struct reel_error *err) {
     __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
     if (!picks) {
         return reel_fail_memory(err);
@@ -353,7 +364,7 @@ bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *w
         struct bytes message;
         const struct pick *pick = &picks->items[i];
         if ((pick->frame || pick->state) &&
-            (!reel_reader_payload(reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
+            (!load(context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
             return false;
         }
     }

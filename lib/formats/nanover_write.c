@@ -3,6 +3,7 @@
  * learns them. */
 #include "formats/formats.h"
 #include "formats/nanover.h"
+#include "formats/nanover_legacy.h"
 #include "formats/nanover_wire.h"
 #include "reel/write.h"
 
@@ -405,6 +406,12 @@ static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) 
 }
 
 static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        if (reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format == &reel_format_nanover_legacy) {
+            reel_loss_add(loss, REEL_CHANGES, NULL, "protobuf messages become MessagePack, as the official converter makes them");
+            break;
+        }
+    }
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "the messages of %u recordings become one run, in the order of their times",
                       stream->n_sources);
@@ -416,9 +423,10 @@ const struct reel_writer reel_writer_nanover = {
     .name = "nanover",
     .extension = ".nanover.zip",
     .media_type = "application/zip",
-    .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NEEDS_STATE_AT_CUT | REEL_REBASES_CUT,
+    .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NEEDS_STATE_AT_CUT | REEL_REBASES_CUT | REEL_KEEPS_TOPICS,
     .version = 1,
     .totals_size = sizeof(struct totals),
+    .view = nanover_view,
     .accepts = accepts,
     .accepts_all = accepts_all,
     .head = write_head,

@@ -328,11 +328,15 @@ static bool open_prefixed(struct nanover_archive *archive, struct reel_source *s
     return rest && open_directory(archive, rest, prefix, err);
 }
 
-bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
+bool nanover_archive_list(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
     *archive = (struct nanover_archive){.arena = {.max = REEL_MODEL_MAX}};
-    struct reel_error why = {.code = REEL_OK};
     uint64_t prefix = 0;
-    bool opened = check_counts(source, &prefix, &why) && open_prefixed(archive, source, prefix, &why);
+    return check_counts(source, &prefix, err) && open_prefixed(archive, source, prefix, err);
+}
+
+bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
+    struct reel_error why = {.code = REEL_OK};
+    bool opened = nanover_archive_list(archive, source, &why);
     if (!opened && why.code != REEL_DAMAGED) {
         *err = why;
         return false;

@@ -35,28 +35,28 @@ void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size) {
     reel_sink_put(out, head, sizeof head);
 }
 
-static void put_numbered(struct reel_sink *out, const char *format, size_t number, struct bytes value) {
+static void put_numbered(struct reel_sink *out, const char *kind, size_t number, const char *part, struct bytes value) {
     char name[64];
-    snprintf(name, sizeof name, format, number);
+    snprintf(name, sizeof name, "reel.%s.%zu%s", kind, number, part);
     ros_put_field(out, name, value);
 }
 
 void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c) {
     ros_put_field(out, "reel.encoding", bytes_text(c->encoding));
     for (size_t i = 0; i < c->metadata.count; i++) {
-        put_numbered(out, "reel.metadata.%zu.key", i, bytes_text(c->metadata.items[i].key));
-        put_numbered(out, "reel.metadata.%zu.value", i, bytes_text(c->metadata.items[i].value));
+        put_numbered(out, "metadata", i, ".key", bytes_text(c->metadata.items[i].key));
+        put_numbered(out, "metadata", i, ".value", bytes_text(c->metadata.items[i].value));
     }
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         const struct reel_schema *s = &c->schemas[i];
-        put_numbered(out, "reel.schema.%zu.data", i, s->data);
-        put_numbered(out, "reel.schema.%zu.encoding", i, bytes_text(s->encoding));
-        put_numbered(out, "reel.schema.%zu.hash", i, bytes_text(s->hash));
-        put_numbered(out, "reel.schema.%zu.name", i, bytes_text(s->name));
+        put_numbered(out, "schema", i, ".data", s->data);
+        put_numbered(out, "schema", i, ".encoding", bytes_text(s->encoding));
+        put_numbered(out, "schema", i, ".hash", bytes_text(s->hash));
+        put_numbered(out, "schema", i, ".name", bytes_text(s->name));
     }
     bool usual = c->n_topics == 0 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) == 0);
     for (uint32_t i = 0; !usual && i < c->n_topics; i++) {
-        put_numbered(out, "reel.topic.%zu", i, bytes_text(c->topics[i]));
+        put_numbered(out, "topic", i, "", bytes_text(c->topics[i]));
     }
     ros_put_field(out, "reel.type", bytes_text(c->type));
 }

@@ -31,7 +31,8 @@ void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c); /
 bool ros_wrap_is_field(struct bytes name);
 /* Does `header` (a list of fields) describe a wrapped channel? */
 bool ros_wrap_is(struct bytes header);
-/* Fills type, encoding, schemas, metadata and topics of *c from such a header; name and `latched` are the caller's. Tables come from the arena. */
+/* Fills type, encoding, schemas, metadata and topics of *c from such a header; name and `latched` are the caller's. Tables come from the
+ * arena. */
 bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct bytes header, struct reel_channel *c, struct reel_error *err);
 /* True when a payload of `size` bytes that begins with these is a wrapper's, with nothing before or after its one run of bytes. */
 static inline bool ros_wrap_fits(const uint8_t head[ROS_WRAP_HEAD], uint32_t size) {

@@ -50,7 +50,7 @@ struct rosbag1_connection {
     struct bytes topic_name, md5, type, number;
     struct bytes definition;
     struct reel_channel *wrapped; /* what its messages are inside the wrapper; NULL: what they say */
-    bool defined, used; /* a message has been met */
+    bool defined, used;           /* a message has been met */
     struct rosbag1_connection *next;
 };
 
@@ -121,7 +121,7 @@ struct rosbag1 {
     size_t key_room;
     struct rosbag1_templates *templates;
 
-    uint64_t messages, carried; /* stamps with nsec >= 10^9 */
+    uint64_t messages, carried;       /* stamps with nsec >= 10^9 */
     uint64_t unwrapped, unwrapped_at; /* messages of wrapped channels without a wrapper */
     uint64_t unknown_ops, unknown_ops_at, unknown_fields, unknown_fields_at;
     uint8_t unknown_op;

@@ -78,7 +78,8 @@ static void tell_counts(struct rosbag1 *bag) {
     }
     if (bag->unwrapped > 0) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
-                          "%llu messages are not wrapped as the definition of their topic says: kept as they stand", (unsigned long long)bag->unwrapped);
+                          "%llu messages are not wrapped as the definition of their topic says: kept as they stand",
+                          (unsigned long long)bag->unwrapped);
     }
     if (bag->unknown_ops > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_ops_at, 0,

@@ -40,8 +40,7 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
     struct reel_sink count = {0};
     definition_fields(&count, c, 0);
     if (count.pos > REEL_RECORD_HEADER_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header",
-                      (unsigned long long)count.pos);
+        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header", (unsigned long long)count.pos);
         return false;
     }
     ros_tell_channel(c, loss);
@@ -98,7 +97,8 @@ uint64_t rosbag12_definition_size(const struct out_connection *c) {
 
 /* ---- a run ---- */
 
-static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, uint32_t number, struct reel_error *err) {
+static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, uint32_t number,
+                         struct reel_error *err) {
     uint64_t sec_at, nsec_at;
     struct reel_sink count = {0};
     message_fields(&count, c, number, &sec_at, &nsec_at);
@@ -143,7 +143,8 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
         if (new_topic) {
             run->topics[run->n_topics++] = c->name;
         }
-        if (new_topic || ros_wrap_needed(c) || strcmp(ros_type_of(last), ros_type_of(c)) != 0 || !bytes_equal(ros_md5_of(last), ros_md5_of(c))) {
+        if (new_topic || ros_wrap_needed(c) || strcmp(ros_type_of(last), ros_type_of(c)) != 0 ||
+            !bytes_equal(ros_md5_of(last), ros_md5_of(c))) {
             run->connections[run->n_connections++] = (struct out_connection){.channel = c, .number = order[i]};
         }
         struct out_channel *o = &run->channels[order[i]];
@@ -239,7 +240,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
     store_u32le(o->head + o->nsec_at, nsec);
     reel_sink_put(out, o->head, o->head_size);
     if (m->size > UINT32_MAX - o->wrap) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room for its wrapper", w->stream->channels[m->channel]->name, m->size);
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room for its wrapper",
+                         w->stream->channels[m->channel]->name, m->size);
     }
     reel_sink_u32le(out, m->size + o->wrap);
     if (o->wrap > 0) {

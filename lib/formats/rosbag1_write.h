@@ -27,7 +27,7 @@ struct rosbag12_run {
     struct arena arena;
     struct out_channel *channels;
     struct out_connection *connections;
-    const char **topics;                     /* sorted by name */
+    const char **topics; /* sorted by name */
     uint32_t n_connections, n_topics;
     uint64_t pass, *seen; /* by connection: the last pass over a group that met it */
     uint32_t *counts;     /* by topic: messages in the group being planned; all 0 between groups */

@@ -7,7 +7,8 @@ enum { PEEK_BYTES = 4096, HEADER_MIN = 12, FIELD_MIN = 4 };
 
 typedef unsigned long long ull;
 
-bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r, struct reel_error *err) {
+bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r,
+                    struct reel_error *err) {
     uint64_t left = bounds->end - at;
     *r = (struct rosrecord){.at = at, .cut = true};
     if (left < ROSRECORD_MIN) {

@@ -35,8 +35,10 @@ struct rosrecord_name {
     const char *name;
     size_t size, at; /* of the name; of the member in the struct */
 };
-#define ROSRECORD_NAME(type, member) {#member, sizeof #member - 1, offsetof(type, member)}
-bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct bytes name, struct bytes value); /* false: not known */
+#define ROSRECORD_NAME(type, member)                                                                                                       \
+    { #member, sizeof #member - 1, offsetof(type, member) }
+bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct bytes name,
+                    struct bytes value); /* false: not known */
 bool rosrecord_printable(struct bytes name);
 
 /* Looks for bytes that look like a record, from `from` to before `to`. `window` walks; looks_like() has a small window of its own. */

@@ -256,7 +256,7 @@ static bool rows_open(struct reel_write *w, struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])));
         run->sources[i] =
-            (struct source_facts){.relative = info->clock == REEL_CLOCK_RELATIVE, .described = info->format->describe != NULL};
+            (struct source_facts){.relative = stream->clocks[i] == REEL_CLOCK_RELATIVE, .described = info->format->describe != NULL};
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         struct reel_pairs metadata = stream->channels[i]->metadata;

@@ -27,12 +27,20 @@ struct reel_format {
      * and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE, REEL_DAMAGED), on I/O, memory, or cancel. */
     bool (*scan)(struct reel_scan *scan, struct reel_error *err);
 
-    /* Optional: turns the record header (`entry.head` bytes) into message fields. */
-    void (*describe)(struct bytes head, const struct reel_entry *entry, struct reel_description *out);
+    /* Optional: turns the record header (`entry.head` bytes) into message fields. `channel` is the entry's. */
+    void (*describe)(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns,
      * for channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+
+    /* Optional, for chunks of REEL_CODEC_ROWS: the rows of the database that `base` holds, as a sparse source of UINT64_MAX bytes. `base`
+     * outlives it. */
+    struct reel_source *(*open_rows)(struct reel_source *base, struct reel_error *err);
+
+    /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads little. Without it a
+     * recording of this format is one file. */
+    bool (*joins)(struct reel_source *a, struct reel_source *b);
 
     unsigned version; /* of scan(): a pack made by an older one is rebuilt */
 };

@@ -5,6 +5,24 @@
 
 #include "reel/reader.h"
 
+/* How one recording of several joins a stream. */
+enum { REEL_PREFIX_ROOM = 288 };
+struct reel_source_option {
+    int64_t shift_ns;              /* added to all its times */
+    bool wall;                     /* after that they count from 1970, whatever its own clock does */
+    char prefix[REEL_PREFIX_ROOM]; /* "/run1": stands in front of its topics where names are told apart; "" = never */
+};
+enum reel_prefixing { REEL_PREFIX_CLASH /* topics that several recordings have */, REEL_PREFIX_ALWAYS, REEL_PREFIX_NEVER };
+enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
+
+/* What makes several recordings one: recordings whose clock is relative begin (REEL_ALIGN_START) when the earliest wall clock recording does, or, when there
+ * is none, when the first of them does; prefixes are made from the `names` (suffix off, told apart by numbers). Fills out[n]; REEL_LIMIT when a time
+ * would pass 64 bits. */
+bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align, struct reel_source_option *out,
+                        struct reel_error *err);
+/* Smallest and largest time of them all, with their shifts (`sources` NULL = none); 0 and 0 when there is no message. */
+void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns, int64_t *last_ns);
+
 struct reel_selection {
     const char *const *topics; /* globs (* any run, ? one character); a topic is wanted when it matches one of them and none of `exclude` */
     uint32_t n_topics;         /* 0 = all */
@@ -16,6 +34,9 @@ struct reel_selection {
     bool last_per_topic;      /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns;      /* not older than this before start; 0 = however old */
     bool state_at_cut;        /* put the format's state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
+    const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones; globs match
+                                               * a topic with its prefix or without */
+    enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
     struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN
@@ -30,7 +51,7 @@ struct reel_message {
     bool before_start;      /* put in front of the selection */
     uint32_t front;         /* its place among the messages put in front, from 1; 0: an ordinary one */
     uint32_t again;         /* how many messages a view has made of the same one before it */
-    const uint8_t *owned;   /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says */
+    const uint8_t *owned;   /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says, or the view makes them */
     struct reel_entry entry;
 };
 
@@ -53,6 +74,9 @@ struct reel_stream_ops {
     enum reel_step (*next)(struct reel_stream *s, struct reel_message *m, struct reel_error *err);
     bool (*seek)(struct reel_stream *s, const struct reel_mark *mark, struct reel_error *err);
     void (*free)(struct reel_stream *s);
+    /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes, valid until the next call on the stream.
+     * Any message the stream has given may be asked for, also an earlier one. */
+    bool (*payload)(struct reel_stream *s, const struct reel_message *m, struct bytes *out, struct reel_error *err);
 };
 struct reel_stream {
     const struct reel_stream_ops *ops;
@@ -61,11 +85,13 @@ struct reel_stream {
     uint32_t n_channels;
     uint32_t n_sources;
     struct reel_reader *const *readers; /* one a source, for payloads */
+    const enum reel_clock *clocks;      /* one a source: what its times, shifted, count from */
+    const int64_t *shifts;              /* one a source: added to its times */
     struct reel_front *front;           /* what was put in front; NULL = nothing */
     uint32_t view_version;              /* part of every ETag */
 };
 
-/* Each recording gets a reference. The selection's texts are copied. Unknown topics select nothing. */
+/* Each recording gets a reference. The selection's texts and options are copied. Unknown topics select nothing. */
 struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
                                      struct reel_error *err);
 void reel_stream_free(struct reel_stream *stream);

@@ -34,14 +34,25 @@ struct reel_channel {
     bool latched; /* the last message stays valid until the next one (ROS latching) */
 };
 
-enum reel_codec { REEL_CODEC_NONE, REEL_CODEC_ZLIB, REEL_CODEC_GZIP, REEL_CODEC_DEFLATE, REEL_CODEC_BZIP2, REEL_CODEC_LZ4, REEL_CODEC_ZSTD };
+enum reel_codec {
+    REEL_CODEC_NONE,
+    REEL_CODEC_ZLIB,
+    REEL_CODEC_GZIP,
+    REEL_CODEC_DEFLATE,
+    REEL_CODEC_BZIP2,
+    REEL_CODEC_LZ4,
+    REEL_CODEC_ZSTD,
+    REEL_CODEC_ROWS, /* a database: what is raw here are its rows, at the addresses that the format's open_rows() gives them */
+};
 
-/* A run of bytes of one file, perhaps compressed. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain. */
+#define REEL_INSIDE UINT32_C(0x80000000)
+
+/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain. */
 struct reel_chunk {
-    uint32_t part;
+    uint32_t part; /* or REEL_INSIDE | id: it lies in the raw bytes of that earlier chunk (a member of an archive, a row) */
     enum reel_codec codec;
     uint64_t offset, stored; /* where in the part, bytes as they lie there */
-    uint64_t raw;            /* bytes after decompression; equal to stored for REEL_CODEC_NONE */
+    uint64_t raw;            /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
 };
 
 enum { REEL_ENTRY_EXTRAS = 2 };

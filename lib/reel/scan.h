@@ -11,11 +11,20 @@ struct reel_progress { /* report() may be NULL; returning false cancels (REEL_CA
 
 struct reel_builder;
 
+/* Where a part lies that is itself inside of a recording: a member of an archive, one file among several. */
+struct reel_place {
+    uint32_t chunk;  /* its bytes are the raw bytes of this chunk */
+    uint32_t part;   /* findings point into this part of the recording, … */
+    uint64_t offset; /* … where it begins here */
+    bool packed;     /* it is compressed there: findings only point to its begin */
+};
+
 struct reel_scan {
     struct reel_source *const *parts;
     uint32_t n_parts;
     struct reel_builder *builder;
     const struct reel_progress *progress; /* may be NULL */
+    const struct reel_place *places;      /* a scan within a scan, for another format's scan(): one a part. NULL: the parts are the recording's own */
 };
 
 /* Call every few MiB. False when the work was cancelled (err is filled). */
@@ -27,7 +36,8 @@ bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uin
 /* Replaces what was said of channel `id` (a definition that stood after its messages); its entries stay. */
 bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err);
 
-/* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). */
+/* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). Entries and further chunks may refer to the
+ * first REEL_SEGMENT_ENTRIES and the last REEL_SEGMENT_ENTRIES chunks. */
 bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err);
 
 /* Adds a message; the hot path. Checks that it lies inside its chunk. */

@@ -16,6 +16,7 @@ enum {
     REEL_NEEDS_STATE_AT_CUT = 2,    /* a selection with a start gets the format's state in front */
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
+    REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -39,6 +40,7 @@ struct reel_write_options {
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
     enum reel_time_format { REEL_TIME_RFC3339, REEL_TIME_SECONDS, REEL_TIME_MILLISECONDS, REEL_TIME_NANOSECONDS, REEL_TIME_RELATIVE } time_format;
+    uint64_t block_bytes;    /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
     uint64_t limit;          /* REEL_STREAMED only: stop after this many messages, 0 = all */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
 };
@@ -55,6 +57,10 @@ struct reel_writer {
     unsigned version; /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
+
+    /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it fails; gives it back
+     * as it is when nothing is to be changed. */
+    struct reel_stream *(*view)(struct reel_stream *source, struct reel_error *err);
 
     /* Can this target hold the channel? False: refused, the reason added to loss. Also adds what would be lost or changed. */
     bool (*accepts)(const struct reel_channel *channel, struct reel_loss *loss);
@@ -117,6 +123,10 @@ extern const struct reel_writer *const reel_writers[];
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err); /* REEL_UNSUPPORTED with the list */
 /* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"). */
 const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
+
+/* The stream that this writer takes, through its view. Whoever plans, renders or asks what is accepted opens his stream so. */
+struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
+                                       const struct reel_selection *selection, struct reel_error *err);
 
 /* What would be lost; false when the target refuses (err tells the first reason, loss all). loss may be NULL. */
 bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err);

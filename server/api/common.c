@@ -15,14 +15,18 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-bool api_find(struct http_request *r, struct api_recording *out) {
+static bool find_key(struct http_request *r, const char *key, struct api_recording *out) {
     struct reel_error err = {0};
     *out = (struct api_recording){0};
-    if (!catalog_get(http_app(r)->catalog, http_segment(r, "id"), &out->row, &err)) {
+    if (!catalog_get(http_app(r)->catalog, key, &out->row, &err)) {
         http_reply_error(r, &err);
         return false;
     }
     return true;
+}
+
+bool api_find(struct http_request *r, struct api_recording *out) {
+    return find_key(r, http_segment(r, "id"), out);
 }
 
 void api_reply_busy(struct http_request *r, const char *job, const char *what) {
@@ -68,7 +72,11 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
 }
 
 bool api_open(struct http_request *r, struct api_recording *out) {
-    if (!api_find(r, out)) {
+    return api_open_key(r, http_segment(r, "id"), out);
+}
+
+bool api_open_key(struct http_request *r, const char *key, struct api_recording *out) {
+    if (!find_key(r, key, out)) {
         return false;
     }
     if (!state_allows(r, &out->row)) {
@@ -103,7 +111,7 @@ static bool read_globs(struct http_request *r, const char *name, const char **ou
 }
 
 /* One end of the interval, under either of its names. *given says whether it was there. */
-static bool read_time(struct http_request *r, const struct reel_index_info *info, const char *name, const char *alias, int64_t *ns, bool *given) {
+static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns, bool *given) {
     struct reel_time t, u;
     bool has = http_param_time(r, name, &t), has_alias = http_param_time(r, alias, &u);
     if (has && has_alias) {
@@ -112,7 +120,7 @@ static bool read_time(struct http_request *r, const struct reel_index_info *info
     }
     *given = has || has_alias;
     if (*given) {
-        *ns = reel_time_resolve(has ? &t : &u, info->start_ns, info->end_ns, reel_now_ns());
+        *ns = reel_time_resolve(has ? &t : &u, span[0], span[1], reel_now_ns());
     }
     return true;
 }
@@ -136,13 +144,13 @@ static bool read_every(struct http_request *r, struct reel_selection *s) {
     return true;
 }
 
-bool api_select(struct http_request *r, const struct reel_index *index, struct api_selection *out) {
-    const struct reel_index_info *info = reel_index_info(index);
+bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out) {
+    const int64_t span[2] = {first_ns, last_ns};
     *out = (struct api_selection){.selection = REEL_SELECT_ALL};
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
-        !read_time(r, info, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, info, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
+        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
         return false;
     }
     s->topics = out->topics;

@@ -16,6 +16,7 @@ void api_recording_done(struct api_recording *a);
 bool api_find(struct http_request *r, struct api_recording *out);
 /* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
+bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
 
 enum { API_GLOBS_MAX = 64 };
 
@@ -25,8 +26,8 @@ struct api_selection {
     const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX];
     bool has_start;
 };
-/* topic, exclude_topic, start/from, end/to, every, last, lookback; false: replied (400). */
-bool api_select(struct http_request *r, const struct reel_index *index, struct api_selection *out);
+/* topic, exclude_topic, start/from, end/to, every, last, lookback of what spans [first_ns, last_ns]; false: replied (400). */
+bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
 /* time_format as an option of writers. */
 enum reel_time_format api_time_format(const struct http_request *r);

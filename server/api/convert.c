@@ -1,4 +1,5 @@
-/* /as/{name}.EXT: the recording as another format. Planned targets behave like files (length, ETag, ranges); text targets are streamed. Nothing is stored. */
+/* /as/{name}.EXT: a recording as another format, and /merge/as/{name}.EXT: several as one. Planned targets behave like files (length, ETag, ranges); text
+ * targets are streamed. Nothing is stored. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,18 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
 
+enum { MERGE_MAX = 64 };
+
+struct inputs { /* the recordings of one request */
+    struct api_recording items[MERGE_MAX];
+    struct reel_recording *recordings[MERGE_MAX];
+    struct reel_source_option sources[MERGE_MAX]; /* of a merge */
+    uint32_t n;
+    bool merged;
+};
+
 struct conversion {
+    struct inputs *in;
     const struct reel_writer *writer;
     struct reel_write_options options;
     struct api_selection q;
@@ -19,18 +31,30 @@ struct conversion {
 };
 
 /* Everything the bytes depend on, as text; hashed it is the ETag and the plan's key. */
-static bool make_etag(const struct api_recording *a, struct conversion *c) {
+static void print_inputs(FILE *f, const struct inputs *in) {
+    for (uint32_t i = 0; i < in->n; i++) {
+        const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
+        fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
+        if (in->merged) {
+            const struct reel_source_option *o = &in->sources[i];
+            fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
+        }
+        fputc('\n', f);
+    }
+}
+
+static bool make_etag(struct conversion *c, uint32_t view_version) {
     const struct reel_selection *s = &c->q.selection;
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     if (!f) {
         return false;
     }
-    fprintf(f, "%s %s/%u %s/%u %s\n", a->row.content, info->format->name, info->format->version, c->writer->name, c->writer->version, c->options.compression);
-    fprintf(f, "%lld %lld %llu %lld %d %lld %d\n", (long long)s->start_ns, (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns,
-            s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut);
+    print_inputs(f, c->in);
+    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version, c->options.compression);
+    fprintf(f, "%lld %lld %llu %lld %d %lld %d %d\n", (long long)s->start_ns, (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns,
+            s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
     }
@@ -46,27 +70,32 @@ static bool make_etag(const struct api_recording *a, struct conversion *c) {
 }
 
 /* Writer, selection and options of the request. False: replied. */
-static bool read_conversion(struct http_request *r, struct api_recording *a, struct conversion *c) {
+static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
+    int64_t first, last;
+    c->in = in;
     c->writer = reel_writer_for_file(http_segment(r, "name"), http_param(r, "version"), &err);
     if (!c->writer) {
         http_reply_problem(r, 406, "unknown-target", "%s", err.text);
         return false;
     }
-    if (!api_select(r, reel_recording_index(a->recording), &c->q)) {
+    const struct reel_source_option *sources = in->merged ? in->sources : NULL;
+    reel_merge_span(in->recordings, in->n, sources, &first, &last);
+    if (!api_select(r, first, last, &c->q)) {
         return false;
     }
+    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
+    c->q.selection.sources = sources;
+    c->q.selection.prefixing = !prefix || strcmp(prefix, "clash") == 0 ? REEL_PREFIX_CLASH
+                               : strcmp(prefix, "always") == 0         ? REEL_PREFIX_ALWAYS
+                                                                       : REEL_PREFIX_NEVER;
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
     const char *compression = http_param(r, "compression");
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
-                                             .start_ns = c->q.has_start ? c->q.selection.start_ns : reel_index_info(reel_recording_index(a->recording))->start_ns,
+                                             .start_ns = c->q.has_start ? c->q.selection.start_ns : first,
                                              .time_format = api_time_format(r)};
     http_param_bool(r, "end_record", &c->options.separated);
-    if (!make_etag(a, c)) {
-        http_reply_problem(r, 500, "memory", "no memory");
-        return false;
-    }
     return true;
 }
 
@@ -75,35 +104,71 @@ static bool read_conversion(struct http_request *r, struct api_recording *a, str
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return reel_render_read(context, offset, buffer, size, err);
 }
-static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    return reel_render_next(context, buffer, size, got, err);
-}
 static void free_render(void *context) {
     reel_render_free(context);
 }
 
+struct streamed { /* outlives the request's handler */
+    struct reel_render *render;
+    char ids[MERGE_MAX][RECORDING_ID_TEXT];
+    const char *source_ids[MERGE_MAX];
+};
+
+static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    return reel_render_next(((struct streamed *)context)->render, buffer, size, got, err);
+}
+static void free_streamed(void *context) {
+    struct streamed *s = context;
+    reel_render_free(s->render);
+    free(s);
+}
+
 static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_stream *stream) {
     struct reel_error err = {0};
-    struct reel_render *render = reel_render_new(NULL, c->writer, &c->options, stream, &err);
-    if (!render) {
+    struct streamed *s = calloc(1, sizeof *s);
+    if (!s) {
+        reel_stream_free(stream);
+        http_reply_problem(r, 500, "memory", "no memory");
+        return;
+    }
+    for (uint32_t i = 0; i < c->in->n; i++) {
+        memcpy(s->ids[i], c->in->items[i].row.id, sizeof s->ids[i]);
+        s->source_ids[i] = s->ids[i];
+    }
+    c->options.source_ids = c->in->merged ? s->source_ids : NULL;
+    s->render = reel_render_new(NULL, c->writer, &c->options, stream, &err);
+    if (!s->render) {
+        free_streamed(s);
         http_reply_error(r, &err);
         return;
     }
-    http_reply_stream(r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
+    http_reply_stream(r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_streamed, .context = s});
 }
 
-static void reply_planned(struct http_request *r, struct api_recording *a, struct conversion *c) {
+static int64_t modified_ns(const struct inputs *in) {
+    int64_t latest = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        latest = in->items[i].row.created_ns > latest ? in->items[i].row.created_ns : latest;
+    }
+    return latest;
+}
+
+static void reply_planned(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {
-        .key = c->etag, .writer = c->writer, .options = c->options, .recordings = &a->recording, .n_recordings = 1, .selection = c->q.selection};
+    struct plan_request q = {.key = c->etag,
+                             .writer = c->writer,
+                             .options = c->options,
+                             .recordings = c->in->recordings,
+                             .n_recordings = c->in->n,
+                             .selection = c->q.selection};
     AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->plans, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; ask again");
         return;
     }
     c->q.selection.front = plan ? reel_plan_front(plan) : NULL;
-    struct reel_stream *stream = plan ? reel_stream_open(&a->recording, 1, &c->q.selection, &err) : NULL;
+    struct reel_stream *stream = plan ? reel_writer_stream(c->writer, c->in->recordings, c->in->n, &c->q.selection, &err) : NULL;
     struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, &err) : NULL;
     if (!render) {
         http_reply_error(r, &err);
@@ -113,7 +178,7 @@ static void reply_planned(struct http_request *r, struct api_recording *a, struc
                                            .etag = c->etag,
                                            .media_type = c->writer->media_type,
                                            .file_name = http_segment(r, "name"),
-                                           .modified_ns = a->row.created_ns,
+                                           .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
                                            .free = free_render,
@@ -128,19 +193,22 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
     http_reply_json(r, 200, body);
 }
 
-static void reply(struct http_request *r, struct api_recording *a) {
+static void reply(struct http_request *r, struct inputs *in) {
     struct conversion c;
     struct reel_error err = {0};
     bool report = false;
-    if (!read_conversion(r, a, &c)) {
+    if (!read_conversion(r, in, &c)) {
         return;
     }
     struct reel_selection plain = c.q.selection;
     plain.state_at_cut = false; /* the front is made with the plan, once */
     plain.last_per_topic = c.writer->needs & REEL_STREAMED ? plain.last_per_topic : false;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &plain, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    if (!stream || !loss) {
+    if (!stream || !loss || !make_etag(&c, stream->view_version)) {
+        if (err.code == REEL_OK) {
+            reel_fail_memory(&err);
+        }
         http_reply_error(r, &err);
         return;
     }
@@ -152,14 +220,78 @@ static void reply(struct http_request *r, struct api_recording *a) {
     } else if (c.writer->needs & REEL_STREAMED) {
         reply_streamed(r, &c, TAKE(stream));
     } else {
-        reply_planned(r, a, &c);
+        reply_planned(r, &c);
     }
 }
 
+/* ---- requests */
+
+static void inputs_done(struct inputs *in) {
+    for (uint32_t i = 0; in && i < in->n; i++) {
+        api_recording_done(&in->items[i]);
+    }
+    free(in);
+}
+REEL_DEFINE_AUTO(struct inputs, inputs_done);
+
+static struct inputs *inputs_new(struct http_request *r) {
+    struct inputs *in = calloc(1, sizeof *in);
+    if (!in) {
+        http_reply_problem(r, 500, "memory", "no memory");
+    }
+    return in;
+}
+
+/* False: replied. */
+static bool add_input(struct http_request *r, struct inputs *in, const char *key) {
+    if (!api_open_key(r, key, &in->items[in->n])) {
+        return false;
+    }
+    in->recordings[in->n] = in->items[in->n].recording;
+    in->n++;
+    return true;
+}
+
 void api_convert(struct http_request *r) {
-    struct api_recording a;
-    if (api_open(r, &a)) {
-        reply(r, &a);
-        api_recording_done(&a);
+    AUTO(inputs_done) struct inputs *in = inputs_new(r);
+    if (in && add_input(r, in, http_segment(r, "id"))) {
+        reply(r, in);
+    }
+}
+
+/* How the recordings fit together. False: replied. */
+static bool merge_inputs(struct http_request *r, struct inputs *in) {
+    const char *names[MERGE_MAX], *align = http_param(r, "align");
+    struct reel_error err = {0};
+    for (uint32_t i = 0; i < in->n; i++) {
+        names[i] = in->items[i].row.name;
+    }
+    in->merged = true;
+    if (!reel_merge_options(in->recordings, in->n, names, align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START, in->sources, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+void api_merge(struct http_request *r) {
+    const char *keys[MERGE_MAX];
+    size_t n = http_params(r, "recording", keys, MERGE_MAX);
+    if (n == 0) {
+        http_reply_bad_param(r, "recording", "name the recordings: recording=ID&recording=ID");
+        return;
+    }
+    if (n > MERGE_MAX) {
+        http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
+        return;
+    }
+    AUTO(inputs_done) struct inputs *in = inputs_new(r);
+    for (size_t i = 0; in && i < n; i++) {
+        if (!add_input(r, in, keys[i])) {
+            return;
+        }
+    }
+    if (in && merge_inputs(r, in)) {
+        reply(r, in);
     }
 }

@@ -81,7 +81,8 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
 static void reply_rows(struct http_request *r, struct api_recording *a, const struct row_media *media) {
     struct api_selection q;
     struct reel_error err = {0};
-    if (!api_select(r, reel_recording_index(a->recording), &q)) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+    if (!api_select(r, info->start_ns, info->end_ns, &q)) {
         return;
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &q.selection, &err);
@@ -91,7 +92,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         return;
     }
     struct reel_write_options options = {
-        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : reel_index_info(reel_recording_index(a->recording))->start_ns, .time_format = api_time_format(r)};
+        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns, .time_format = api_time_format(r)};
     http_param_bool(r, "end_record", &options.separated);
     if (!position(r, stream, &options)) {
         return;

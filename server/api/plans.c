@@ -17,6 +17,7 @@ struct making { /* what the job works on; owned by the job, and by the table's e
     struct reel_recording **recordings;
     uint32_t n_recordings;
     struct reel_selection selection;
+    struct reel_source_option *sources; /* NULL: none */
     char **topics, **exclude;
 };
 
@@ -127,6 +128,7 @@ static void free_making(void *context) {
     release_recordings(m);
     free_texts(m->topics, m->selection.n_topics);
     free_texts(m->exclude, m->selection.n_exclude);
+    free(m->sources);
     free(m->compression);
     free(m->key);
     free(m);
@@ -142,6 +144,19 @@ static char **copy_texts(const char *const *texts, uint32_t n) {
         }
     }
     return copy;
+}
+
+static bool copy_sources(struct making *m, const struct plan_request *q) {
+    if (!q->selection.sources) {
+        return true;
+    }
+    size_t size = q->n_recordings * sizeof *m->sources;
+    m->sources = malloc(size);
+    if (m->sources) {
+        memcpy(m->sources, q->selection.sources, size);
+    }
+    m->selection.sources = m->sources;
+    return m->sources != NULL;
 }
 
 static struct making *copy_request(struct plans *p, const struct plan_request *q) {
@@ -162,7 +177,7 @@ static struct making *copy_request(struct plans *p, const struct plan_request *q
     m->compression = strdup(q->options.compression ? q->options.compression : "");
     m->options.compression = m->compression;
     m->recordings = calloc(q->n_recordings, sizeof(struct reel_recording *));
-    if (!m->topics || !m->exclude || !m->key || !m->compression || !m->recordings) {
+    if (!copy_sources(m, q) || !m->topics || !m->exclude || !m->key || !m->compression || !m->recordings) {
         return NULL;
     }
     for (uint32_t i = 0; i < q->n_recordings; i++) {
@@ -174,7 +189,7 @@ static struct making *copy_request(struct plans *p, const struct plan_request *q
 
 static bool make_plan(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct making *m = context;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(m->recordings, m->n_recordings, &m->selection, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(m->writer, m->recordings, m->n_recordings, &m->selection, err);
     struct reel_plan *plan = stream ? reel_plan_new(m->writer, &m->options, stream, progress, err) : NULL;
     struct plans *p = m->plans;
     pthread_mutex_lock(&p->lock);

@@ -8,6 +8,8 @@ static const char *const row_formats[] = {"ndjson", "json", "json-seq", NULL};
 static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
 static const char *const decodes[] = {"auto", "none", NULL};
 static const char *const lasts[] = {"per_topic", NULL};
+static const char *const prefixes[] = {"clash", "always", "never", NULL};
+static const char *const aligns[] = {"start", "none", NULL};
 
 static const struct http_param no_params[] = {{0}};
 
@@ -33,6 +35,7 @@ static const struct http_param upload_params[] = {
     {.name = "name", .type = HTTP_TEXT, .help = "of the recording; POST only"},
     {.name = "collection", .type = HTTP_TEXT, .help = "POST only; usually \"default\""},
     {.name = "format", .type = HTTP_TEXT, .help = "do not probe, take it for this"},
+    {.name = "part_of", .type = HTTP_TEXT, .help = "a recording of this collection that the file is a further part of: a .state for run.traj"},
     {.name = "replace", .type = HTTP_BOOL, .help = "other content under a taken name becomes a new revision"},
     {.name = "keep", .type = HTTP_BOOL, .help = "keep a file that cannot be read, as failed"},
     {0},
@@ -75,13 +78,21 @@ static const struct http_param message_params[] = {
     {0},
 };
 
-static const struct http_param convert_params[] = {
-    SELECTION_PARAMS,
-    {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},
-    {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},
-    {.name = "report", .type = HTTP_BOOL, .help = "say what would be lost instead of converting"},
-    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "of text targets"},
-    {.name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"},
+#define CONVERT_PARAMS                                                                                                                                       \
+    SELECTION_PARAMS, {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},                                                  \
+        {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},                                                                                 \
+        {.name = "report", .type = HTTP_BOOL, .help = "say what would be lost instead of converting"},                                                       \
+        {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "of text targets"}, {                                                  \
+        .name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"                                                          \
+    }
+
+static const struct http_param convert_params[] = {CONVERT_PARAMS, {0}};
+
+static const struct http_param merge_params[] = {
+    {.name = "recording", .type = HTTP_TEXT, .repeats = true, .help = "id of one of them, at least one; messages of one time come in this order"},
+    {.name = "align", .type = HTTP_CHOICE, .choices = aligns, .help = "start (usual): recordings of a relative clock begin with the others; none: times as they are"},
+    {.name = "prefix", .type = HTTP_CHOICE, .choices = prefixes, .help = "when a topic gets its recording's name in front: clash (usual) where two have it"},
+    CONVERT_PARAMS,
     {0},
 };
 
@@ -107,6 +118,7 @@ const struct http_route api_routes[] = {
     {"GET", BASE "/recordings/{id}/message", ROLE_READ, message_params, "One message", api_message, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/file/{name...}", ROLE_READ, no_params, "The original bytes", api_file, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/as/{name}", ROLE_READ, convert_params, "Converted to what the name ends in", api_convert, NULL, NULL, NULL},
+    {"GET", BASE "/merge/as/{name}", ROLE_READ, merge_params, "Several recordings as one, by time", api_merge, NULL, NULL, NULL},
     {"GET", BASE "/jobs", ROLE_READ, no_params, "Background work", api_jobs_list, NULL, NULL, NULL},
     {"GET", BASE "/jobs/{id}", ROLE_READ, no_params, "One job", api_job_get, NULL, NULL, NULL},
     {"DELETE", BASE "/jobs/{id}", ROLE_EDIT, no_params, "Cancel a job", api_job_cancel, NULL, NULL, NULL},

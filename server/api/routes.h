@@ -34,6 +34,7 @@ void api_message(struct http_request *r);
 void api_file(struct http_request *r);
 /* convert.c */
 void api_convert(struct http_request *r);
+void api_merge(struct http_request *r);
 /* jobs.c */
 void api_jobs_list(struct http_request *r);
 void api_job_get(struct http_request *r);

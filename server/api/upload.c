@@ -94,7 +94,7 @@ void api_upload_begin(struct http_request *r) {
     if (!check_type(r) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) || !read_digest(r, "Repr-Digest", u)) {
         return;
     }
-    u->request = (struct ingest_request){.collection = u->collection, .name = u->name, .format = http_param(r, "format")};
+    u->request = (struct ingest_request){.collection = u->collection, .name = u->name, .format = http_param(r, "format"), .part_of = http_param(r, "part_of")};
     http_param_bool(r, "replace", &u->request.replace);
     http_param_bool(r, "keep", &u->request.keep);
     u->size_max = app->config.upload_max_bytes;
@@ -139,14 +139,14 @@ static void reply_result(struct http_request *r, struct ingest_result *result, c
     }
     char address[96];
     snprintf(address, sizeof address, "/api/v1/recordings/%s", result->recording.id);
-    http_add_header(r, result->outcome == INGEST_EXISTS ? "Content-Location" : "Location", address);
+    http_add_header(r, result->outcome == INGEST_EXISTS || result->outcome == INGEST_JOINED ? "Content-Location" : "Location", address);
     json_t *body = view_recording(&result->recording, NULL);
     if (result->outcome == INGEST_SCANNING) {
         char job[64];
         snprintf(job, sizeof job, "/api/v1/jobs/%s", result->job);
         json_object_set_new(body, "job", json_string(job));
     }
-    http_reply_json(r, result->outcome == INGEST_CREATED ? 201 : result->outcome == INGEST_EXISTS ? 200 : 202, body);
+    http_reply_json(r, result->outcome == INGEST_CREATED ? 201 : result->outcome == INGEST_SCANNING ? 202 : 200, body);
 }
 
 static bool digest_holds(struct http_request *r, const struct upload *u, const char *sha256) {

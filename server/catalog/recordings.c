@@ -350,6 +350,34 @@ bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, c
     return h && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
 }
 
+static bool delete_where_row(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    return db_run(s, err);
+}
+
+static bool replace_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_set_content", err);
+    if (!s) {
+        return false;
+    }
+    struct catalog_recording now = *r;
+    db_set_hex(s, ":content", r->content);
+    db_set_size(s, ":size", r->size);
+    bool changed = change(s, r->id, &now.row, err);
+    db_done(TAKE(s));
+    return changed && delete_where_row(h, "parts_delete", now.row, err) && insert_parts(h, &now, err);
+}
+
+bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    struct catalog_recording now = *r;
+    return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
+}
+
 static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state, const char *problem,
                          struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
@@ -380,15 +408,6 @@ bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err) {
 
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) {
     return change_state(c, "recording_restore", id, STATE_READY, NULL, err);
-}
-
-static bool delete_where_row(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", row);
-    return db_run(s, err);
 }
 
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {

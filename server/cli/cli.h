@@ -95,9 +95,21 @@ bool cli_interrupted(void);
  * is freed. */
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
 
+/* The same for several files that are the parts of one recording. */
+enum { CLI_PARTS_MAX = 8 };
+struct cli_files {
+    const char *paths[CLI_PARTS_MAX];
+    uint32_t n;
+};
+struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err);
+
+/* Which of the n paths belong together by their format (run.traj and run.state): a recording each goes to out[*n_out], which has room for n. */
+bool cli_gather(char **paths, uint32_t n, struct cli_files *out, uint32_t *n_out, struct reel_error *err);
+
 /* After work on this file failed: a kept pack whose inside turned out wrong (REEL_CHANGED; it is checked as it is read) is removed, and
  * `err` says that the next run makes it anew. */
 void cli_forget(const char *path, struct reel_error *err);
+void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 
 /* ---- selecting: the options of cat and convert, as a selection of these recordings */
 
@@ -123,8 +135,9 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
      .help = "each N-th message of a topic, or its first in each interval (100ms)"}, \
     {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last message before it, of each topic"}
 /* clang-format on */
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out,
-                   struct reel_error *err);
+/* `sources` of reel_merge_options(), or NULL; times like +2s count from the first start and the last end of all. */
+bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
+                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err);
 
 /* ---- output.c: a file that appears whole under its name, or not at all */
 

@@ -67,7 +67,7 @@ static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t
 static bool put_messages(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
-    if (!recording || !cli_selection(select, &recording, 1, &selection, err)) {
+    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err)) {
         return false;
     }
     AUTO(cli_output_done) struct cli_output out = {.fd = STDOUT_FILENO};

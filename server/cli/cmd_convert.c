@@ -10,17 +10,25 @@ struct conversion {
     struct cli_select select;
     const char *version, *format;
     bool report, force;
+    int align, prefixing; /* enum reel_align, enum reel_prefixing */
+    struct cli_files *files; /* of each recording */
     struct reel_recording **recordings;
-    uint32_t n_recordings;
+    uint32_t n_files, n_recordings;
+    struct reel_source_option *sources; /* NULL: one recording */
     const struct reel_writer *writer;
     struct reel_write_options options;
     struct reel_selection selection;
 };
+static const char *const aligns[] = {"start", "none", NULL};
+static const char *const prefixes[] = {"clash", "always", "never", NULL};
+
 static inline void reel_auto_conversion_done(struct conversion *c) {
     for (uint32_t i = 0; i < c->n_recordings; i++) {
         reel_recording_free(c->recordings[i]);
     }
     free(c->recordings);
+    free(c->files);
+    free(c->sources);
     reel_auto_cli_select_done(&c->select);
 }
 
@@ -54,22 +62,45 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
     if (n > INPUTS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d recordings at once", INPUTS_MAX);
     }
-    if (!(c->recordings = calloc(n, sizeof *c->recordings))) {
+    c->recordings = calloc(n, sizeof *c->recordings);
+    c->files = calloc(n, sizeof *c->files);
+    if (!c->recordings || !c->files) {
         return reel_fail_memory(err);
     }
-    for (; c->n_recordings < n; c->n_recordings++) {
-        if (!(c->recordings[c->n_recordings] = cli_open(paths[c->n_recordings], false, err))) {
-            const char *name = cli_file_name(paths[c->n_recordings]);
+    if (!cli_gather(paths, n, c->files, &c->n_files, err)) {
+        return false;
+    }
+    for (; c->n_recordings < c->n_files; c->n_recordings++) {
+        const struct cli_files *files = &c->files[c->n_recordings];
+        if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
+            const char *name = cli_file_name(files->paths[0]);
             return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
         }
     }
     return true;
 }
 
+/* How several recordings become one. */
+static bool fit_together(struct conversion *c, struct reel_error *err) {
+    if (c->n_recordings < 2) {
+        return true;
+    }
+    AUTO_MEM const char **names = calloc(c->n_recordings, sizeof *names);
+    c->sources = calloc(c->n_recordings, sizeof *c->sources);
+    if (!names || !c->sources) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < c->n_recordings; i++) {
+        names[i] = cli_file_name(c->files[i].paths[0]);
+    }
+    return reel_merge_options(c->recordings, c->n_recordings, names, (enum reel_align)c->align, c->sources, err);
+}
+
 static bool select_messages(struct conversion *c, struct reel_error *err) {
-    if (!cli_selection(&c->select, c->recordings, c->n_recordings, &c->selection, err)) {
+    if (!cli_selection(&c->select, c->recordings, c->n_recordings, c->sources, &c->selection, err)) {
         return false;
     }
+    c->selection.prefixing = (enum reel_prefixing)c->prefixing;
     c->options = (struct reel_write_options){.compression = "", .is_cut = c->select.start.given};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
@@ -79,7 +110,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
 }
 
 static struct reel_stream *open_stream(const struct conversion *c, struct reel_error *err) {
-    return reel_stream_open(c->recordings, c->n_recordings, &c->selection, err);
+    return reel_writer_stream(c->writer, c->recordings, c->n_recordings, &c->selection, err);
 }
 
 /* ---- what would be lost */
@@ -182,7 +213,7 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
 
 static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
-    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && select_messages(c, err) && tell_losses(c, err) &&
+    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && fit_together(c, err) && select_messages(c, err) && tell_losses(c, err) &&
            (c->report || write_output(c, out, err));
 }
 
@@ -198,6 +229,18 @@ static int run(int argc, char **argv) {
          .value = "FORMAT",
          .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
+        {.name = "align",
+         .kind = CLI_CHOICE,
+         .to = &c.align,
+         .value = "HOW",
+         .help = "start (usual): recordings whose clock is relative begin with the others; none: times as they are",
+         .choices = aligns},
+        {.name = "prefix",
+         .kind = CLI_CHOICE,
+         .to = &c.prefixing,
+         .value = "WHEN",
+         .help = "when a topic gets its recording's name in front: clash (usual) where two recordings have it",
+         .choices = prefixes},
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "say what would be lost or changed, and write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT when it is there already"},
         {0},
@@ -209,8 +252,8 @@ static int run(int argc, char **argv) {
     if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;
     }
-    for (int i = first; i < argc - 1; i++) {
-        cli_forget(argv[i], &err);
+    for (uint32_t i = 0; i < c.n_files; i++) {
+        cli_forget_files(&c.files[i], &err);
     }
     return cli_fail(&cli_convert, NULL, &err);
 }
@@ -222,6 +265,6 @@ const struct cli_command cli_convert = {
     .details =
         "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, "
         "with\n"
-        "--format. Several recordings are merged by time. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
+        "--format. Several recordings are merged by time; run.traj and run.state are one. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
     .run = run,
 };

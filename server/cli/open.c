@@ -1,5 +1,6 @@
-/* A file of this machine as a recording. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very
- * file it was made of – same path, device, inode, size and time of change, all of which name it. */
+/* Files of this machine as recordings: each alone, or those that a format says belong together. The index pack lies in the user's cache
+ * folder. Its one rule: a pack is believed only for the very files it was made of – same paths, devices, inodes, sizes and times of change,
+ * all of which name it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,23 +83,39 @@ static void sweep(const char *folder) {
     }
 }
 
-static bool pack_name(const char *path, const struct stat *st, char out[2 * NAME_BYTES + 1]) {
-    AUTO_MEM char *whole = realpath(path, NULL);
+static bool stat_all(const struct cli_files *files, struct stat *st, struct reel_error *err) {
+    for (uint32_t i = 0; i < files->n; i++) {
+        if (stat(files->paths[i], &st[i]) != 0) {
+            return reel_fail_errno(err, "%s", cli_file_name(files->paths[i]));
+        }
+    }
+    return true;
+}
+
+static bool pack_name(const struct cli_files *files, const struct stat *st, char out[2 * NAME_BYTES + 1]) {
     AUTO_MEM char *text = NULL;
+    size_t size = 0;
     uint8_t digest[SHA256_DIGEST_LENGTH];
-    if (asprintf(&text, "%s\n%ju %ju %jd %jd.%09ld", whole ? whole : path, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
-                 (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec) < 0) {
-        text = NULL;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) {
         return false;
     }
-    SHA256((const uint8_t *)text, strlen(text), digest);
+    for (uint32_t i = 0; i < files->n; i++) {
+        AUTO_MEM char *whole = realpath(files->paths[i], NULL);
+        fprintf(f, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : files->paths[i], (uintmax_t)st[i].st_dev,
+                (uintmax_t)st[i].st_ino, (intmax_t)st[i].st_size, (intmax_t)st[i].st_mtim.tv_sec, st[i].st_mtim.tv_nsec);
+    }
+    if (fclose(f) != 0) {
+        return false;
+    }
+    SHA256((const uint8_t *)text, size, digest);
     for (unsigned i = 0; i < NAME_BYTES; i++) {
         snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
     }
     return true;
 }
 
-static bool choose_place(const char *path, const struct stat *st, struct place *out, struct reel_error *err) {
+static bool choose_place(const struct cli_files *files, const struct stat *st, struct place *out, struct reel_error *err) {
     char name[2 * NAME_BYTES + 1];
     if (!(out->folder = cache_folder())) {
         out->folder = temporary_folder();
@@ -107,7 +124,7 @@ static bool choose_place(const char *path, const struct stat *st, struct place *
     if (!out->folder) {
         return reel_fail_errno(err, "no folder for the index: neither $XDG_CACHE_HOME, ~/.cache nor $TMPDIR can be written");
     }
-    if (!pack_name(path, st, name) || asprintf(&out->pack, "%s/%s.reel", out->folder, name) < 0) {
+    if (!pack_name(files, st, name) || asprintf(&out->pack, "%s/%s.reel", out->folder, name) < 0) {
         out->pack = NULL;
         return reel_fail_memory(err);
     }
@@ -116,9 +133,30 @@ static bool choose_place(const char *path, const struct stat *st, struct place *
 
 /* ---- opening */
 
-static struct reel_recording *join(struct reel_index *index, struct reel_source *source, struct reel_error *err) {
+struct parts {
+    struct reel_source *items[CLI_PARTS_MAX];
+    uint32_t n;
+};
+static void reel_auto_parts_done(struct parts *p) {
+    while (p->n > 0) {
+        reel_source_free(p->items[--p->n]);
+    }
+}
+
+static bool open_parts(const struct cli_files *files, struct parts *out, struct reel_error *err) {
+    for (; out->n < files->n; out->n++) {
+        if (!(out->items[out->n] = reel_source_open(files->paths[out->n], NULL, err))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct reel_recording *join(struct reel_index *index, struct parts *parts, struct reel_error *err) {
     static const struct reel_recording_options options;
-    return reel_recording_open(index, &source, 1, &options, err);
+    uint32_t n = parts->n;
+    parts->n = 0; /* they are the recording's now */
+    return reel_recording_open(index, parts->items, n, &options, err);
 }
 
 /* A pack of before, when it still holds. */
@@ -130,19 +168,28 @@ static struct reel_index *known_index(const struct place *place) {
     return index;
 }
 
-static struct reel_index *scan(struct reel_source *source, const struct place *place, struct reel_error *err) {
+static struct reel_index *scan(const struct parts *parts, const struct place *place, struct reel_error *err) {
     struct cli_progress progress;
-    cli_progress_start(&progress, "scanning", source->name);
-    bool good = reel_scan_run(&source, 1, NULL, place->pack, &progress.report, err);
+    cli_progress_start(&progress, "scanning", parts->items[0]->name);
+    bool good = reel_scan_run(parts->items, parts->n, NULL, place->pack, &progress.report, err);
     cli_progress_end(&progress);
     return good ? reel_index_open(place->pack, err) : NULL;
 }
 
-struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err) {
-    struct stat before, after;
+static bool same_files(const struct stat *a, const struct stat *b, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i].st_size != b[i].st_size || a[i].st_mtim.tv_sec != b[i].st_mtim.tv_sec || a[i].st_mtim.tv_nsec != b[i].st_mtim.tv_nsec) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err) {
+    struct stat before[CLI_PARTS_MAX], after[CLI_PARTS_MAX];
     AUTO(place_done) struct place place = {0};
-    AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);
-    if (!source || (stat(path, &before) != 0 && !reel_fail_errno(err, "%s", source->name)) || !choose_place(path, &before, &place, err)) {
+    AUTO(parts_done) struct parts parts = {.n = 0};
+    if (!open_parts(files, &parts, err) || !stat_all(files, before, err) || !choose_place(files, before, &place, err)) {
         return NULL;
     }
     AUTO(reel_index_free) struct reel_index *index = fresh ? NULL : known_index(&place);
@@ -150,22 +197,75 @@ struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error 
         if (!place.temporary) {
             sweep(place.folder);
         }
-        if (!(index = scan(source, &place, err))) {
+        if (!(index = scan(&parts, &place, err))) {
             return NULL;
         }
-        if (stat(path, &after) != 0 || after.st_size != before.st_size || after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
-            after.st_mtim.tv_nsec != before.st_mtim.tv_nsec) {
+        if (!stat_all(files, after, NULL) || !same_files(before, after, files->n)) {
             unlink(place.pack); /* it is being written to: good for now, not for later */
         }
     }
-    return join(TAKE(index), TAKE(source), err);
+    return join(TAKE(index), &parts, err);
+}
+
+struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err) {
+    return cli_open_files(&(struct cli_files){.paths = {path}, .n = 1}, fresh, err);
+}
+
+/* Adds to `files` those of the paths behind it that its format says belong to it; they are taken out of the list. */
+static bool gather(struct cli_files *files, const char **paths, uint32_t *n, struct reel_error *err) {
+    AUTO(parts_done) struct parts parts = {.n = 0};
+    if (!open_parts(files, &parts, err)) {
+        return false;
+    }
+    const struct reel_format *format = reel_format_probe(parts.items[0], NULL);
+    for (uint32_t i = 0; format && format->joins && i < *n && files->n < CLI_PARTS_MAX;) {
+        AUTO(reel_source_free) struct reel_source *other = reel_source_open(paths[i], NULL, err);
+        if (!other) {
+            return false;
+        }
+        bool joins = true;
+        for (uint32_t k = 0; k < parts.n && joins; k++) {
+            joins = format->joins(parts.items[k], other);
+        }
+        if (!joins) {
+            i++;
+            continue;
+        }
+        files->paths[files->n++] = paths[i];
+        parts.items[parts.n++] = TAKE(other);
+        memmove(paths + i, paths + i + 1, (--*n - i) * sizeof *paths);
+    }
+    return true;
+}
+
+bool cli_gather(char **paths, uint32_t n, struct cli_files *out, uint32_t *n_out, struct reel_error *err) {
+    AUTO_MEM const char **left = malloc((n ? n : 1) * sizeof *left);
+    if (!left) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        left[i] = paths[i];
+    }
+    for (*n_out = 0; n > 0;) {
+        struct cli_files *files = &out[(*n_out)++];
+        *files = (struct cli_files){.paths = {left[0]}, .n = 1};
+        memmove(left, left + 1, --n * sizeof *left);
+        if (!gather(files, left, &n, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void cli_forget(const char *path, struct reel_error *err) {
+    cli_forget_files(&(struct cli_files){.paths = {path}, .n = 1}, err);
+}
+
+void cli_forget_files(const struct cli_files *files, struct reel_error *err) {
     static const char hint[] = " (the kept index is thrown away; run this again)";
     AUTO(place_done) struct place place = {0};
-    struct stat st;
-    if (err->code == REEL_CHANGED && stat(path, &st) == 0 && choose_place(path, &st, &place, NULL) && !place.temporary &&
+    struct stat st[CLI_PARTS_MAX];
+    if (err->code == REEL_CHANGED && stat_all(files, st, NULL) && choose_place(files, st, &place, NULL) && !place.temporary &&
         unlink(place.pack) == 0) {
         size_t used = strlen(err->text);
         snprintf(err->text + used, sizeof err->text - used, "%s", strstr(err->text, hint) ? "" : hint);
@@ -174,25 +274,12 @@ void cli_forget(const char *path, struct reel_error *err) {
 
 /* ---- selecting */
 
-/* Times relative to several recordings count from the first start and the last end. */
-static void span_of(struct reel_recording *const *recordings, uint32_t n, int64_t *first, int64_t *last) {
-    bool any = false;
-    *first = *last = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
-        if (info->messages > 0) {
-            *first = !any || info->start_ns < *first ? info->start_ns : *first;
-            *last = !any || info->end_ns > *last ? info->end_ns : *last;
-            any = true;
-        }
-    }
-}
-
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, struct reel_selection *out,
-                   struct reel_error *err) {
+bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
+                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
-    span_of(recordings, n, &first, &last);
+    reel_merge_span(recordings, n, sources, &first, &last);
     *out = REEL_SELECT_ALL;
+    out->sources = sources;
     out->topics = s->topics.items;
     out->n_topics = s->topics.count;
     out->exclude = s->exclude.items;

@@ -252,12 +252,22 @@ static bool look_up_name(struct ingestion *in, struct catalog_recording *there, 
     return none.code == REEL_NOT_FOUND;
 }
 
+/* The file under its name, to which others have been joined since. */
+static bool is_part(const struct catalog_recording *there, const struct catalog_part *part) {
+    for (uint32_t i = 0; i < there->n_parts && there->state == STATE_READY; i++) {
+        if (strcmp(there->parts[i].sha256, part->sha256) == 0 && strcmp(there->parts[i].file_name, part->file_name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool ingest_locked(struct ingestion *in, struct store_upload *upload, int64_t wait_ns, struct reel_error *err) {
     struct catalog_recording there = {0};
     if (!look_up_name(in, &there, err)) {
         return refuse(in);
     }
-    bool same = there.row && strcmp(there.content, in->r.content) == 0, taken = there.row && !same;
+    bool same = there.row && (strcmp(there.content, in->r.content) == 0 || is_part(&there, &in->r.parts[0])), taken = there.row && !same;
     if (same) {
         bool ok = answer_existing(in, upload, &there, err);
         catalog_recording_done(&there);
@@ -285,13 +295,20 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
     if (q->format && !*format) {
         return reel_fail(err, REEL_ARGUMENT, "format: there is no format \"%.40s\"", q->format);
     }
-    return names_check(q->collection, q->name, err);
+    if (q->part_of && (q->format || q->replace || q->keep)) {
+        return reel_fail(err, REEL_ARGUMENT, "part_of: format, replace and keep are for recordings, this is a part of one");
+    }
+    return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err));
 }
 
 void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
                    int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .out = out};
+    if (q->part_of) {
+        ingest_part(app, upload, sha256, size, q, out, err);
+        return;
+    }
     if (!check_request(q, &in.format, err) || !prepare(&in, sha256, size, err)) {
         catalog_recording_done(&in.r);
         return;

@@ -8,12 +8,14 @@
 struct ingest_request {
     const char *collection, *name;  /* what it is to be called; name also tells formats that go by name */
     const char *format;             /* NULL = probe */
+    const char *part_of;            /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
     bool replace, keep;             /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
 
 enum ingest_outcome {
     INGEST_CREATED,  /* 201 */
     INGEST_EXISTS,   /* 200: the same content under the same name */
+    INGEST_JOINED,   /* 200: the file is a part of that recording now */
     INGEST_SCANNING, /* 202: goes on as result.job */
     INGEST_REFUSED,  /* err says why: REEL_CONFLICT 409, REEL_NOT_MINE 415, REEL_DAMAGED 422, REEL_NO_SPACE 507 … nothing is left */
     INGEST_KEPT,     /* 422, but the recording is there as failed (keep) */
@@ -30,6 +32,10 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
 /* `upload` is finished (store_upload_finish); this keeps or drops it. Waits for the scan at most wait_ns, then INGEST_SCANNING. */
 void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q, int64_t wait_ns,
                    struct ingest_result *out, struct reel_error *err);
+
+/* The part_of kind of ingest_upload(), for it alone (parts.c): waits for the scan of all parts. */
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, struct ingest_result *out,
+                 struct reel_error *err);
 
 /* Copies a file of this machine in by the same way (reel import). */
 void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress, struct ingest_result *out, struct reel_error *err);

@@ -1,11 +1,6 @@
 /* Makes the inputs of golden/rosbag1, one quirk each, and nothing else: `make_rosbag1 FOLDER` writes FOLDER/CASE/input.*,
  * `make_rosbag1 --check FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
-#include "bag_maker.h"
-
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include "golden/golden_maker.h"
 
 #define T0 1250000000u /* 2009-08-11: when 1.2 was new */
 #define TYPED(topic) topic "\n" MAKE_MD5 "\n" MAKE_TYPE "\n"
@@ -402,7 +397,7 @@ static void sim_time(struct maker *m) {
 
 /* --- writing --- */
 
-static const struct golden_input {
+static const struct {
     const char *name, *file;
     void (*make)(struct maker *m);
 } inputs[] = {
@@ -447,45 +442,11 @@ static const struct golden_input {
     {"simulated_time", "input.bag", sim_time},
 };
 
-static bool file_is(const char *path, const struct maker *m) {
-    FILE *file = fopen(path, "rbe");
-    char *there = (char *)malloc(m->size + 1);
-    assert(there);
-    bool same = file && fread(there, 1, m->size + 1, file) == m->size && memcmp(there, m->data, m->size) == 0;
-    if (file) {
-        fclose(file);
-    }
-    free(there);
-    return same;
-}
-static bool file_write(const char *path, const struct maker *m) {
-    FILE *file = fopen(path, "wbe");
-    bool written = file && fwrite(m->data, 1, m->size, file) == m->size;
-    return file && fclose(file) == 0 && written;
+static struct golden_input make_input(size_t i, struct maker *m) {
+    inputs[i].make(m);
+    return (struct golden_input){inputs[i].name, inputs[i].file};
 }
 
 int main(int argc, char **argv) {
-    bool check = argc == 3 && strcmp(argv[1], "--check") == 0;
-    int bad = 0;
-    if (argc != 2 && !check) {
-        fprintf(stderr, "usage: %s [--check] FOLDER\n", argv[0]);
-        return 2;
-    }
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", argv[argc - 1], inputs[i].name);
-        if (!check && mkdir(path, 0777) != 0 && errno != EEXIST) {
-            perror(path);
-            return 1;
-        }
-        snprintf(path, sizeof path, "%s/%s/%s", argv[argc - 1], inputs[i].name, inputs[i].file);
-        struct maker m = {0};
-        inputs[i].make(&m);
-        if (!(check ? file_is(path, &m) : file_write(path, &m))) {
-            fprintf(stderr, "%s: %s\n", path, check ? "is not what is made now" : strerror(errno));
-            bad = 1;
-        }
-        free(m.data);
-    }
-    return bad;
+    return golden_main(argc, argv, sizeof inputs / sizeof *inputs, make_input);
 }

@@ -215,7 +215,10 @@ static void chunks_are_checked_and_the_old_are_forgotten(void **state) {
         assert_int_equal(err.code, REEL_DAMAGED);
         assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = 0, .size = 100}, &err)); /* the part, however old */
     }
-    assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = 1}, &err));
+    uint32_t kept = REEL_SEGMENT_ENTRIES - 1; /* the first ones stay known: parts, and what holds further chunks */
+    assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = kept, .size = kept}, &err));
+    assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = kept, .size = kept + 1}, &err));
+    assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = kept + 1}, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     struct reel_index *index = finish(b, path);
     struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
@@ -226,6 +229,40 @@ static void chunks_are_checked_and_the_old_are_forgotten(void **state) {
     }
     assert_false(index_read_chunks(index, 3 * REEL_SEGMENT_ENTRIES + 1, rows, &first, &count, &err));
     free(rows);
+    reel_index_free(index);
+    remove(path);
+}
+
+static void chunks_lie_in_chunks(void **state) {
+    (void)state;
+    const char *path = REEL_SCRATCH "/inside.pack";
+    struct reel_builder *b = begin(path, 100);
+    struct reel_error err = {0};
+    uint32_t member, rows, row, id;
+    struct reel_chunk c = {.codec = REEL_CODEC_DEFLATE, .offset = 10, .stored = 90, .raw = 500};
+    add_channels(b, 1);
+    assert_true(builder_add_chunk(b, &c, &member, &err));
+    c = (struct reel_chunk){.part = REEL_INSIDE | member, .codec = REEL_CODEC_ROWS, .stored = 500, .raw = UINT64_MAX};
+    assert_true(builder_add_chunk(b, &c, &rows, &err));
+    c.stored = 501;
+    assert_false(builder_add_chunk(b, &c, &id, &err));
+    assert_int_equal(err.code, REEL_DAMAGED);
+    c = (struct reel_chunk){.part = REEL_INSIDE | rows, .codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX - 20, .stored = 20, .raw = 40};
+    assert_true(builder_add_chunk(b, &c, &row, &err));
+    c.part = REEL_INSIDE | (row + 1);
+    assert_false(builder_add_chunk(b, &c, &id, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = rows, .offset = UINT64_MAX - 7, .size = 7}, &err));
+    assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = row, .size = 40}, &err));
+    assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = row, .size = 41}, &err));
+    struct reel_index *index = finish(b, path);
+    struct reel_chunk *all = malloc(REEL_SEGMENT_ENTRIES * sizeof *all);
+    uint32_t first, count;
+    assert_true(index_read_chunks(index, 0, all, &first, &count, &err));
+    assert_int_equal(count, 4);
+    assert_true(all[rows].part == (REEL_INSIDE | member) && all[rows].codec == REEL_CODEC_ROWS && all[rows].raw == UINT64_MAX);
+    assert_true(all[row].part == (REEL_INSIDE | rows) && all[row].offset == UINT64_MAX - 20);
+    free(all);
     reel_index_free(index);
     remove(path);
 }
@@ -281,6 +318,7 @@ int main(void) {
         cmocka_unit_test(one_busy_channel_among_many_is_not_slow),
         cmocka_unit_test(entries_are_checked),
         cmocka_unit_test(chunks_are_checked_and_the_old_are_forgotten),
+        cmocka_unit_test(chunks_lie_in_chunks),
         cmocka_unit_test(an_unfinished_pack_leaves_nothing),
         cmocka_unit_test(texts_have_a_ceiling),
     };

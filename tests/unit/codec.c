@@ -80,6 +80,8 @@ static size_t pack(enum reel_codec codec, const uint8_t *data, size_t size, uint
         return pack_lz4(data, size, to);
     case REEL_CODEC_ZSTD:
         return pack_zstd(data, size, to);
+    case REEL_CODEC_ROWS:
+        break; /* no codec of bytes */
     }
     return 0;
 }

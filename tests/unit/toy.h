@@ -148,8 +148,9 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return !t->cancel || reel_fail(err, REEL_CANCELLED, "the toy was cancelled");
 }
 
-static inline void toy_describe(struct bytes head, const struct reel_entry *entry, struct reel_description *out) {
+static inline void toy_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
     (void)entry;
+    (void)channel;
     if (head.size == TOY_HEAD) {
         out->sequence = load_u32le(head.data);
     }

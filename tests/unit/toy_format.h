@@ -224,8 +224,9 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return true;
 }
 
-static inline void toy_describe(struct bytes head, const struct reel_entry *entry, struct reel_description *out) {
+static inline void toy_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
     (void)entry;
+    (void)channel;
     struct cursor c = cursor_of(head);
     if (!cursor_take(&c, 12)) {
         return; /* a message without a header: the presets hold */
@@ -250,7 +251,10 @@ static const struct reel_format toy_format = {
     .describe = toy_describe,
     .version = 1,
 };
-const struct reel_format *const reel_formats[] = {&toy_format, NULL};
+#ifndef TOY_MORE_FORMATS /* others that a test reads; each with its comma */
+#define TOY_MORE_FORMATS
+#endif
+const struct reel_format *const reel_formats[] = {&toy_format, TOY_MORE_FORMATS NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
 
 /* --- its recordings --------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,112 @@
+/* What several recordings need to become one (reel/iterate.h): clocks that fit together, and a prefix for each. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "reel/iterate.h"
+
+static const struct reel_index_info *info_of(const struct reel_recording *recording) {
+    return reel_index_info(reel_recording_index(recording));
+}
+
+void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns,
+                     int64_t *last_ns) {
+    bool any = false;
+    *first_ns = *last_ns = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = info_of(recordings[i]);
+        int64_t shift = sources ? sources[i].shift_ns : 0;
+        if (info->messages == 0) {
+            continue;
+        }
+        *first_ns = !any || info->start_ns + shift < *first_ns ? info->start_ns + shift : *first_ns;
+        *last_ns = !any || info->end_ns + shift > *last_ns ? info->end_ns + shift : *last_ns;
+        any = true;
+    }
+}
+
+/* When the relative ones shall begin; false: there is nothing to begin. */
+static bool find_begin(struct reel_recording *const *recordings, uint32_t n, int64_t *begin_ns, bool *wall) {
+    bool any = false;
+    *wall = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = info_of(recordings[i]);
+        if (info->messages == 0) {
+            continue;
+        }
+        bool is_wall = info->clock == REEL_CLOCK_WALL;
+        if (!any || (is_wall && (!*wall || info->start_ns < *begin_ns))) {
+            *begin_ns = info->start_ns;
+            *wall = is_wall;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool shift(const struct reel_index_info *info, int64_t begin_ns, int64_t *shift_ns, struct reel_error *err) {
+    int64_t end;
+    return (!__builtin_sub_overflow(begin_ns, info->start_ns, shift_ns) && !__builtin_add_overflow(info->end_ns, *shift_ns, &end)) ||
+           reel_fail(err, REEL_LIMIT, "times from %lld to %lld ns cannot begin at %lld ns", (long long)info->start_ns,
+                     (long long)info->end_ns, (long long)begin_ns);
+}
+
+/* ---- prefixes */
+
+/* Bytes of the name before the suffix: the longest a format has, else what stands behind the last dot. */
+static size_t stem_size(const char *name) {
+    size_t size = strlen(name), cut = 0;
+    for (size_t f = 0; reel_formats[f]; f++) {
+        for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
+            size_t n = strlen(*s);
+            cut = n > cut && n < size && strcasecmp(name + size - n, *s) == 0 ? n : cut;
+        }
+    }
+    const char *dot = strrchr(name, '.');
+    bool has_suffix = dot && dot > name && dot[-1] != '/' && !strchr(dot, '/');
+    return cut > 0 ? size - cut : has_suffix ? (size_t)(dot - name) : size;
+}
+
+static bool is_taken(const struct reel_source_option *options, uint32_t n, const char *prefix) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(options[i].prefix, prefix) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "run1.bag" becomes "/run1", a second one of that name "/run1_2". */
+static void make_prefix(struct reel_source_option *options, uint32_t i, const char *name) {
+    enum { STEM_MAX = REEL_PREFIX_ROOM - 16 };
+    name += name[0] == '/';
+    size_t stem = stem_size(name);
+    char *prefix = options[i].prefix;
+    stem = stem < STEM_MAX ? stem : STEM_MAX;
+    while (stem < strlen(name) && stem > 0 && ((unsigned char)name[stem] & 0xC0) == 0x80) {
+        stem--; /* not inside a character */
+    }
+    snprintf(prefix, REEL_PREFIX_ROOM, "/%.*s", (int)stem, name);
+    size_t used = strlen(prefix);
+    for (uint32_t number = 2; is_taken(options, i, prefix); number++) {
+        snprintf(prefix + used, REEL_PREFIX_ROOM - used, "_%u", number);
+    }
+}
+
+bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
+                        struct reel_source_option *out, struct reel_error *err) {
+    int64_t begin;
+    bool wall, aligned = align == REEL_ALIGN_START && find_begin(recordings, n, &begin, &wall);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = info_of(recordings[i]);
+        out[i] = (struct reel_source_option){.wall = info->clock == REEL_CLOCK_WALL};
+        make_prefix(out, i, names[i]);
+        if (aligned && info->clock == REEL_CLOCK_RELATIVE && info->messages > 0) {
+            out[i].wall = wall;
+            if (!shift(info, begin, &out[i].shift_ns, err)) {
+                return reel_error_at(err, "%s", names[i]);
+            }
+        }
+    }
+    return true;
+}

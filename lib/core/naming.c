@@ -1,0 +1,127 @@
+/* See naming.h. Its one rule: whether a name clashes depends on the recordings alone, not on what is selected of them, so a topic has one
+ * name in every cut of a merge. A topic's leading slash does not count. */
+#include "core/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/grow.h"
+
+struct named {
+    const char *name;
+    uint32_t source;
+};
+
+static const char *bare(const char *name) {
+    return name[0] == '/' ? name + 1 : name;
+}
+
+static int compare_names(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->source > y->source) - (x->source < y->source);
+}
+
+static bool add_name(struct naming *n, const char *name, uint32_t source) {
+    if (!GROW_ARRAY(n->names, n->count, n->capacity)) {
+        return false;
+    }
+    n->names[n->count++] = (struct named){.name = bare(name), .source = source};
+    return true;
+}
+
+bool naming_open(struct naming *n, struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *q,
+                 struct reel_error *err) {
+    *n = (struct naming){.prefixing = q->sources ? q->prefixing : REEL_PREFIX_NEVER, .sources = q->sources};
+    if (n->prefixing != REEL_PREFIX_CLASH || n_recordings < 2) {
+        return true;
+    }
+    for (uint32_t source = 0; source < n_recordings; source++) {
+        const struct reel_index *index = reel_recording_index(recordings[source]);
+        for (uint32_t id = 0; id < reel_index_info(index)->n_channels; id++) {
+            const struct reel_channel *c = reel_index_channel(index, id);
+            bool good = add_name(n, c->name, source);
+            for (uint32_t t = 0; good && t < c->n_topics; t++) {
+                good = add_name(n, c->topics[t], source);
+            }
+            if (!good) {
+                return reel_fail_memory(err);
+            }
+        }
+    }
+    if (n->count > 1) {
+        qsort(n->names, n->count, sizeof *n->names, compare_names);
+    }
+    return true;
+}
+
+void naming_close(struct naming *n) {
+    free(TAKE(n->names));
+    n->count = n->capacity = 0;
+}
+
+/* Position of the first name that is not before (name, source). */
+static size_t lower(const struct naming *n, const char *name, uint32_t source) {
+    struct named key = {.name = name, .source = source};
+    size_t low = 0, high = n->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_names(&n->names[middle], &key) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Has a recording other than `source` that name too? */
+static bool clashes(const struct naming *n, const char *name, uint32_t source) {
+    name = bare(name);
+    size_t first = lower(n, name, 0), after = source == UINT32_MAX ? n->count : lower(n, name, source + 1);
+    bool before = first < n->count && strcmp(n->names[first].name, name) == 0 && n->names[first].source < source;
+    return before || (after < n->count && strcmp(n->names[after].name, name) == 0);
+}
+
+const char *naming_prefix(const struct naming *n, const struct reel_channel *c, uint32_t source) {
+    if (n->prefixing == REEL_PREFIX_NEVER) {
+        return "";
+    }
+    bool wanted = n->prefixing == REEL_PREFIX_ALWAYS || clashes(n, c->name, source);
+    for (uint32_t t = 0; t < c->n_topics && !wanted; t++) {
+        wanted = clashes(n, c->topics[t], source);
+    }
+    return wanted ? n->sources[source].prefix : "";
+}
+
+bool naming_join(const char *prefix, const char *topic, char *out, size_t size) {
+    int used = snprintf(out, size, "%s/%s", prefix, bare(topic));
+    return used >= 0 && (size_t)used < size;
+}
+
+static const char *prefixed(struct arena *arena, const char *prefix, const char *topic) {
+    size_t size = strlen(prefix) + strlen(topic) + 2;
+    char *text = arena_alloc(arena, size);
+    return text && naming_join(prefix, topic, text, size) ? text : NULL;
+}
+
+const struct reel_channel *naming_apply(const struct naming *n, struct arena *arena, const struct reel_channel *c, uint32_t source) {
+    const char *prefix = naming_prefix(n, c, source);
+    if (prefix[0] == '\0') {
+        return c;
+    }
+    struct reel_channel *copy = arena_alloc(arena, sizeof *copy);
+    const char **topics = arena_alloc(arena, (c->n_topics ? c->n_topics : 1) * sizeof *topics);
+    if (!copy || !topics) {
+        return NULL;
+    }
+    *copy = *c;
+    for (uint32_t t = 0; t < c->n_topics; t++) {
+        if (!(topics[t] = prefixed(arena, prefix, c->topics[t]))) {
+            return NULL;
+        }
+    }
+    copy->topics = topics;
+    copy->name = prefixed(arena, prefix, c->name);
+    return copy->name ? copy : NULL;
+}

@@ -1,0 +1,12 @@
+/* A stream as a target takes it: opened, then through the writer's view. */
+#include "reel/write.h"
+
+struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
+                                       const struct reel_selection *selection, struct reel_error *err) {
+    struct reel_selection q = *selection;
+    if (writer->needs & REEL_KEEPS_TOPICS) {
+        q.prefixing = REEL_PREFIX_NEVER;
+    }
+    struct reel_stream *stream = reel_stream_open(recordings, n_recordings, &q, err);
+    return stream && writer->view ? writer->view(stream, err) : stream;
+}

@@ -1,0 +1,1 @@
+DELETE FROM parts WHERE recording = :row;

@@ -1,0 +1,67 @@
+/* Fuzzes the reader of CARLA logs, and the writer with the state of cuts: whatever a scan accepts can be cut anywhere, and the cut is a
+ * log. */
+#include "formats/formats.h"
+#include "fuzz_scan.h"
+#include "reel/write.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char pack[64];
+
+static struct reel_recording *open_bytes(const uint8_t *data, size_t size) {
+    struct reel_error err = {0};
+    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
+    fuzz_expect(source != NULL, "make the source", &err);
+    if (!reel_scan_run(&source, 1, &reel_format_carla, pack, NULL, &err)) {
+        reel_source_free(source);
+        return NULL;
+    }
+    struct reel_recording *r = reel_recording_open(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    fuzz_expect(r != NULL, "open the recording", &err);
+    unlink(pack);
+    return r;
+}
+
+/* Plans and renders; the result is scanned again. Whole recordings come out as they were. */
+static void write_and_read(struct reel_recording *r, const struct reel_selection *q, struct bytes original) {
+    enum { OUTPUT_MAX = 8 << 20 };
+    struct reel_error err = {0};
+    const struct reel_write_options options = {.compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, q, &err);
+    AUTO(reel_plan_free) struct reel_plan *plan = s ? reel_plan_new(&reel_writer_carla, &options, s, NULL, &err) : NULL;
+    if (!plan) {
+        fuzz_expect(err.code == REEL_LIMIT, "only a limit stops a plan", &err);
+        return;
+    }
+    size_t length = (size_t)reel_plan_length(plan);
+    if (length > OUTPUT_MAX) {
+        return;
+    }
+    AUTO_MEM uint8_t *out = malloc(length + 1);
+    AUTO(reel_render_free)
+    struct reel_render *render = reel_render_new(plan, &reel_writer_carla, &options, reel_stream_open(&r, 1, q, &err), &err);
+    fuzz_expect(out && render && reel_render_read(render, 0, out, length, &err), "render what was planned", &err);
+    if (original.data) {
+        fuzz_expect(length <= original.size && memcmp(out, original.data, length) == 0, "a whole recording as it was", &err);
+    }
+    AUTO(reel_recording_free) struct reel_recording *again = open_bytes(out, length);
+    fuzz_expect(again != NULL, "read what was written", &err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_scan(data, size, &reel_format_carla);
+    if (pack[0] == '\0') {
+        snprintf(pack, sizeof pack, "/tmp/reel-fuzz-carla-%ld.pack", (long)getpid());
+    }
+    AUTO(reel_recording_free) struct reel_recording *r = open_bytes(data, size);
+    if (!r) {
+        return 0;
+    }
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(r));
+    write_and_read(r, &REEL_SELECT_ALL, info->lost_bytes == 0 ? bytes_of(data, size) : bytes_of(NULL, 0));
+    for (int64_t i = 1; i <= 3 && info->messages > 0; i++) {
+        int64_t start = info->start_ns + (info->end_ns - info->start_ns) / 3 * i;
+        write_and_read(r, &(struct reel_selection){.start_ns = start, .end_ns = REEL_TIME_MAX, .state_at_cut = true}, bytes_of(NULL, 0));
+    }
+    return 0;
+}
