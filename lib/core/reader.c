@@ -12,7 +12,7 @@
 
 enum {
     AHEAD_MIN = 16 << 10,   /* bytes taken with a lone read */
-    AHEAD_MAX = 256 << 10,    /* with reads that follow each other */
+    AHEAD_MAX = 1 << 20,    /* with reads that follow each other */
     NEAR = 64 << 10,        /* a jump forward this short still follows */
     DIRECT = 64 << 10,      /* reads from here on go straight to the caller */
     WINDOW_KEPT = 64 << 20, /* a window grown larger for one huge message is given back after it */

@@ -12,7 +12,8 @@
 
 enum {
     BUFFER_BYTES = 1 << 20,
-    WRITE_BYTES = 128 << 10, /* the page cache meets a larger write with huge blocks of memory, which a virtual machine may first have to get back from its host */
+    WRITE_BYTES = 128 << 10, /* the page cache meets a larger write with huge blocks of memory, which a virtual machine may first have to
+                                get back from its host */
     WRITEBACK_BYTES = 8 << 20,
 };
 
