@@ -46,12 +46,14 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
         return NULL;
     }
     c->db = db_open(path, err);
-    return c->db && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
+    c->rows = rows_new(err);
+    return c->db && c->rows && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
 }
 
 void catalog_close(struct catalog *c) {
     if (c) {
         db_close(c->db);
+        rows_free(c->rows);
         free(c);
     }
 }
@@ -167,6 +169,10 @@ static bool row_by_hex(struct db_handle *h, const char *statement, const char *p
 
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
+    uint64_t version = db_version(c->db);
+    if (rows_find(c->rows, key, version, out)) {
+        return true;
+    }
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     int64_t row;
     bool found;
@@ -186,7 +192,11 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
     } else {
         found = row_by_hex(h, "row_by_id", ":id", key, "no recording has that id", &row, err);
     }
-    return found && catalog_load(h, row, out, err);
+    if (!found || !catalog_load(h, row, out, err)) {
+        return false;
+    }
+    rows_keep(c->rows, version, out);
+    return true;
 }
 
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err) {
