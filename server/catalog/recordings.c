@@ -174,7 +174,7 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
         return true;
     }
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     bool found;
     if (!h) {
         return false;
@@ -202,7 +202,7 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     return h && row_by_name(h, collection, name, &row, err) && catalog_load(h, row, out, err);
 }
 
@@ -259,7 +259,7 @@ static void bind_scan(struct db_statement *s, const struct catalog_recording *r)
 /* Is (collection, name) free for r's content? */
 static bool name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace, struct reel_error *err) {
     struct reel_error none;
-    int64_t row;
+    int64_t row = 0;
     if (!row_by_name(h, r->collection, r->name, &row, &none)) {
         if (err && none.code != REEL_NOT_FOUND) {
             *err = none;
@@ -367,7 +367,7 @@ static bool change_state(struct catalog *c, const char *statement, const char *i
     if (!s) {
         return false;
     }
-    int64_t row;
+    int64_t row = 0;
     db_set_int(s, ":state", state);
     db_set_text(s, ":problem", problem);
     if (!change(s, id, &row, err)) {
@@ -403,7 +403,7 @@ static bool delete_where_row(struct db_handle *h, const char *statement, int64_t
 
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
            delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
 }
