@@ -144,6 +144,20 @@ struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct re
     return spool_chunk(chunk, scan->parts[chunk->part], err);
 }
 
+/* A file of which nothing could be kept is no recording: the first loss says why. */
+static bool kept_something(const struct pack_model *m, struct reel_error *err) {
+    bool any = m->losses == 0 || m->n_attachments > 0;
+    for (size_t i = 0; i < m->n_channels && !any; i++) {
+        any = m->stats[i].count > 0;
+    }
+    for (size_t i = 0; i < m->n_findings && !any; i++) {
+        if (m->findings[i].severity == REEL_LOSS) {
+            return reel_fail(err, REEL_DAMAGED, "nothing of it could be kept: byte %llu: %s", (unsigned long long)m->findings[i].offset, m->findings[i].text);
+        }
+    }
+    return any || reel_fail(err, REEL_DAMAGED, "nothing of it could be kept");
+}
+
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err) {
     if (n_parts == 0 || n_parts > REEL_PARTS_MAX) {
@@ -164,5 +178,5 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
         return false;
     }
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->scan(&scan, err) && builder_finish(builder, err);
+    return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
 }

@@ -92,7 +92,7 @@ void api_metrics(struct http_request *r) {
         http_reply_problem(r, 503, "not-ready", "the catalog does not answer");
         return;
     }
-    http_server_figures(app->http, &h);
+    http_server_figures(http_server_of(r), &h);
     uint64_t free_bytes = 0;
     store_free_bytes(app->store, &free_bytes);
     fprintf(f, "# HELP reel_build_info The program.\n# TYPE reel_build_info gauge\nreel_build_info{version=\"%s\"} 1\n", REEL_VERSION);

@@ -3,6 +3,7 @@
 #include "catalog/db.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct db {
     pthread_cond_t returned;
     struct db_handle *idle;
     unsigned readers;
+    atomic_uint_least64_t commits;
 };
 
 static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
@@ -205,7 +207,12 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
         return fail(h->sqlite, rc, err);
     }
     h->open = false;
+    atomic_fetch_add(&h->db->commits, 1);
     return true;
+}
+
+uint64_t db_version(struct db *db) {
+    return atomic_load(&db->commits);
 }
 
 void db_end(struct db_handle *h) {

@@ -21,6 +21,8 @@ REEL_DEFINE_AUTO(struct db, db_close);
 struct db_handle *db_read(struct db *db, struct reel_error *err);  /* one unchanging picture; waits when all readers are out */
 struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
 bool db_commit(struct db_handle *h, struct reel_error *err);
+/* Counts commits. What a read transaction begun after asking has seen is as good as new while the number stays. */
+uint64_t db_version(struct db *db);
 void db_end(struct db_handle *h); /* gives the connection back; what was not committed is undone */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
 

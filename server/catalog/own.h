@@ -5,9 +5,18 @@
 #include "catalog/catalog.h"
 #include "catalog/db.h"
 
+struct rows;
+
 struct catalog {
     struct db *db;
+    struct rows *rows;
 };
+
+/* rows.c: rows by id as they were at a version of the database (db_version). */
+struct rows *rows_new(struct reel_error *err);
+void rows_free(struct rows *rows);
+bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catalog_recording *out); /* a copy */
+void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recording *r);             /* copies */
 
 /* Brings the database to the newest version; refuses one that a newer program, or another one, has made. */
 bool catalog_migrate(struct db *db, struct reel_error *err);

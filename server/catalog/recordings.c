@@ -46,12 +46,14 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
         return NULL;
     }
     c->db = db_open(path, err);
-    return c->db && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
+    c->rows = rows_new(err);
+    return c->db && c->rows && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
 }
 
 void catalog_close(struct catalog *c) {
     if (c) {
         db_close(c->db);
+        rows_free(c->rows);
         free(c);
     }
 }
@@ -167,8 +169,12 @@ static bool row_by_hex(struct db_handle *h, const char *statement, const char *p
 
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
+    uint64_t version = db_version(c->db);
+    if (rows_find(c->rows, key, version, out)) {
+        return true;
+    }
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     bool found;
     if (!h) {
         return false;
@@ -186,13 +192,17 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
     } else {
         found = row_by_hex(h, "row_by_id", ":id", key, "no recording has that id", &row, err);
     }
-    return found && catalog_load(h, row, out, err);
+    if (!found || !catalog_load(h, row, out, err)) {
+        return false;
+    }
+    rows_keep(c->rows, version, out);
+    return true;
 }
 
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     return h && row_by_name(h, collection, name, &row, err) && catalog_load(h, row, out, err);
 }
 
@@ -249,7 +259,7 @@ static void bind_scan(struct db_statement *s, const struct catalog_recording *r)
 /* Is (collection, name) free for r's content? */
 static bool name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace, struct reel_error *err) {
     struct reel_error none;
-    int64_t row;
+    int64_t row = 0;
     if (!row_by_name(h, r->collection, r->name, &row, &none)) {
         if (err && none.code != REEL_NOT_FOUND) {
             *err = none;
@@ -385,7 +395,7 @@ static bool change_state(struct catalog *c, const char *statement, const char *i
     if (!s) {
         return false;
     }
-    int64_t row;
+    int64_t row = 0;
     db_set_int(s, ":state", state);
     db_set_text(s, ":problem", problem);
     if (!change(s, id, &row, err)) {
@@ -412,7 +422,7 @@ bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) 
 
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    int64_t row;
+    int64_t row = 0;
     return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
            delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
 }

@@ -1,5 +1,6 @@
 /* Replies with a body of known length: whole, one range, several ranges, or only their headers. Its one rule: what cannot be delivered
  * whole is cut, so that the client sees fewer bytes than Content-Length says and never wrong ones. */
+#include "http/ahead.h"
 #include "http/private.h"
 
 #include <stdio.h>
@@ -12,9 +13,14 @@ struct piece {
     uint64_t offset, size;
 };
 
+/* A piece this long is read ahead once its first bytes have been asked for: a client that drops after the headers costs little. */
+enum { AHEAD_AFTER = 1 << 20, AHEAD_FROM = 4 << 20 };
+
 struct file_body {
     struct http_request *request;
     struct http_file file;
+    struct ahead *ahead; /* of the piece being sent */
+    uint64_t ahead_at;   /* what it gives next, in the file */
     size_t count;
     struct piece pieces[];
 };
@@ -30,6 +36,7 @@ static void file_release(const struct http_file *file) {
 
 static void body_free(void *context) {
     struct file_body *body = context;
+    ahead_stop(body->ahead);
     for (size_t i = 0; i < body->count; i++) {
         free(body->pieces[i].text);
     }
@@ -53,6 +60,23 @@ static bool file_read(const struct http_file *file, uint64_t offset, char *buffe
     return true;
 }
 
+/* Bytes of the file for the piece, through the read-ahead where that pays. Returns how many; 0 on failure. */
+static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size, struct reel_error *err) {
+    uint64_t offset = piece->offset + position;
+    if (body->ahead && body->ahead_at != offset) { /* another piece has begun */
+        ahead_stop(TAKE(body->ahead));
+    }
+    if (!body->ahead && body->file.fd < 0 && position >= AHEAD_AFTER && piece->size - position >= AHEAD_FROM) {
+        body->ahead = ahead_start(&body->file, offset, piece->offset + piece->size);
+    }
+    if (body->ahead) {
+        size = ahead_take(body->ahead, buffer, size, err);
+        body->ahead_at = offset + size;
+        return size;
+    }
+    return file_read(&body->file, offset, buffer, size, err) ? size : 0;
+}
+
 static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t size) {
     struct file_body *body = context;
     struct http_request *r = body->request;
@@ -69,7 +93,8 @@ static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t 
     } else {
         int64_t begun_ms = http_clock_ms();
         struct reel_error err = {0};
-        if (!file_read(&body->file, piece->offset + position, buffer, size, &err)) {
+        size = piece_read(body, piece, position, buffer, size, &err);
+        if (size == 0) {
             reply_note_error(r, err.text);
             atomic_fetch_add_explicit(&r->server->counters.streams_cut, 1, memory_order_relaxed);
             return MHD_CONTENT_READER_END_WITH_ERROR;

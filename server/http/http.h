@@ -39,8 +39,11 @@ struct http_route {
     void (*aborted)(struct http_request *r);
 };
 
+struct http_server;
+
 /* ---- the request */
 struct app *http_app(const struct http_request *r);
+const struct http_server *http_server_of(const struct http_request *r);     /* the one that serves it */
 const char *http_id(const struct http_request *r);                          /* X-Request-Id, given or made */
 const char *http_method(const struct http_request *r);
 const char *http_path(const struct http_request *r);                        /* decoded, without the query */
@@ -110,7 +113,6 @@ struct http_options {
     void (*log)(void *context, const char *line); /* one logfmt line per request */
     struct app *app;
 };
-struct http_server;
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
 const char *http_server_url(const struct http_server *server); /* "http://127.0.0.1:8040", with the real port */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */

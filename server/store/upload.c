@@ -10,7 +10,12 @@
 
 #include "store/own.h"
 
-enum { BUFFER_BYTES = 1 << 20, WRITEBACK_BYTES = 8 << 20 };
+enum {
+    BUFFER_BYTES = 1 << 20,
+    WRITE_BYTES = 128 << 10, /* the page cache meets a larger write with huge blocks of memory, which a virtual machine may first have to
+                                get back from its host */
+    WRITEBACK_BYTES = 8 << 20,
+};
 
 struct store_upload {
     struct store *store;
@@ -51,7 +56,7 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
         return reel_fail_memory(err);
     }
     for (size_t at = 0; at < size;) {
-        ssize_t n = write(u->fd, data + at, size - at);
+        ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be stored");
         }

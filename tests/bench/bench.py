@@ -66,7 +66,10 @@ def main():
     if missing:
         p.exit(1, 'bench: missing: %s\n' % ', '.join(missing))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    lab = Lab(args.reel, args.folder, args.quick)
+    try:
+        lab = Lab(args.reel, args.folder, args.quick)
+    except BenchError as e:
+        p.exit(1, 'bench: %s\n' % e)
     try:
         about = machine(lab.folder)
         rows, failures = measure(lab, args.only)

@@ -186,12 +186,12 @@ class Lab:
         self.program, self.quick = os.path.abspath(program), quick
         self.rounds = 3 if quick else 5
         self.big, self.middle, self.small = (10**8, 10**7, 10**7) if quick else (10**9, 10**8, 10**7)
+        self.tools = self.build_tools()
         os.makedirs(folder, exist_ok=True)
         self.folder = tempfile.mkdtemp(prefix='run-', dir=folder)
         self.root = self.path('www')
         os.makedirs(os.path.join(self.root, 'dav'))
         self.servers, self.made = [], {}
-        self.tools = self.build_tools()
 
     def build_tools(self):
         build = next((d for d in (os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))) if os.path.exists(d + '/CMakeCache.txt')), None)
