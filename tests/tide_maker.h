@@ -152,6 +152,7 @@ static inline size_t log_chunk(struct log *l, uint32_t id, uint32_t count, uint6
     return l->block;
 }
 
+static int log_level = 6; /* of deflate; 0 gives the same bytes with any zlib */
 enum log_packing { LOG_PLAIN, LOG_GZIP, LOG_ZLIB, LOG_DEFLATE, LOG_BZIP2 };
 
 /* Closes the chunk; its entries are packed before. */
@@ -170,7 +171,7 @@ static inline size_t log_chunk_end(struct log *l, enum log_packing packing) {
     } else {
         z_stream z = {0};
         int bits = packing == LOG_GZIP ? 31 : packing == LOG_ZLIB ? 15 : -15;
-        deflateInit2(&z, 6, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
+        deflateInit2(&z, log_level, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
         z.next_in = l->data + first;
         z.avail_in = (unsigned)size;
         z.next_out = packed;

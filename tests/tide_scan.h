@@ -181,7 +181,8 @@ static inline void log_assert_same(struct reel_recording *a, struct reel_recordi
             assert_string_equal(x->metadata.items[k].key, y->metadata.items[k].key);
             assert_string_equal(x->metadata.items[k].value, y->metadata.items[k].value);
         }
-        const struct reel_channel_stats *s = reel_index_stats(reel_recording_index(a), i), *t = reel_index_stats(reel_recording_index(b), i);
+        const struct reel_channel_stats *s = reel_index_stats(reel_recording_index(a), i),
+                                        *t = reel_index_stats(reel_recording_index(b), i);
         assert_int_equal(s->count, t->count);
         assert_int_equal(s->bytes, t->bytes);
         assert_int_equal(s->first_ns, t->first_ns);

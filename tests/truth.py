@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The real samples against what is known of them: counts, first and last times, sizes, and per topic the SHA-256 of the payloads in time order, all from
-their truth.json or worked out here from the file; and NanoVer cuts at 20 random times each. Last line: N passed, N failed, N skipped."""
+their truth.json or worked out here from the file; what stands in the headers; and NanoVer cuts at 20 random times each. Last line: N passed, N failed, N skipped."""
 import argparse
 import json
 import os
 import random
 import sys
+import tempfile
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,7 +56,7 @@ def check_rosbag(path, truth, server):
     info = json.loads(reel('info', path, '--json').stdout)
     topics = {name: {'count': t['count'], 'bytes': t['bytes'], 'first_ns': t['first_ns'], 'last_ns': t['last_ns'], 'sha': t['payload_sha256_time_order']}
               for name, t in truth['topics'].items()}
-    check_info(path, info, topics, truth['message_count'], truth['start_ns'], truth['end_ns'])
+    check_info(path, info, topics, truth['message_count'], truth.get('start_ns'), truth.get('end_ns'))
     for t in info['topics']:
         check_equal(t['name'] + ' type', t['type'], truth['topics'][t['name']]['type'])
 
@@ -98,6 +99,94 @@ def check_nanover(path, truth, server):
         check_equal('messages after %d us' % start, [p for _, p in cut[len(front):]], tail)
 
 
+def metadata(path, server):
+    from harness import API
+    with open(path, 'rb') as f:
+        number = server.added(os.path.basename(path), f.read())
+    return [(m['key'], m['value']) for m in server.get('%s/recordings/%s/metadata' % (API, number)).json()['metadata']]
+
+
+def info_of(path):
+    from harness import reel
+    info = json.loads(reel('info', path, '--json').stdout)
+    check_equal('size', info['size'], os.path.getsize(path))
+    rows = reel('cat', path).stdout.splitlines()
+    check_equal('rows', len(rows), info['messages'])
+    return info, [c for t in info['topics'] for c in t['channels']]
+
+
+def check_carla(path, truth, server):
+    info, channels = info_of(path)
+    head, told = truth['header'], dict(metadata(path, server))
+    check_equal('header', (told['version'], told['map'], told['frames']), (str(head['version']), head['map'], str(truth['frames'])))
+    check_equal('date and duration', (info['start_ns'], float(told['duration'])), (str(head['date'] * 10**9), truth['duration']))
+    check_equal('end', int(info['end_ns']), head['date'] * 10**9 + round(truth['duration'] * 1e9))
+    check_equal('packets', {c['metadata']['packet']: c['count'] for c in channels}, {key.split()[0]: count for key, count in truth['packets'].items()})
+    check_equal('bytes', {c['metadata']['packet']: c['bytes'] + 5 * c['count'] for c in channels}, truth['bytes_per_packet'])
+    check_equal('vectors', {c['metadata'].get('vectors', truth['vectors']) for c in channels}, {truth['vectors']})
+    check_equal('damaged', info['damaged'], truth['truncation'] is not None)
+
+
+def check_mira(path, truth, server):
+    info, channels = info_of(path)
+    start, told = truth['start'], dict(metadata(path, server))
+    check_equal('header', (told['mira.version'], told['mira.start_ns'], told['mira.utc_offset_ns'], 'big-endian' in info['container']),
+                (truth['version'], str(start), str(truth['utc_offset_ns']), truth['byte_order'] == 'big'))
+    check_equal('messages', info['messages'], truth['messages'])
+    check_equal('channels', {c['name']: (c['type'], c['count'], c['bytes'], int(c['first_ns']), int(c['last_ns'])) for c in channels},
+                {name: (c['type'], c['messages'], c['uncompressed_bytes'], start + c['first'], start + c['last']) for name, c in truth['channels'].items()})
+    check_equal('damaged', info['damaged'], not truth['at_eof'])
+
+
+def check_tide(path, truth, server):
+    info, channels = info_of(path)
+    check_equal('version', info['container'], 'TIDE ' + truth['version'])
+    check_equal('messages', info['messages'], truth['entries'])
+    if truth['entries']:
+        check_equal('start and end', (int(info['start_ns']), int(info['end_ns'])), (truth['first'], truth['last']))
+    check_equal('channels', {(int(c['metadata']['tide.id']), c['name'], c['count'], c['bytes'], *(int(c[k]) for k in ('first_ns', 'last_ns') if c['count']))
+                             for c in channels},
+                {(c['id'], c['name'], c['count'], c['bytes'], *(c[k] for k in ('first', 'last') if c['count'])) for c in truth['channels']})
+    for key, field in (('tide.source', 'source_name'), ('tide.source_config', 'source_config')):
+        check_equal(field, {c['name']: c['metadata'].get(key, '') for c in channels}, {c['name']: c[field] for c in truth['channels']})
+    check_equal('META', metadata(path, server), [tuple(pair) for pair in truth.get('meta', [])])
+    check_equal('damaged', info['damaged'], not truth['at_eof'] or any('cut off' in note for note in truth['notes']))
+
+
+def check_legacy(path, truth, server):
+    info, channels = info_of(path)
+    check_equal('messages', info['messages'], truth['entries'])
+    check_equal('start and end', (int(info['start_ns']), int(info['end_ns'])), (truth['first_timestamp_us'] * 1000, truth['last_timestamp_us'] * 1000))
+    check_equal('duration', info['duration_ns'], round(truth['duration_s'] * 1e9))
+    check_equal('channels', [(c['name'], c['count']) for c in channels], [({'.traj': 'frame', '.state': 'state'}[os.path.splitext(path)[1]], truth['entries'])])
+    check_equal('damaged', info['damaged'], False)
+
+
+def check_converted(path, truth, server):
+    """What the official converter makes of a pair, against what we make of it."""
+    from harness import reel
+    stem = path[:-len('.nanover.zip')]
+    with tempfile.TemporaryDirectory() as folder:
+        after = os.path.join(folder, os.path.basename(path))
+        reel('convert', stem + '.traj', stem + '.state', after)
+        check_nanover(after, truth, server)
+        from samples import fold, read_nanover
+        with open(after, 'rb') as f:
+            entries = read_nanover(f.read())
+        stamps = [int(e['metadata']['timestamp']) for e, _ in entries]
+        check_equal('times', (min(stamps), max(stamps)), (truth['first_timestamp_us'], truth['last_timestamp_us']))
+        check_equal('greatest gap', max(b - a for a, b in zip(stamps, stamps[1:])), truth['max_gap_us'])
+        indices = [e['metadata']['frame.index'] for e, _ in entries if 'frame.index' in e['metadata']]
+        check_equal('frame indices', (indices[0], indices[-1]), (truth['first_frame_index'], truth['last_frame_index']))
+        check_equal('resets', [i for i, (e, _) in enumerate(entries) if e['metadata'].get('frame.index') == 0], truth['frame_reset_entries'])
+        check_equal('atoms at the end', fold(entries)[0]['particle.count'], truth['final_frame']['particle.count'])
+
+
+CHECKS = (('rosbag1', 'truth', check_rosbag), ('rosbag2.0', 'truth', check_rosbag), ('nanover', 'truth', check_nanover), ('carla', 'truth', check_carla),
+          ('mira', 'truth', check_mira), ('tide', 'truth', check_tide), ('nanover_legacy', 'truth', check_legacy),
+          ('nanover_legacy', 'truth_converted', check_converted))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--reel', default='build/release/reel')
@@ -111,8 +200,8 @@ def main():
     from harness import Server
     passed = failed = 0
     server = Server()
-    for folder, check in (('rosbag1', check_rosbag), ('rosbag2.0', check_rosbag), ('nanover', check_nanover)):
-        for name, truth in sorted(json.loads(load(folder, 'truth.json')).items()):
+    for folder, known, check in CHECKS:
+        for name, truth in sorted(json.loads(load(folder, known + '.json')).items()):
             if args.filter not in 'truth.' + name:
                 continue
             try:

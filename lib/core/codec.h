@@ -16,7 +16,7 @@ bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint6
 bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw, struct reel_error *err);
 
 /* Appends the `size` bytes at `raw`, compressed, to `out`; the same bytes always give the same bytes. gzip, zlib and deflate at level 6, bzip2 in blocks of 900 KB, zstd at level 1,
- * lz4 as a frame that ROS reads (independent blocks of 1 MiB, content checksum, no content size). On failure `out` keeps its size. */
+ * lz4 as a frame that ROS reads (independent blocks of at most 1 MiB, content checksum, no content size). On failure `out` keeps its size. */
 bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err);
 
 const char *codec_name(enum reel_codec codec);

@@ -8,15 +8,23 @@
 
 typedef unsigned long long ull;
 
+/* The walk's own window where it holds the header at `at`, so that looking a little ahead costs no read and moves nothing. */
+static struct window *window_for(struct bag2 *bag, uint64_t at) {
+    struct window *w = &bag->window;
+    size_t held = window_held(w, at);
+    bool there = held >= ROSRECORD_MIN && load_u32le(w->buffer + (at - w->offset)) <= held - ROSRECORD_MIN;
+    return there ? w : &bag->peek;
+}
+
 bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct bag2_record r;
-    struct reel_error why;
+    struct reel_error why = {0};
     *yes = at == bag->source->size || (at == bag->index_pos && at < bag->source->size);
     if (*yes || at > bag->source->size) {
         return true;
     }
-    if (!bag2_record_read(&bag->peek, at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
+    if (!bag2_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
     *yes = bag2_is_record(&r) && r.op != BAG2_MESSAGE; /* also one that the file's end cuts: then its op is known */
@@ -71,7 +79,7 @@ static bool lose(struct bag2 *bag, const struct bag2_record *r, const char *why,
 /* The raw bytes; when they do not come out as many as the header says, as many as there are. NULL: err. */
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
-    struct reel_error why;
+    struct reel_error why = {0};
     uint64_t size, said = c->raw;
     if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, UINT32_MAX, &size, &why)) {
         return raw;

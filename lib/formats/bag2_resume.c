@@ -17,7 +17,7 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
     struct bag2 *bag = place->bag;
     const struct rosrecord_bounds bounds = {place->run->end, "the file"};
     struct bag2_record r;
-    struct reel_error why;
+    struct reel_error why = {0};
     *yes = false;
     for (int i = 0; i < 2; i++) {
         uint64_t cost = peek->capacity;

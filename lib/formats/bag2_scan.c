@@ -98,7 +98,7 @@ static bool take_file_header(struct bag2 *bag, const struct bag2_record *r, stru
 static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct bag2_record r;
-    struct reel_error why;
+    struct reel_error why = {0};
     bool read = bag->file.at < bag->source->size && bag2_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
     if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);

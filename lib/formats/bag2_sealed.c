@@ -62,7 +62,7 @@ static bool list_chunks(struct bag2 *bag, struct sealed *all, struct reel_error 
     while (at < bag->source->size) {
         struct bag2_record r;
         struct bag2_info info;
-        struct reel_error why;
+        struct reel_error why = {0};
         if (!bag2_record_read(&bag->window, at, &bounds, &r, &why) || r.op != BAG2_CHUNK_INFO) {
             return true; /* what is listed so far is all that is known */
         }

@@ -32,7 +32,7 @@ bool bag2_info_read(struct window *window, const struct bag2_record *r, struct b
 static bool tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct bag2_tail *tail = &bag->tail;
-    struct reel_error why;
+    struct reel_error why = {0};
     *yes = tail->at < bag->source->size && bag2_record_read(&tail->window, tail->at, &bounds, r, &why);
     if (!*yes && tail->at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);

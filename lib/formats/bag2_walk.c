@@ -283,7 +283,7 @@ bool bag2_walk(struct bag2 *bag, struct bag2_run *run, struct reel_error *err) {
         }
         const struct rosrecord_bounds bounds = {run->end, of_file ? "the file" : "its chunk"};
         struct bag2_record record;
-        struct reel_error why;
+        struct reel_error why = {0};
         if (bag2_record_read(run->window, run->at, &bounds, &record, &why)) {
             if (!take_record(bag, run, &record, err)) {
                 return false;

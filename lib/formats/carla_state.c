@@ -6,9 +6,12 @@
 #include "formats/carla.h"
 #include "reel/iterate.h"
 
+#include <sys/random.h>
+
 enum {
     FOLD_PACKETS_MAX = 1 << 20,    /* packets with records that one cut may have to read */
     POSITION_BYTES_MAX = 32 << 20, /* of the last positions: an actor that is in none of them stays where it was created */
+    FOLD_ITEMS_MAX = 1 << 20,      /* actors and records that one cut may have to remember */
     RECORDS_MAX = 65535,           /* of one packet */
 };
 
@@ -80,6 +83,7 @@ struct fold {
     size_t count, capacity;
     uint32_t *slots; /* place in items + 1; 0 = free */
     size_t n_slots;
+    uint64_t seed; /* only keeps hostile ids from colliding: results do not depend on it */
 };
 
 static void fold_free(struct fold *f) {
@@ -101,8 +105,9 @@ static uint64_t actor_key(uint32_t id) {
 }
 
 static uint32_t *slot_of(const struct fold *f, uint64_t key) {
-    uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15);
-    size_t i = (size_t)(h >> 20) & (f->n_slots - 1);
+    __extension__ typedef unsigned __int128 wide;
+    wide h = (wide)(key ^ f->seed) * (f->seed | UINT64_C(0x9e3779b97f4a7c15));
+    size_t i = (size_t)((uint64_t)h ^ (uint64_t)(h >> 64)) & (f->n_slots - 1);
     while (f->slots[i] != 0 && f->items[f->slots[i] - 1].key != key) {
         i = (i + 1) & (f->n_slots - 1);
     }
@@ -129,12 +134,17 @@ static bool grow_slots(struct fold *f) {
 }
 
 /* The item of a key; a new one when there is none, or when `anew` and the one there was deleted. */
-static struct item *item_of(struct fold *f, uint64_t key, bool anew) {
+static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel_error *err) {
     struct item *item = find(f, key);
     if (item && !(anew && !item->data)) {
         return item;
     }
-    if (f->count >= UINT32_MAX || (2 * (f->count + 1) > f->n_slots && !grow_slots(f)) || !GROW_ARRAY(f->items, f->count, f->capacity)) {
+    if (f->count >= FOLD_ITEMS_MAX) {
+        reel_fail(err, REEL_LIMIT, "more than %d actors and records make the state of this instant", FOLD_ITEMS_MAX);
+        return NULL;
+    }
+    if ((2 * (f->count + 1) > f->n_slots && !grow_slots(f)) || !GROW_ARRAY(f->items, f->count, f->capacity)) {
+        reel_fail_memory(err);
         return NULL;
     }
     f->items[f->count++] = (struct item){.key = key};
@@ -143,9 +153,9 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew) {
 }
 
 static bool keep(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
-    struct item *item = item_of(f, key_of((enum carla_kind)place->kind, record), true);
+    struct item *item = item_of(f, key_of((enum carla_kind)place->kind, record), true, err);
     if (!item) {
-        return reel_fail_memory(err);
+        return false;
     }
     if (!item->data || item->size < record.size) {
         if (!(item->data = arena_alloc(&f->arena, record.size))) {
@@ -161,9 +171,9 @@ static bool keep(struct fold *f, const struct place *place, struct bytes record,
 }
 
 static bool forget(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
-    struct item *item = item_of(f, actor_key(load_u32le(record.data)), false);
+    struct item *item = item_of(f, actor_key(load_u32le(record.data)), false, err);
     if (!item) {
-        return reel_fail_memory(err);
+        return false;
     }
     item->data = NULL;
     item->offset = place->offset;
@@ -352,6 +362,9 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
 bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
     AUTO(fold_free)
     struct fold f = {.reader = reader, .time_ns = time_ns, .wanted = wanted, .front = front, .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
+    if (getrandom(&f.seed, sizeof f.seed, GRND_NONBLOCK) != (ssize_t)sizeof f.seed) {
+        f.seed = UINT64_C(0x2545f4914f6cdd1d);
+    }
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);

@@ -5,10 +5,9 @@
 #include <stdio.h>
 
 enum {
-    CHUNK_HEAD_ROOM = 256,                /* of a Chunk's content: its numbers and the name of its compression */
-    CHUNK_HELD_MAX = 16 << 20,            /* a plain chunk up to this is held while its CRC is proved, then walked */
-    INDEX_PIECE = 4096,                   /* entries of a message index at a time */
-    CHUNK_FIELDS = 8 + 8 + 8 + 4 + 4 + 8, /* content before the records, with an empty name */
+    CHUNK_HEAD_ROOM = 256,     /* of a Chunk's content: its numbers and the name of its compression */
+    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this is held while its CRC is proved, then walked */
+    INDEX_PIECE = 4096,        /* entries of a message index at a time */
 };
 
 struct chunk {

@@ -62,7 +62,8 @@ bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error 
     for (size_t i = 0; i < pairs.count || (i == 0 && !own); i++) {
         const char *key = pairs.count > 0 ? pairs.items[i].key : "", *value = pairs.count > 0 ? pairs.items[i].value : "";
         if (own && strcmp(key, MCAP_CLOCK_KEY) == 0) {
-            reel_scan_clock(m->scan, strcmp(value, MCAP_CLOCK_RELATIVE) == 0 ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL, "as the file's metadata says");
+            reel_scan_clock(m->scan, strcmp(value, MCAP_CLOCK_RELATIVE) == 0 ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL,
+                            "as the file's metadata says");
             continue;
         }
         size_t room = strlen(prefix) + strlen(key) + 2;

@@ -83,7 +83,8 @@ static bool topic_lines(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* "none" or "empty": the record says more than the channel does; ids, when there are several schemas; NULL: the record is the channel's only one. */
+/* "none" or "empty": the record says more than the channel does; ids, when there are several schemas; NULL: the record is the channel's
+ * only one. */
 static bool schema_list(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, const char **out,
                         struct reel_error *err) {
     enum { DIGITS = 6 };

@@ -293,7 +293,15 @@ bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_
         return false;
     }
     channel.at = at;
-    return n->summary_channels[channel.id] || (n->summary_channels[channel.id] = keep_channel(m, &channel, err)) != NULL;
+    if (n->summary_channels[channel.id]) {
+        return true;
+    }
+    struct mcap_channel_def *kept = keep_channel(m, &channel, err);
+    if (kept) {
+        n->summary_channels[channel.id] = *n->noted_end = kept;
+        n->noted_end = &kept->next_noted;
+    }
+    return kept != NULL;
 }
 
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err) {
@@ -324,12 +332,17 @@ bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model,
 void mcap_names_begin(struct mcap *m) {
     struct mcap_names *n = m->names;
     n->part_begin = n->end;
-    memset(n->schemas, 0, sizeof n->schemas);
-    memset(n->summary_schemas, 0, sizeof n->summary_schemas);
-    memset(n->channels, 0, sizeof n->channels);
-    memset(n->summary_channels, 0, sizeof n->summary_channels);
+    n->noted = NULL;
+    n->noted_end = &n->noted;
+    if (n->begun) { /* else all is zero already, and most of it not even memory yet */
+        memset(n->schemas, 0, sizeof n->schemas);
+        memset(n->summary_schemas, 0, sizeof n->summary_schemas);
+        memset(n->channels, 0, sizeof n->channels);
+        memset(n->summary_channels, 0, sizeof n->summary_channels);
+        memset(n->counts, 0, sizeof n->counts);
+    }
     memset(n->model_of, 0xff, sizeof n->model_of);
-    memset(n->counts, 0, sizeof n->counts);
+    n->begun = true;
     n->redefined = n->n_schemas = n->n_channels = 0;
 }
 
@@ -352,8 +365,8 @@ static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct ree
 
 bool mcap_names_end(struct mcap *m, struct reel_error *err) {
     struct mcap_names *n = m->names;
-    for (unsigned id = 0; id < MCAP_IDS; id++) {
-        if (!n->channels[id] && n->summary_channels[id] && !adopt(m, n->summary_channels[id], err)) {
+    for (struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
+        if (!n->channels[def->id] && !adopt(m, def, err)) {
             return false;
         }
     }

@@ -26,7 +26,8 @@ struct mcap_schema_def {
     uint16_t id;
 };
 struct mcap_channel_def {
-    struct mcap_channel_def *next; /* all that the model has, over all parts */
+    struct mcap_channel_def *next;       /* all that the model has, over all parts */
+    struct mcap_channel_def *next_noted; /* all that the summary of this part says */
     struct bytes content, topic, encoding, metadata;
     const struct mcap_schema_def *schema; /* NULL: none, or not met yet */
     uint64_t at, hash;
@@ -42,9 +43,11 @@ struct mcap_names {
     uint32_t model_of[MCAP_IDS];                                              /* of channels[], for the hot path */
     uint64_t counts[MCAP_IDS];                                                /* messages kept by channel id */
     struct mcap_channel_def *first, **end, **part_begin;                      /* those of this part begin at *part_begin */
+    struct mcap_channel_def *noted, **noted_end;
     struct mcap_channel_def **table; /* by content, open addressing: channels that go on in the next part */
     size_t table_size, table_used;
     uint32_t redefined, n_schemas, n_channels;
+    bool begun;
 };
 
 /* What is in the file, or what the file says is. The sums are order-independent hashes over index entries. */

@@ -154,7 +154,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
         d.publish_ns = d.publish_ns < 0 ? (int64_t)time_ns : d.publish_ns;
     }
     /* In its place when that is whole in the window: a copy of bytes just stored in small pieces stalls, and there are millions. */
-    uint8_t aside[MCAP_MESSAGE_HEAD], *place = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD), *head = place && !out->hashing ? place : aside;
+    uint8_t aside[MCAP_MESSAGE_HEAD], *place = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD),
+                                      *head = place && !out->hashing ? place : aside;
     head[0] = MCAP_MESSAGE;
     store_u64le(head + 1, MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD + (uint64_t)m->size);
     store_u16le(head + 9, mcap_id(m->channel));

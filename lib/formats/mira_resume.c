@@ -10,7 +10,7 @@ static bool is_strict(const struct mira_field *f) {
 }
 
 static bool look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
-    struct reel_error why;
+    struct reel_error why = {0};
     t->search_left -= COST < t->search_left ? COST : t->search_left;
     *yes = mira_field_read(t, &t->peek, at, f, &why) && is_strict(f);
     return *yes || why.code == REEL_DAMAGED || why.code == REEL_OK || reel_fail(err, why.code, "%s", why.text);
@@ -18,14 +18,15 @@ static bool look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, s
 
 bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err) {
     struct mira_field f;
+    uint64_t left = at < t->source->size ? t->source->size - at : 0;
     *yes = at == t->source->size;
-    if (at >= t->source->size) {
+    if (left == 0) {
         return true;
     }
     if (!look(t, at, &f, yes, err)) {
         return false;
     }
-    *yes |= f.cut && f.size > t->source->size - at - MIRA_FIELD_HEAD; /* the last one, cut by the end of the file */
+    *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
     return true;
 }
 

@@ -167,7 +167,7 @@ static bool settle_size(struct mira *t, struct mira_field *f, bool *whole, struc
 
 static bool walk_one(struct mira *t, struct reel_error *err) {
     struct mira_field f = {.at = 0};
-    struct reel_error why;
+    struct reel_error why = {0};
     bool whole = true;
     if (!mira_field_read(t, &t->window, t->at, &f, &why)) {
         if (f.cut && f.type == MIRA_INDEX && mira_size_agrees(&f)) {

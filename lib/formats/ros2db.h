@@ -12,23 +12,43 @@
 #include "formats/ros2db_wire.h"
 #include "reel/scan.h"
 
+/* --- ros2db_repair.c --- */
+
+struct ros2db;
+struct ros2db_repair { /* pages that stand for others, or behind all others */
+    uint32_t page_size;
+    uint32_t root, first, count; /* page `root`, and first … first + count - 1 */
+    uint64_t leaves;
+    uint8_t *data; /* in this order */
+};
+/* Looks whether SQLite finds its way to all messages. *out NULL: it does, or nothing can be done. */
+bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err);
+void ros2db_repair_free(struct ros2db_repair *repair);
+REEL_DEFINE_AUTO(struct ros2db_repair, ros2db_repair_free);
+
 /* --- ros2db_vfs.c --- */
 
-/* Opens the database that `source` holds, read-only, without journal and locks. What lies beyond the end of a cut file reads as damage.
- * *failure (outlives the connection) gets the error when the source itself fails. The result is SQLite's; *db may be set either way. */
-int ros2db_vfs_open(struct reel_source *source, struct reel_error *failure, sqlite3 **db);
+struct ros2db_file_view { /* of what a connection reads; outlives it */
+    struct reel_source *source;
+    const struct ros2db_repair *repair; /* NULL: none */
+    uint64_t size;                      /* as the database believes; more than the source when the file is cut */
+    struct reel_error failure;          /* of the source */
+};
+/* Opens the database that the source holds, read-only, without journal and locks. What lies beyond the end of a cut file reads as damage. The
+ * result is SQLite's; *db may be set either way. */
+int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 
 /* --- ros2db_open.c --- */
 
 /* A connection. Not to be moved while open. What it may cost is bounded by the size of the file. */
 struct ros2db {
     sqlite3 *sqlite;
-    struct reel_error failure; /* of the source */
+    struct ros2db_file_view view;
     uint64_t ops_left;         /* thousands of steps of SQLite's machine */
     uint64_t bytes_left;       /* of values taken out: rows that share their pages cannot make them more than the file */
 };
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, struct reel_error *err);
+bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err);
 void ros2db_close(struct ros2db *db);
 static inline void reel_auto_ros2db_close(struct ros2db *db) {
     ros2db_close(db);
@@ -134,6 +154,7 @@ struct ros2db_base {
     struct ros2db_scan *s;
     const struct ros2db_file *file;
     struct ros2db db;
+    struct ros2db_repair *repair;
     uint32_t rows; /* the chunk of its rows */
     int version;
     struct ros2db_topic *topics; /* by id */

@@ -243,7 +243,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         const char *name = last_part(m.name);
         if (m.missing > 0) {
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, m.offset, m.missing, "member %s: the archive is cut, %llu bytes are missing", name,
+            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, m.offset, m.missing, "member %s: the archive is cut, %llu bytes are missing", name,
                               (unsigned long long)m.missing);
         }
         if (!names_data(name) && !names_yaml(name)) {

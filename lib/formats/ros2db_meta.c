@@ -8,7 +8,12 @@
 
 #include "core/grow.h"
 
-enum { DEPTH_KNOWN = 6, EVENTS_MAX = 4 << 20, TOPICS_MAX = REEL_CHANNELS_MAX };
+enum {
+    DEPTH_KNOWN = 6,
+    DEPTH_MAX = 32, /* libyaml looks at every open level for each value */
+    EVENTS_MAX = 4 << 20,
+    TOPICS_MAX = REEL_CHANNELS_MAX,
+};
 
 struct level { /* a map or a list that is open */
     bool map, key_next;
@@ -168,7 +173,7 @@ static void open_level(struct reading *r, bool map) {
     if (r->depth < DEPTH_KNOWN) {
         r->levels[r->depth] = (struct level){.map = map, .key_next = map, .key = map ? NULL : "[]"};
     }
-    r->depth++;
+    r->full |= ++r->depth > DEPTH_MAX;
 }
 static void close_level(struct reading *r) {
     r->depth -= r->depth > 0;

@@ -25,11 +25,13 @@ static int count_steps(void *context) {
 
 /* Asked while a statement is compiled. `inner` is the view or trigger that wants it. */
 static int allow(void *context, int action, const char *first, const char *second, const char *database, const char *inner) {
-    (void)context, (void)first, (void)database;
+    (void)context, (void)database;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
         return inner ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:
+        return first && strcmp(first, "table_xinfo") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
         return second && (strcasecmp(second, "typeof") == 0 || strcasecmp(second, "length") == 0) ? SQLITE_OK : SQLITE_DENY;
     default:
@@ -77,12 +79,12 @@ static int configure(struct ros2db *db) {
     return rc;
 }
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, struct reel_error *err) {
-    *db = (struct ros2db){.ops_left = SCHEMA_STEPS, .bytes_left = source->size + BYTES_BASE};
+bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err) {
+    *db = (struct ros2db){.ops_left = SCHEMA_STEPS, .bytes_left = source->size + BYTES_BASE, .view = {.source = source, .repair = repair}};
     if (is_out_of_range(source, err)) {
         return false;
     }
-    int rc = ros2db_vfs_open(source, &db->failure, &db->sqlite);
+    int rc = ros2db_vfs_open(&db->view, &db->sqlite);
     rc = rc == SQLITE_OK ? configure(db) : rc;
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(db->sqlite, 0);
@@ -107,8 +109,8 @@ bool ros2db_is_damage(int rc) {
 }
 
 bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err) {
-    if (db->failure.code != REEL_OK) {
-        *err = db->failure;
+    if (db->view.failure.code != REEL_OK) {
+        *err = db->view.failure;
         return false;
     }
     switch (rc) {
@@ -134,27 +136,37 @@ bool ros2db_has_column(const struct ros2db *db, const char *table, const char *c
     return sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* The columns of a table; those that the database would have to compute are refused: they are SQL of its own. */
+static bool check_columns(struct ros2db *db, const char *table, struct reel_error *err) {
+    enum { NAME = 1, HIDDEN = 6 };
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA table_xinfo(\"%s\")", table);
+    AUTO(statement) sqlite3_stmt *columns = ros2db_prepare(db, sql, err);
+    int rc = SQLITE_ROW;
+    while (columns && (rc = sqlite3_step(columns)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(columns, NAME);
+        if (sqlite3_column_int(columns, HIDDEN) != 0) {
+            return reel_fail(err, REEL_UNSUPPORTED, "it has computed columns");
+        }
+        if (name && strcasecmp(name, "rowid") == 0) {
+            return reel_fail(err, REEL_UNSUPPORTED, "it has a column named rowid");
+        }
+    }
+    return columns && (rc == SQLITE_DONE || ros2db_fail(db, rc, "its columns cannot be listed", err));
+}
+
 bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err) {
     char sql[96];
     *there = sqlite3_table_column_metadata(db->sqlite, "main", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
     if (!*there) { /* a view counts as missing; a schema that cannot be read at all has failed in ros2db_open() */
         return true;
     }
-    snprintf(sql, sizeof sql, "SELECT rowid, * FROM \"%s\"", table);
-    AUTO(statement) sqlite3_stmt *statement = ros2db_prepare(db, sql, err);
-    if (!statement) {
+    if (!check_columns(db, table, err)) {
         return reel_error_at(err, "table %s", table);
     }
-    for (int i = 1; i < sqlite3_column_count(statement); i++) {
-        const char *name = sqlite3_column_name(statement, i);
-        if (!name) {
-            return reel_fail_memory(err);
-        }
-        if (strcasecmp(name, "rowid") == 0) {
-            return reel_fail(err, REEL_UNSUPPORTED, "table %s has a column named rowid", table);
-        }
-    }
-    return true;
+    snprintf(sql, sizeof sql, "SELECT rowid FROM \"%s\"", table);
+    AUTO(statement) sqlite3_stmt *statement = ros2db_prepare(db, sql, err);
+    return statement || reel_error_at(err, "table %s", table);
 }
 
 bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct bytes *out, struct reel_error *err) {

@@ -28,14 +28,18 @@ static inline void reel_auto_scan_close(struct ros2db_scan *s) {
     scan_close(s);
 }
 
+static void base_close(struct ros2db_base *b) {
+    ros2db_close(&b->db);
+    ros2db_repair_free(b->repair);
+    free(b->topics);
+}
 struct bases {
     struct ros2db_base *items;
     size_t count;
 };
 static void bases_close(struct bases *all) {
     for (size_t i = 0; i < all->count; i++) {
-        ros2db_close(&all->items[i].db);
-        free(all->items[i].topics);
+        base_close(&all->items[i]);
     }
     free(all->items);
 }
@@ -137,11 +141,32 @@ static void compare_counts(struct ros2db_scan *s) {
 
 /* --- databases --- */
 
+/* Is the file all there, and do its pages lead to all messages? If not, the connection gets those pages that do. */
+static bool mend(struct ros2db_base *b, struct reel_error *err) {
+    struct reel_source *source = b->file->source;
+    uint64_t missing = b->db.view.size - source->size;
+    if (missing > 0) {
+        reel_scan_finding(b->s->scan, REEL_LOSS, b->file->place.part, b->file->place.offset + (b->file->place.packed ? 0 : source->size), missing,
+                          "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
+                          (unsigned long long)b->db.view.size);
+    }
+    if (!ros2db_repair_new(&b->db, source, &b->repair, err)) {
+        return false;
+    }
+    if (!b->repair) {
+        return true;
+    }
+    ros2db_finding(b, REEL_WARNING, "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
+                   (unsigned long long)b->repair->leaves);
+    ros2db_close(&b->db);
+    return ros2db_open(&b->db, source, b->repair, err);
+}
+
 static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct ros2db_file *file, struct reel_error *err) {
     b->s = s;
     b->file = file;
     uint8_t head[SQLITE_HEADER_SIZE];
-    if (!ros2db_open(&b->db, file->source, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err)) {
+    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) || !mend(b, err)) {
         return false;
     }
     if (!reel_source_read(file->source, 0, head, sizeof head, err)) {
@@ -169,8 +194,7 @@ static bool open_or_tell(struct ros2db_scan *s, struct bases *all, const struct 
         return false;
     }
     reel_scan_finding(s->scan, REEL_LOSS, file->place.part, file->place.offset, file->source->size, "%s: %s", file->name, why.text);
-    ros2db_close(&b->db);
-    free(b->topics);
+    base_close(b);
     all->count--;
     return true;
 }

@@ -15,6 +15,7 @@ struct handle {
 struct rows_source {
     struct reel_source source;
     struct reel_source *base;
+    struct ros2db_repair *repair; /* NULL: none is needed */
     pthread_mutex_t lock; /* for idle */
     struct handle *idle[IDLE_MAX];
     unsigned n_idle;
@@ -42,7 +43,7 @@ static struct handle *handle_take(struct rows_source *rows, struct reel_error *e
         return NULL;
     }
     h->rowid = -1;
-    if (!ros2db_open(&h->db, rows->base, err)) {
+    if (!ros2db_open(&h->db, rows->base, rows->repair, err)) {
         handle_free(h);
         return NULL;
     }
@@ -113,19 +114,28 @@ static void rows_free(struct reel_source *source) {
     while (rows->n_idle > 0) {
         handle_free(rows->idle[--rows->n_idle]);
     }
+    ros2db_repair_free(rows->repair);
     pthread_mutex_destroy(&rows->lock);
     free(rows);
 }
 
 struct reel_source *ros2db_open_rows(struct reel_source *base, struct reel_error *err) {
     static const struct reel_source_ops ops = {.read = rows_read, .free = rows_free};
-    struct rows_source *rows = calloc(1, sizeof *rows);
+    struct ros2db db;
+    AUTO(ros2db_repair_free) struct ros2db_repair *repair = NULL;
+    bool good = ros2db_open(&db, base, NULL, err) && ros2db_repair_new(&db, base, &repair, err);
+    ros2db_close(&db);
+    struct rows_source *rows = good ? calloc(1, sizeof *rows) : NULL;
+    if (!good) {
+        return NULL;
+    }
     if (!rows) {
         reel_fail_memory(err);
         return NULL;
     }
     rows->source = (struct reel_source){.ops = &ops, .size = UINT64_MAX, .name = base->name, .sparse = true};
     rows->base = base;
+    rows->repair = TAKE(repair);
     pthread_mutex_init(&rows->lock, NULL);
     return &rows->source;
 }

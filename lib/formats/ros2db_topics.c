@@ -60,7 +60,7 @@ static bool step(struct ros2db_base *b, sqlite3_stmt *statement, const char *tab
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
         return true;
     }
-    if (!ros2db_is_damage(rc) || b->db.failure.code != REEL_OK) {
+    if (!ros2db_is_damage(rc) || b->db.view.failure.code != REEL_OK) {
         return ros2db_fail(&b->db, rc, table, err);
     }
     ros2db_finding(b, REEL_LOSS, "table %s breaks off: %s", table, sqlite3_errmsg(b->db.sqlite));

@@ -12,17 +12,15 @@
     "CASE typeof(data) WHEN 'blob' THEN length(data) END FROM messages NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid"
 
 enum {
-    DAMAGED_MAX = 1000,     /* places at which a walk goes on after damage */
-    REPORT_ROWS = 1024,     /* between two reports of progress */
-    LOCAL_SLACK = 100,      /* of a page: its header, the row's other values; what is smaller than the rest lies on one page */
-    PACKED_HEAD = 18,       /* a zstd frame's header */
+    DAMAGED_MAX = 1000, /* places at which a walk goes on after damage */
+    REPORT_ROWS = 1024, /* between two reports of progress */
+    PACKED_HEAD = 18,   /* a zstd frame's header */
 };
 
 struct walk {
     struct ros2db_base *b;
     sqlite3_stmt *rows;
     struct reel_source *source; /* of the rows */
-    uint64_t local_max;         /* payloads up to this size are on the page that was read with the row */
     uint64_t taken, wrong, unreadable, excess, strange, unpacked, homeless;
     int64_t wrong_id, unreadable_id, excess_id, strange_id, unpacked_id;
     struct reel_error unreadable_why, unpacked_why;
@@ -72,7 +70,8 @@ static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err)
     struct ros2db_scan *s = w->b->s;
     struct reel_chunk chunk = {.part = REEL_INSIDE | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
     uint64_t max = s->unpack_left < REEL_MESSAGE_MEMORY_MAX ? s->unpack_left : REEL_MESSAGE_MEMORY_MAX;
-    if (!codec_measure(REEL_CODEC_ZSTD, w->source, e->offset, e->size, max, &chunk.raw, err)) {
+    AUTO(reel_source_free) struct reel_source *frame = reel_source_slice(w->source, e->offset, e->size, err);
+    if (!frame || !codec_measure(REEL_CODEC_ZSTD, frame, 0, e->size, max, &chunk.raw, err)) {
         return false;
     }
     s->unpack_left -= chunk.raw;
@@ -84,7 +83,7 @@ static bool take_message(struct walk *w, struct ros2db_channel *c, struct reel_e
     struct reel_error why = {0};
     uint8_t head[PACKED_HEAD], last;
     bool packed;
-    if ((e->size > w->local_max && !reel_source_read(w->source, e->offset + e->size - 1, &last, 1, &why)) ||
+    if ((e->size > 0 && !reel_source_read(w->source, e->offset + e->size - 1, &last, 1, &why)) ||
         !is_packed(w, c, e, head, &packed, &why)) {
         note(&w->unreadable, &w->unreadable_id, rowid);
         return only_damage(&why, &w->unreadable_why, err);
@@ -151,7 +150,7 @@ static int seek(struct walk *w, int64_t from, int64_t *rowid) {
 }
 
 static bool is_fatal(const struct walk *w, int rc) {
-    return w->b->db.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !ros2db_is_damage(rc));
+    return w->b->db.view.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !ros2db_is_damage(rc));
 }
 
 /* The smallest id above `from` from which on rows can be read again, as if all damage were in one place: leaps that double, then halving.
@@ -259,23 +258,11 @@ static void tell(const struct walk *w) {
 #undef COUNT
 }
 
-static bool page_room(struct reel_source *source, uint64_t *room, struct reel_error *err) {
-    uint8_t head[SQLITE_HEADER_SIZE];
-    if (!reel_source_read(source, 0, head, sizeof head, err)) {
-        return false;
-    }
-    uint64_t page = (uint64_t)head[SQLITE_PAGE_SIZE_AT] << 8 | head[SQLITE_PAGE_SIZE_AT + 1];
-    uint64_t used = (uint64_t)head[SQLITE_RESERVED_AT] + LOCAL_SLACK;
-    page = page == 1 ? 65536 : page;
-    *room = page > used ? page - used : 0;
-    return true;
-}
-
 bool ros2db_walk(struct ros2db_base *b, struct reel_error *err) {
     struct walk w = {.b = b};
     AUTO(reel_source_free) struct reel_source *source = ros2db_open_rows(b->file->source, err);
     AUTO(statement) sqlite3_stmt *rows = source ? ros2db_prepare(&b->db, WALK_SQL, err) : NULL;
-    if (!rows || !page_room(b->file->source, &w.local_max, err)) {
+    if (!rows) {
         return false;
     }
     w.rows = rows;

@@ -84,6 +84,9 @@ void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *los
         if (reel_index_info(index)->format->describe) {
             reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
         }
+        if (reel_index_info(index)->messages > 0 && reel_index_info(index)->start_ns == 0) {
+            reel_loss_add(loss, REEL_CHANGES, NULL, "a message at time 0 moves to 1 ns: ROS has no time 0");
+        }
     }
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
@@ -96,6 +99,7 @@ bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
                          w->stream->channels[m->channel]->name, (long long)time);
     }
+    time += time == 0; /* ROS's own readers skip what is at 0, or refuse the whole bag: to them it is no time */
     *sec = (uint32_t)(time / NS_PER_SEC);
     *nsec = (uint32_t)(time % NS_PER_SEC);
     return true;

@@ -20,7 +20,7 @@ const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* N
 void ros_tell_channel(const struct reel_channel *c, struct reel_loss *loss);
 void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *loss);
 
-/* The message's time as seconds and nanoseconds; REEL_UNSUPPORTED when it is before 1970 or after 2106. */
+/* The message's time as seconds and nanoseconds, 0 as 1 ns; REEL_UNSUPPORTED when it is before 1970 or after 2106. */
 bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err);
 
 #endif

@@ -93,7 +93,7 @@ bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
     bag->report_at = bag->index_at;
     for (uint64_t at = bag->index_at; at < bag->source->size;) {
         struct rosbag1_record r;
-        struct reel_error why;
+        struct reel_error why = {0};
         if (!rosbag1_record_read(&bag->window, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
                 return reel_fail(err, why.code, "%s", why.text);

@@ -67,7 +67,7 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
     places->more = false;
     for (uint64_t at = bag->index_pos; at < bag->source->size;) {
         struct rosbag1_record r;
-        struct reel_error why;
+        struct reel_error why = {0};
         if (!rosbag1_record_read(&w, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
                 return reel_fail(err, why.code, "%s", why.text);
@@ -90,7 +90,7 @@ static bool index_is_there(struct rosbag1 *bag, bool *there, struct reel_error *
     }
     AUTO_WINDOW struct window w = {0};
     struct rosbag1_record r;
-    struct reel_error why;
+    struct reel_error why = {0};
     if (!window_open(&w, bag->source, PEEK_BYTES, err)) {
         return false;
     }
@@ -156,7 +156,7 @@ static bool is_record(const struct rosbag1_record *r) {
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
     struct rosbag1 *bag = context;
     struct rosbag1_record r;
-    struct reel_error why;
+    struct reel_error why = {0};
     *yes = false;
     for (int i = 0; i < 2; i++) {
         uint64_t cost = peek->capacity;

@@ -302,7 +302,7 @@ bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
             break;
         }
         struct rosbag1_record record;
-        struct reel_error why;
+        struct reel_error why = {0};
         if (rosbag1_record_read(&bag->window, bag->at, &record, &why)) {
             if (!take_record(bag, &record, err)) {
                 return false;

@@ -112,9 +112,6 @@ static bool run(struct tide *t, struct reel_error *err) {
     if (!tide_walk(t, false, learn, err) || !tide_give_channels(t, err) || !tide_walk(t, true, take, err)) {
         return false;
     }
-    if (t->n_channels == 0 && t->pairs == 0 && t->n_types == 0 && t->lost > 0) {
-        return reel_fail(err, REEL_DAMAGED, "nothing of this TIDE log can be read: no channel, no type, no metadata");
-    }
     tide_compare_index(t);
     tell_all(t);
     return true;

@@ -26,6 +26,10 @@ void api_upload_aborted(struct http_request *r);
 void api_topics(struct http_request *r);
 void api_schema(struct http_request *r);
 void api_scan(struct http_request *r);
+/* attachments.c */
+void api_attachments_list(struct http_request *r);
+void api_attachment(struct http_request *r);
+void api_metadata(struct http_request *r);
 /* messages.c */
 void api_messages(struct http_request *r);
 /* message.c */

@@ -8,7 +8,7 @@ enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
 
 struct conversion {
     struct cli_select select;
-    const char *version, *format;
+    const char *version, *compression, *format;
     bool report, force;
     int align, prefixing; /* enum reel_align, enum reel_prefixing */
     struct cli_files *files; /* of each recording */
@@ -101,7 +101,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         return false;
     }
     c->selection.prefixing = (enum reel_prefixing)c->prefixing;
-    c->options = (struct reel_write_options){.compression = "", .is_cut = c->select.start.given};
+    c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "", .is_cut = c->select.start.given};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
@@ -229,6 +229,7 @@ static int run(int argc, char **argv) {
          .value = "FORMAT",
          .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
+        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "of the target: zstd or lz4 for .mcap"},
         {.name = "align",
          .kind = CLI_CHOICE,
          .to = &c.align,

@@ -157,7 +157,7 @@ static bool join_locked(struct joining *j, const char *sha256, uint64_t size, co
     if (strcmp(j->r.content, content) != 0) {
         return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has just been changed; send it again", j->q->part_of);
     }
-    if (!belongs(j, err) || !scan_together(j, err)) {
+    if (!belongs(j, err) || !store_make_bucket(j->app->store, content, err) || !scan_together(j, err)) {
         return false;
     }
     j->changed = change_recording(j, err);

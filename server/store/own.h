@@ -19,8 +19,6 @@ struct store {
 __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...);
 /* blobs/ab/<hex><suffix>; false when `hex` is no SHA-256. */
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
-/* Makes blobs/ab/ lasting. */
-bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err);
 /* Renames a finished file to its place and makes that last. */
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */

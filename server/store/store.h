@@ -30,6 +30,8 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err); /* REEL_NOT_FOUND */
 bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size);     /* for scan and open() */
+/* Makes the folder blobs/ab/ of a content lasting, for a pack whose content is no blob: that of several parts. */
+bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
 bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
 const char *store_derived_folder(struct store *store);
 bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err);   /* oldest access first */

@@ -1,4 +1,4 @@
-"""The README's API by example, run as it stands: the ```sh blocks under that heading; $U is the API, $BAG and $NANO are recordings of the two formats."""
+"""The README's API by example, run as it stands: the ```sh blocks under that heading; $U is the API, $BAG and $NANO are recordings, $TRAJ and $STATE a pair."""
 import os
 import re
 import shutil
@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
+import legacy
 from harness import API, PATIENCE, REEL, Server, reel
 
 README = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'README.md')
@@ -23,8 +24,11 @@ class Readme(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         self.addCleanup(server.stop)
         reel('demo', folder)
+        for name, data in zip(('pair.traj', 'pair.state'), legacy.pair()):
+            with open(os.path.join(folder, name), 'wb') as f:
+                f.write(data)
         # one script, as a reader would type it; curl -f so that a refused request is seen
         script = 'set -euo pipefail\ncurl() { command curl -fsS "$@"; }\nreel() { "$REEL" "$@"; }\n' + ''.join(blocks)
         done = subprocess.run(['bash', '-c', script], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE,
-                              env={**os.environ, 'U': server.base + API, 'REEL': REEL, 'BAG': 'demo.bag', 'NANO': 'demo.nanover.zip'})
+                              env={**os.environ, 'U': server.base + API, 'REEL': REEL, 'BAG': 'demo.bag', 'NANO': 'demo.nanover.zip', 'TRAJ': 'pair.traj', 'STATE': 'pair.state'})
         self.assertEqual(done.returncode, 0, '%s\n%s' % (done.stdout[-1500:].decode(errors='replace'), done.stderr.decode(errors='replace')))

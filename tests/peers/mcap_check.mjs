@@ -4,6 +4,14 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { McapIndexedReader, McapStreamReader } from "@mcap/core";
+import { decompress as unzstd } from "fzstd";
+import lz4 from "lz4js";
+
+// What @mcap/core leaves to others. It checks the size and CRC of what comes out itself.
+const decompressHandlers = {
+  zstd: (data, size) => unzstd(data, new Uint8Array(Number(size))),
+  lz4: (data, size) => lz4.decompress(data, Number(size)),
+};
 
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
@@ -26,7 +34,7 @@ class FileReadable {
 
 // Every message of the file as {topic, time, line}, in the order of the records; `line` is all that the two readers must agree on.
 async function readStreamed(handle) {
-  const reader = new McapStreamReader({ validateCrcs: true, includeChunks: true });
+  const reader = new McapStreamReader({ validateCrcs: true, includeChunks: true, decompressHandlers });
   const seen = { messages: [], channels: new Map(), schemas: new Map(), chunks: 0, attachments: 0, metadata: 0, uncheckedChunks: 0 };
   const take = (record) => {
     if (record.type === "Schema") {
@@ -66,7 +74,7 @@ async function readStreamed(handle) {
 const lineOf = (m) => `${m.channelId} ${m.sequence} ${m.logTime} ${m.publishTime} ${sha256(m.data)}`;
 
 async function readIndexed(handle) {
-  const reader = await McapIndexedReader.Initialize({ readable: new FileReadable(handle) });
+  const reader = await McapIndexedReader.Initialize({ readable: new FileReadable(handle), decompressHandlers });
   const topics = new Map();
   for (const channel of reader.channelsById.values()) {
     const schema = reader.schemasById.get(channel.schemaId);

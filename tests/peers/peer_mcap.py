@@ -45,14 +45,17 @@ class Mcap(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
+    def seen(self, path):
+        done = subprocess.run(['node', os.path.join(HERE, 'mcap_check.mjs'), path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return json.loads(done.stdout)
+
     def check(self, name, data, want, profile, *args):
         before, after = os.path.join(self.folder, name), os.path.join(self.folder, name + '.mcap')
         with open(before, 'wb') as f:
             f.write(data)
         reel('convert', before, after, *args)
-        done = subprocess.run(['node', os.path.join(HERE, 'mcap_check.mjs'), after], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        seen = json.loads(done.stdout)
+        seen = self.seen(after)
         self.assertEqual((seen['profile'], seen['chunks_without_crc']), (profile, 0))
         got = {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': int(v['first'] or 0), 'last_ns': int(v['last'] or 0), 'sha': v['sha256']}
                for t, v in seen['topics'].items() if v['count'] > 0}
@@ -80,6 +83,12 @@ class Mcap(unittest.TestCase):
         first, end = messages[0].time + 10**9, messages[0].time + 3 * 10**9
         self.check('cut.bag', bag(messages), by_topic([m for m in messages if first <= m.time < end]), 'ros1', '--start', '+1s', '--end', '+3s')
 
+    def test_compressed(self):
+        messages = lab_messages(5, blob=2_000)
+        for codec in ('zstd', 'lz4'):
+            with self.subTest(codec):
+                self.check('lab.%s.bag' % codec, bag(messages), by_topic(messages), 'ros1', '--compression', codec)
+
     @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
     def test_samples(self):
         for folder, name in (('rosbag1', 'ccny_gpsd_v1.2.bag'), ('rosbag1', 'ccny_ortho_scan_v1.2.bag'), ('nanover', 'sim-switching.nanover.zip'),
@@ -89,3 +98,18 @@ class Mcap(unittest.TestCase):
                     data = f.read()
                 want = by_topic(read_bag(data)) if folder == 'rosbag1' else nanover_topics(data)
                 self.check(name, data, want, 'ros1' if folder == 'rosbag1' else '')
+
+    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    def test_mcap_to_mcap(self):
+        """Others' files through us are the same to their own reader."""
+        for name in ('mcap/demo_json_zstd.mcap', 'mcap/demo_json_lz4.mcap', 'rosbag2/cdr_test_mcap/cdr_test_0.mcap', 'mcap/conformance-OneMetadata/OneMetadata-mdx-st-sum.mcap'):
+            before = os.path.join(SAMPLES, name)
+            want = self.seen(before)
+            for codec in ('', 'zstd', 'lz4'):
+                with self.subTest(name=name, codec=codec):
+                    after = os.path.join(self.folder, 'again.mcap')
+                    reel('convert', before, after, '--force', *(['--compression', codec] if codec else []))
+                    got = self.seen(after)
+                    for member in ('topics', 'profile', 'attachments'):
+                        self.assertEqual(got[member], want[member])
+                    self.assertEqual([m for m in got['metadata'] if m['name'] != 'reel'], want['metadata'])

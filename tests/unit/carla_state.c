@@ -194,6 +194,29 @@ static void more_actors_than_a_packet_holds_are_refused(void **state) {
     assert_int_equal(actors_of(front_of(r, at_frame(2), "/event/add", 0), NULL, 0), 40000);
 }
 
+/* Ids that were never alive count too. */
+static void more_than_can_be_remembered_is_refused(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE, MAKE_MAP);
+    make_start(&m, 1, 0.125, 0);
+    for (uint32_t i = 0; i < 17; i++) {
+        size_t p = make_packet(&m, 3);
+        make_number(&m, 65535, 2);
+        for (uint32_t k = 0; k < 65535; k++) {
+            make_number(&m, i << 16 | k, 4);
+        }
+        make_close(&m, p);
+    }
+    make_end(&m);
+    make_frame(&m, STYLE, 2, true);
+    RECORDING *r = carla_read(&m);
+    struct reel_error err = {0};
+    struct reel_selection q = {.start_ns = at_frame(2), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    assert_null(reel_stream_open(&r, 1, &q, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+}
+
 static void only_what_is_wanted_is_made(void **state) {
     (void)state;
     MAKER m = make_world(STYLE, 6);
@@ -217,6 +240,7 @@ int main(void) {
         cmocka_unit_test(the_last_packet_of_what_frames_write_anew),
         cmocka_unit_test(physics_of_ue5_come_whole),
         cmocka_unit_test(more_actors_than_a_packet_holds_are_refused),
+        cmocka_unit_test(more_than_can_be_remembered_is_refused),
         cmocka_unit_test(only_what_is_wanted_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

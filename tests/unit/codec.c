@@ -133,6 +133,40 @@ static void every_codec_every_size(void **state) {
     }
 }
 
+static void what_is_encoded_decodes_and_is_always_the_same(void **state) {
+    (void)state;
+    const size_t sizes[] = {0, 1, 1000, 256 << 10, (1 << 20) + 1, RAW_MAX};
+    for (size_t c = 0; c < ALL; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct grow once = {0}, again = {0};
+            struct reel_error err = {0};
+            grow_put(&once, "before", 6); /* what is there stays */
+            assert_true(codec_encode(all[c], raw, sizes[i], &once, &err));
+            assert_true(codec_encode(all[c], raw, sizes[i], &again, &err));
+            assert_int_equal(once.size, again.size + 6);
+            assert_memory_equal(once.data, "before", 6);
+            assert_true(again.size == 0 || memcmp(once.data + 6, again.data, again.size) == 0);
+            AUTO(reel_source_free) struct reel_source *s = source_of(once.data, once.size);
+            expect(all[c], s, 6, again.size, raw, sizes[i]);
+            free(once.data);
+            free(again.data);
+        }
+    }
+}
+
+/* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of 1 MiB, or less when all is less. */
+static void lz4_frames_are_what_ros_reads(void **state) {
+    (void)state;
+    struct grow out = {0};
+    struct reel_error err = {0};
+    assert_true(codec_encode(REEL_CODEC_LZ4, raw, RAW_MAX, &out, &err));
+    assert_memory_equal(out.data, "\x04\x22\x4d\x18\x64\x60", 6);
+    out.size = 0;
+    assert_true(codec_encode(REEL_CODEC_LZ4, raw, 5000, &out, &err));
+    assert_memory_equal(out.data, "\x04\x22\x4d\x18\x64\x40", 6);
+    free(out.data);
+}
+
 static void more_or_less_than_told_is_damage(void **state) {
     (void)state;
     struct reel_error err = {0};
@@ -326,6 +360,8 @@ static void names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_every_size),
+        cmocka_unit_test(what_is_encoded_decodes_and_is_always_the_same),
+        cmocka_unit_test(lz4_frames_are_what_ros_reads),
         cmocka_unit_test(more_or_less_than_told_is_damage),
         cmocka_unit_test(a_cut_anywhere_is_damage),
         cmocka_unit_test(flipped_bits_never_give_wrong_bytes_unnoticed),

@@ -143,7 +143,8 @@ static void other_encodings_stay_honest(void **state) {
     assert_true(HOLDS(s.schema[5], "\x08\0\0\0Envelope\x08\0\0\0protobuf\x02\0\0\0\1\2"));
     assert_true(HOLDS(s.channel[5], "\x08\0\0\0latching\x04\0\0\0true"));
     assert_true(HOLDS(s.schema[6], "\x05\0\0\0Inner\x01\0\0\0x\x01\0\0\0y"));
-    assert_true(HOLDS(s.channel[5], "\x0c\0\0\0reel.schemas\x03\0\0\0" "5 6"));
+    assert_true(HOLDS(s.channel[5], "\x0c\0\0\0reel.schemas\x03\0\0\0"
+                                    "5 6"));
     assert_true(HOLDS(s.channel[5], "\x09\0\0\0reel.type\x01\0\0\0P")); /* the record is named Envelope */
     assert_true(HOLDS(s.channel[1], "\x0c\0\0\0reel.schemas\x04\0\0\0none"));
     assert_false(HOLDS(s.channel[3], "reel.schemas"));

@@ -241,7 +241,12 @@ static void libtidelog_crashed(void **state) { /* Size 25, count 0, then entries
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 30);
     assert_int_equal(log_info(r)->lost_bytes, 3);
-    log_assert_finding(r, REEL_WARNING, "1 blocks have a Size that leads nowhere");
+    log_assert_finding(r, REEL_LOSS, "30 of 0 entries are there");
+    l.size -= 3; /* no entry is cut */
+    RECORDING *whole = log_scan(&l);
+    assert_int_equal(log_info(whole)->messages, 30);
+    assert_false(log_info(whole)->damaged);
+    log_assert_finding(whole, REEL_WARNING, "1 blocks have a Size that leads nowhere");
 }
 
 static void the_prototype_fails_cleanly(void **state) {

@@ -44,6 +44,7 @@ struct toy {
 
 static const struct toy *toy_scanned; /* what scan() reports */
 static bool toy_has_state;            /* state_at() adds messages */
+static enum reel_clock toy_clock;     /* of what is scanned next */
 
 static inline uint64_t toy_next(uint64_t *seed) { /* xorshift64* */
     *seed ^= *seed >> 12;
@@ -144,6 +145,9 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
         if (!reel_scan_entry(scan, &t->entries[i], err)) {
             return false;
         }
+    }
+    if (toy_clock == REEL_CLOCK_RELATIVE) {
+        reel_scan_clock(scan, toy_clock, "the toy's own");
     }
     return !t->cancel || reel_fail(err, REEL_CANCELLED, "the toy was cancelled");
 }

@@ -1,0 +1,131 @@
+"""Several recordings as one: by time, told apart where they clash, with clocks that fit; over HTTP and on the command line the same bytes."""
+import json
+import os
+import random
+import shutil
+import tempfile
+
+from harness import API, Case, payload, reel, time_ns
+from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
+
+FIRST, SECOND_RUN = lab_messages(4), lab_messages(3, salt=9)
+SIM, OTHER_SIM = nanover_messages(60), nanover_messages(40, salt=5)
+
+
+def renamed(messages, prefix):
+    from samples import Message
+    return [Message(m.time, prefix + '/' + m.topic.lstrip('/'), m.payload, m.kind, m.latched) for m in messages]
+
+
+class Merge(Case):
+    @classmethod
+    def fill(cls):
+        cls.folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        files = {'one.bag': bag(FIRST), 'two.bag': bag(SECOND_RUN), 'sim.nanover.zip': nanover(SIM), 'other.nanover.zip': nanover(OTHER_SIM)}
+        cls.ids = {}
+        for name, data in files.items():
+            with open(os.path.join(cls.folder, name), 'wb') as f:
+                f.write(data)
+            cls.ids[name] = cls.server.added(name, data)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+        super().tearDownClass()
+
+    def path(self, target, names, query=''):
+        return '%s/merge/as/%s?%s%s' % (API, target, '&'.join('recording=' + self.ids[n] for n in names), query)
+
+    def test_mcap_of_two_robots(self):
+        _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'two.bag'))).body)
+        self.assertEqual(by_topic(messages), by_topic(renamed(FIRST, '/one') + renamed(SECOND_RUN, '/two')))
+        self.assertEqual([m.time for m in messages], sorted(m.time for m in messages))
+
+    def test_at_one_time_in_the_order_that_was_asked_for(self):
+        for names in (('one.bag', 'two.bag'), ('two.bag', 'one.bag')):
+            rows = self.get(self.path('x.ndjson', names, '&topic=/odom')).rows()
+            self.assertEqual([r['recording'] for r in rows[:4]], [self.ids[n] for n in names] * 2)
+
+    def test_prefix_never_and_always(self):
+        _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'two.bag'), '&prefix=never')).body)
+        self.assertEqual({m.topic for m in messages}, {m.topic for m in FIRST})
+        self.assertEqual(len(messages), len(FIRST) + len(SECOND_RUN))
+        _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'sim.nanover.zip'), '&prefix=always')).body)
+        self.assertEqual({m.topic for m in messages}, {m.topic for m in renamed(FIRST, '/one')} | {'/sim/frame', '/sim/state'})
+        _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'sim.nanover.zip'))).body)
+        self.assertEqual({m.topic for m in messages}, {m.topic for m in FIRST} | {'frame', 'state'})  # none clashes
+
+    def test_a_relative_clock_begins_with_the_wall_clock(self):
+        rows = self.get(self.path('x.ndjson', ('one.bag', 'sim.nanover.zip'))).rows()
+        sim = [time_ns(r['log_time']) for r in rows if r['topic'] in ('frame', 'state')]
+        self.assertEqual(sim, [T0 + (t - SIM[0][0]) * 1000 for t, _ in SIM])
+        self.assertEqual([time_ns(r['log_time']) for r in rows], sorted(time_ns(r['log_time']) for r in rows))
+        rows = self.get(self.path('x.ndjson', ('one.bag', 'sim.nanover.zip'), '&align=none&topic=state')).rows()
+        self.assertEqual(rows[0]['log_time'], '0.000500000')
+
+    def test_a_cut_counts_from_the_first_start(self):
+        _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'two.bag'), '&start=%2B1s&end=%2B2s&exclude_topic=/map')).body)
+        inside = [m for m in renamed(FIRST, '/one') + renamed(SECOND_RUN, '/two') if T0 + SECOND <= m.time < T0 + 2 * SECOND]
+        self.assertEqual(by_topic(messages), by_topic(inside))
+
+    def test_a_topic_is_asked_for_under_either_name(self):
+        for topic, count in (('/odom', 4 * 50 + 3 * 50), ('/two/odom', 150), ('/one/*', len(FIRST))):
+            with self.subTest(topic):
+                self.assertEqual(len(self.get(self.path('x.ndjson', ('one.bag', 'two.bag'), '&topic=' + topic)).rows()), count)
+
+    def test_a_bag_of_two(self):
+        messages = read_bag(self.get(self.path('x.bag', ('one.bag', 'two.bag'), '&version=1.2')).body)
+        self.assertEqual(by_topic(messages), by_topic(renamed(FIRST, '/one') + renamed(SECOND_RUN, '/two')))
+
+    def test_two_simulations_are_one_run(self):
+        entries = read_nanover(self.get(self.path('x.nanover.zip', ('sim.nanover.zip', 'other.nanover.zip'))).body)
+        self.assertEqual(len(entries), len(SIM) + len(OTHER_SIM))
+        self.assertEqual({t for e, _ in entries for t in e['metadata']['types']}, {'frame', 'state'})  # types are no topics to be renamed
+        times = [e['metadata']['timestamp'] for e, _ in entries]
+        self.assertEqual(times, sorted(t for t, _ in SIM + OTHER_SIM))
+        frame, _ = fold(read_nanover(self.get(self.path('x.nanover.zip', ('sim.nanover.zip', 'other.nanover.zip'), '&start=%2B1s')).body)[:1])
+        self.assertEqual(frame['frame.index'], 0)
+
+    def test_it_behaves_like_a_file(self):
+        rng = random.Random(3)
+        path = self.path('x.mcap', ('one.bag', 'sim.nanover.zip', 'two.bag'))
+        whole = self.get(path)
+        tag, size = whole.headers['ETag'], len(whole.body)
+        self.assertEqual(int(whole.headers['Content-Length']), size)
+        for _ in range(10):
+            first, last = sorted(rng.randrange(size) for _ in range(2))
+            self.assertEqual(self.get(path, 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
+        self.get(path, 304, If_None_Match=tag)
+        others = [self.path('x.mcap', ('sim.nanover.zip', 'one.bag', 'two.bag')), path + '&prefix=always', path + '&align=none', path + '&start=%2B1s',
+                  self.path('x.mcap', ('one.bag', 'two.bag'))]
+        tags = {self.server.request('HEAD', p).headers['ETag'] for p in others} | {tag}
+        self.assertEqual(len(tags), len(others) + 1)
+
+    def test_the_command_line_makes_the_same(self):
+        at = lambda name: os.path.join(self.folder, name)
+        for target, names, query, options in (('x.mcap', ('one.bag', 'two.bag', 'sim.nanover.zip'), '', ()),
+                                              ('x.bag', ('two.bag', 'one.bag'), '&version=1.2&prefix=always', ('--version', '1.2', '--prefix', 'always')),
+                                              ('x.nanover.zip', ('sim.nanover.zip', 'other.nanover.zip'), '&start=%2B1s', ('--start', '+1s')),
+                                              ('x.mcap', ('one.bag', 'sim.nanover.zip'), '&align=none', ('--align', 'none'))):
+            with self.subTest(target + query):
+                reel('convert', *[at(n) for n in names], at(target), '--force', *options)
+                with open(at(target), 'rb') as f:
+                    self.assertEqual(f.read(), self.get(self.path(target, names, query)).body)
+
+    def test_report_and_refusal(self):
+        report = self.get(self.path('x.nanover.zip', ('sim.nanover.zip', 'other.nanover.zip'), '&report')).json()
+        self.assertTrue(report['accepted'])
+        self.assertIn('2 recordings', json.dumps(report))
+        self.assertProblem(self.server.get(self.path('x.nanover.zip', ('sim.nanover.zip', 'one.bag'))), 422, 'NanoVer')
+
+    def test_mistakes_are_named(self):
+        self.assertProblem(self.server.get(API + '/merge/as/x.mcap'), 400, 'recording')
+        self.assertProblem(self.server.get(API + '/merge/as/x.mcap?recording=' + 'f' * 32), 404)
+        self.assertProblem(self.server.get(self.path('x.mcap', ('one.bag',), '&prefix=perhaps')), 400, 'prefix', 'clash')
+        self.assertProblem(self.server.get(self.path('x.avi', ('one.bag',))), 406, 'mcap')
+        self.assertProblem(self.server.get(API + '/merge/as/x.mcap?' + '&'.join(['recording=' + self.ids['one.bag']] * 65)), 400, '64')
+
+    def test_one_alone_is_itself(self):
+        rows = self.get(self.path('x.ndjson', ('one.bag',))).rows()
+        self.assertEqual([payload(r) for r in rows], [m.payload for m in sorted(FIRST, key=lambda m: m.time)])
+        self.assertEqual({r['topic'] for r in rows}, {m.topic for m in FIRST})

@@ -1,0 +1,184 @@
+"""Readers of recordings that are not ours, all answering alike: what topics there are (by_topic of samples.py). Used by the matrix and by the generated files."""
+import collections
+import importlib.util
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+from samples import Message, by_topic, read_nanover
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SHARED = os.path.join(HERE, '..', '..', '..', 'shared')
+BAG_READ = os.path.join(os.environ['REEL_BIN'], 'bag_read')
+YEAR_2000 = 946_684_800_000_000_000
+
+
+def shared_module(folder, name):
+    """A module of ../shared, None where that is not there."""
+    path = os.path.join(SHARED, folder, name + '.py')
+    if not os.path.exists(path):
+        return None
+    sys.path.insert(0, os.path.dirname(path))  # they import one another
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TIDE, MIRA, CARLA = (shared_module('readers', name) for name in ('tide_parse', 'mira_parse', 'carla_log'))
+
+
+def ran(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise AssertionError('%s: exit code %d: %s' % (os.path.basename(command[0]), done.returncode, done.stderr.decode(errors='replace')[-600:]))
+    return json.loads(done.stdout)
+
+
+def merged(messages, known):
+    """Channels that share a topic are written as "name (2)" or "name#2" where a container has one channel of a name."""
+    for m in messages:
+        m.topic = m.topic if m.topic in known else re.sub(r'( \(\d+\)|#\d+)$', '', m.topic)
+    return by_topic(messages)
+
+
+# One Python process opens all the bags: it is told a path a line and answers with a line of JSON.
+ROSBAG_LOOP = r'''
+import hashlib, json, sys, traceback
+import rosbag
+def add(topics, topic, ns, data):
+    t = topics.setdefault(topic, {'count': 0, 'bytes': 0, 'first_ns': ns, 'last_ns': ns, 'sha': hashlib.sha256()})
+    assert ns >= t['last_ns'], 'not in time order'
+    t['count'] += 1; t['bytes'] += len(data); t['last_ns'] = ns; t['sha'].update(data)
+def told(topics):
+    return {k: {**t, 'sha': t['sha'].hexdigest()} for k, t in topics.items()}
+def look(path, unwrap):
+    with rosbag.Bag(path) as bag:
+        # the public read_messages() of this version cannot read an indexed 1.2 bag; the reader below it can
+        rows = bag.read_messages(raw=True) if bag.version == 200 else bag._reader.read_messages(None, None, None, None, True)
+        plain, topics = {}, {}
+        for topic, raw, stamp in rows:
+            data = raw[1]
+            add(plain, topic, stamp.to_nsec(), data)
+            if unwrap and raw[0] == 'std_msgs/UInt8MultiArray':  # no dimension, no offset, the bytes
+                assert data[:8] == bytes(8) and int.from_bytes(data[8:12], 'little') == len(data) - 12
+                data = data[12:]
+            add(topics, topic, stamp.to_nsec(), data)
+        assert bag.get_message_count() == sum(t['count'] for t in topics.values())
+        return {'version': bag.version, 'plain': told(plain), 'topics': told(topics)}
+for line in sys.stdin:
+    try:
+        answer = look(*json.loads(line))
+    except Exception:
+        answer = {'error': traceback.format_exc()[-600:]}
+    print(json.dumps(answer), flush=True)
+'''
+
+
+class RosbagPython:
+    """Debian's python3-rosbag in a process of its own, since these tests may run under another Python."""
+    name = 'python3-rosbag'
+
+    def __init__(self):
+        self.process = None
+        if os.path.exists('/usr/lib/python3/dist-packages/rosbag'):
+            self.process = subprocess.Popen(['/usr/bin/python3', '-c', ROSBAG_LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def read(self, path, unwrap):
+        self.process.stdin.write(json.dumps([path, unwrap]) + '\n')
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if 'error' in answer:
+            raise AssertionError(answer['error'])
+        return answer
+
+    def close(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process.stdout.close()
+
+
+def bag_storage(path):
+    """librosbag_storage. It knows nothing of our wrapper: payloads as they are in the bag, with the types."""
+    seen = ran(BAG_READ, path)
+    return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': v['first_ns'], 'last_ns': v['last_ns'], 'sha': v['sha256']} for t, v in seen.items()}
+
+
+def mcap_core(path):
+    seen = ran(shutil.which('node'), os.path.join(HERE, 'mcap_check.mjs'), path)
+    assert seen['chunks_without_crc'] == 0
+    return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': int(v['first']), 'last_ns': int(v['last']), 'sha': v['sha256']}
+            for t, v in seen['topics'].items() if v['count'] > 0}
+
+
+def nanover_zip(path):
+    """zipfile and msgpack; a message of several types is one message under all of its types together."""
+    with open(path, 'rb') as f:
+        return by_topic([Message(int(e['metadata']['timestamp']) * 1000, '+'.join(e['metadata']['types']) or '(none)', piece) for e, piece in read_nanover(f.read())])
+
+
+def tide_messages(data):
+    seen = TIDE.parse(data)
+    return seen, [Message(e['ts'], seen['channels'].get(e['channel'], {}).get('name'), e['data']) for e in seen['entries']]
+
+
+def tide(path, known):
+    with open(path, 'rb') as f:
+        seen, messages = tide_messages(f.read())
+    assert seen['index_bad'] == 0 and seen['index_ok'] == len(messages), ('index', seen['index_bad'], seen['index_ok'], len(messages))
+    assert not seen['notes'], seen['notes']
+    return merged(messages, known)
+
+
+def mira_messages(data):
+    """A tape that starts in 1970, as one of a relative clock does, is none to the reader: it is told the byte order."""
+    believed = MIRA.order
+    if struct.unpack_from('<Q', data, 4)[0] < YEAR_2000:
+        MIRA.order = lambda _: '<'
+    try:
+        seen = MIRA.parse(data)
+    finally:
+        MIRA.order = believed
+    messages = []
+    for m in seen['msgs']:
+        at = m['at'] + 5 + 8 + 4 + len(m['name'].encode()) + 4 + len(m['frame'].encode()) + 9 + (4 if m['comp'] else 0)
+        stored = data[at:at + m['stored']]
+        inflated = MIRA.inflate(stored, m['size'])[1] if m['comp'] else None
+        messages.append(Message(seen['start'] + m['t'], m['name'], stored if inflated is None else inflated))
+    return seen, messages
+
+
+def mira(path, known):
+    with open(path, 'rb') as f:
+        seen, messages = mira_messages(f.read())
+    assert seen['index_bad'] == 0 and seen['index_ok'] == len(messages), ('index', seen['index_bad'], seen['index_ok'], len(messages))
+    assert not seen['notes'] and len(seen['chain']) == len(seen['channels']), (seen['notes'], seen['chain'])
+    assert all(b['seen'] == b['count'] for b in seen['blocks']) and len(seen['blocks']) == seen['blocks_in_header']
+    return merged(messages, known)
+
+
+def carla_content(data):
+    """Per packet id the payloads in file order, with the time of their frame."""
+    header = CARLA.header(data)
+    now, out = header['date'] * 1_000_000_000, collections.defaultdict(list)
+    for number, _, start, end, whole in CARLA.packets(data, header['size']):
+        if not whole:
+            break
+        if number == 0:
+            now = header['date'] * 1_000_000_000 + round(struct.unpack_from('<d', data, start + 16)[0] * 1e9)
+        out[number].append((now, data[start:end]))
+    return header, out
+
+
+def carla(path):
+    """Topics by packet id: the log has no names."""
+    facts = CARLA.parse(path)
+    assert facts['ends_exactly'] and not facts['problems'], (facts['truncation'], facts['problems'])
+    with open(path, 'rb') as f:
+        _, packets = carla_content(f.read())
+    return by_topic([Message(t, str(number), piece) for number, rows in packets.items() for t, piece in rows])

@@ -1,0 +1,190 @@
+"""Every real sample (and what `reel demo` makes) as every target that takes it: converted over HTTP, read back by us and by readers that are not ours.
+Prints the table: source, target, messages, who opened it."""
+import io
+import json
+import os
+import shutil
+import tempfile
+import unittest
+import zipfile
+
+import matrix_readers as readers
+from harness import API, Server, payload, reel, time_ns
+from peer_mcap import prepare
+from samples import Message, by_topic
+
+SAMPLES = os.path.join(readers.SHARED, 'samples')
+ROWS = ('ndjson', 'json', 'json-seq')  # no containers: the tests of the server read them
+COMPRESSED = {'mcap': ('zstd', 'lz4'), 'bag2': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
+COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
+PREFER = {'Prefer': 'wait=60'}
+
+
+def sources():
+    """(name, how to get its bytes). Of the conformance files of one kind, whose one message is the same, the plainest and the fullest; a folder of rosbag2
+    as its files and as one ZIP."""
+    found = []
+    for folder, _, names in sorted(os.walk(SAMPLES)):
+        names = sorted(n for n in names if os.path.splitext(n)[1] in ('.bag', '.zip', '.tape', '.tide', '.log', '.rec', '.mcap', '.db3', '.traj', '.state'))
+        if 'conformance' in folder and len(names) > 2:
+            names = sorted(names, key=lambda n: (len(n), n))[::len(names) - 1]
+        found += [(n, os.path.join(folder, n)) for n in names]
+        if os.path.exists(os.path.join(folder, 'metadata.yaml')):
+            found.append((os.path.basename(folder) + '.zip', folder))
+    return found
+
+
+def content(path):
+    if os.path.isfile(path):
+        with open(path, 'rb') as f:
+            return f.read()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w') as archive:
+        for name in sorted(os.listdir(path)):
+            archive.write(os.path.join(path, name), os.path.basename(path) + '/' + name)
+    return out.getvalue()
+
+
+def ours(path):
+    """What our reader finds: info, and the messages as topics. A message of several types (NanoVer) has all of them for its topic."""
+    info = json.loads(reel('info', path, '--json').stdout)
+    rows = [json.loads(line) for line in reel('cat', path, '--format', 'ndjson').stdout.splitlines()]
+    return info, by_topic([Message(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows])
+
+
+def kinds(info):
+    return {t['name']: (t['type'], t['encoding']) for t in info['topics']}
+
+
+class Matrix(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix='reel-matrix-')
+        cls.server = Server()
+        targets = [(t['name'], t['extension'], t.get('version')) for t in cls.server.get(API).json()['targets'] if t['name'] not in ROWS]
+        versioned = {name for name, _, version in targets if version}
+        cls.targets = [t for t in targets if t[2] or t[0] not in versioned]  # without a version stands for one of those
+        cls.rosbag = readers.RosbagPython()
+        cls.no_node = prepare()
+        cls.table = []
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.rosbag.close()
+        cls.server.stop()
+        shutil.rmtree(cls.folder)
+        width = max((len(row[0]) for row in cls.table), default=0)
+        print('%-*s  %-14s %8s  %s' % (width, 'source', 'target', 'messages', 'opened by'))
+        for source, target, messages, who in cls.table:
+            print('%-*s  %-14s %8s  %s' % (width, source, target, messages, who))
+
+    def variants(self, source):
+        for name, extension, version in self.targets:
+            title = name + (' ' + version if version and name != 'bag2' else '')
+            query = ['version=' + version] if version else []
+            yield title, name, extension, '&'.join(query)
+            for compression in COMPRESSED.get(title, ()) if source in COMPRESSED_SOURCES else ():
+                yield title + ' ' + compression, name, extension, '&'.join(query + ['compression=' + compression])
+
+    def walk(self, source, data):
+        path = os.path.join(self.folder, source)
+        with open(path, 'wb') as f:
+            f.write(data)
+        number = self.server.added(source, data, collection=self.id().rsplit('.', 1)[1])
+        info, topics = ours(path)
+        self.assertEqual(info['messages'], sum(t['count'] for t in topics.values()))
+        for title, name, extension, query in self.variants(source):
+            with self.subTest('%s as %s' % (source, title)):
+                answer = self.server.request('GET', '%s/recordings/%s/as/x%s?%s' % (API, number, extension, query), headers=PREFER)
+                if answer.status == 422:
+                    self.table.append((source, title, '-', 'refused: ' + answer.json()['detail'].split(': ', 1)[1]))
+                    continue
+                self.assertEqual(answer.status, 200, answer)
+                after = os.path.join(self.folder, 'as.' + source + '.' + title.replace(' ', '.') + extension)
+                with open(after, 'wb') as f:
+                    f.write(answer.body)
+                who = ['reel'] + self.opened(name, path, after, info, topics)
+                self.table.append((source, title, info['messages'], ', '.join(who)))
+                os.unlink(after)
+        os.unlink(path)
+
+    def opened(self, name, before, after, info, topics):
+        """Reads it with all who can; their names."""
+        got_info, got = ours(after)
+        self.assertEqual((got_info['lost_bytes'], got_info['damaged']), (0, False))
+        if name in ('bag2', 'rosbag1'):  # ROS has no time 0: 1 ns it is
+            topics = {k: {**t, 'first_ns': max(t['first_ns'], 1), 'last_ns': max(t['last_ns'], 1)} for k, t in topics.items()}
+        if info['format'] == 'nanover_legacy' and name == 'nanover':  # protobuf has become MessagePack: the same messages in other bytes
+            plain = lambda t: {k: (v['count'], v['first_ns'], v['last_ns']) for k, v in t.items()}
+            self.assertEqual(plain(got), plain(topics))
+        else:
+            self.assertEqual(got, topics)
+            self.assertEqual({k: v for k, v in kinds(got_info).items() if k in topics}, {k: v for k, v in kinds(info).items() if k in topics})
+            self.assertEqual((got_info['messages'], got_info['payload_bytes']), (info['messages'], info['payload_bytes']))
+        return getattr(self, 'peers_of_' + name)(before, after, info, got)
+
+    def peers_of_bag2(self, before, after, info, topics, version=200):
+        """One unwraps what we wrapped, the other knows nothing of that: they must agree on what lies in the bag."""
+        who, plain = [], topics if info['format'] in ('rosbag1', 'bag2') else None
+        if self.rosbag.process:
+            seen = self.rosbag.read(after, unwrap=plain is None)
+            self.assertEqual((seen['version'], seen['topics']), (version, topics))
+            plain = seen['plain']
+            who.append(self.rosbag.name)
+        if os.path.exists(readers.BAG_READ):
+            seen = readers.bag_storage(after)
+            self.assertEqual({t: v['count'] for t, v in seen.items()}, {t: v['count'] for t, v in topics.items()})
+            if plain is not None:
+                self.assertEqual(seen, plain)
+            who.append('librosbag_storage')
+        return who
+
+    def peers_of_rosbag1(self, before, after, info, topics):
+        return self.peers_of_bag2(before, after, info, topics, version=102)
+
+    def peers_of_mcap(self, before, after, info, topics):
+        if self.no_node:
+            return []
+        self.assertEqual(readers.mcap_core(after), topics)
+        return ['@mcap/core']
+
+    def peers_of_nanover(self, before, after, info, topics):
+        self.assertEqual(readers.nanover_zip(after), topics)
+        return ['zipfile+msgpack']
+
+    def peers_of_tide(self, before, after, info, topics):
+        if not readers.TIDE:
+            return []
+        self.assertEqual(readers.tide(after, topics), topics)
+        return ['tide_parse']
+
+    def peers_of_mira(self, before, after, info, topics):
+        if not readers.MIRA:
+            return []
+        self.assertEqual(readers.mira(after, topics), topics)
+        return ['mira_parse']
+
+    def peers_of_carla(self, before, after, info, topics):
+        if not readers.CARLA:
+            return []
+        seen = readers.carla(after)
+        names = {c['metadata']['packet']: t['name'] for t in info['topics'] for c in t['channels']}
+        self.assertEqual({names[t]: v for t, v in seen.items()}, {t: v for t, v in topics.items() if t in names.values()})
+        return ['carla_log']
+
+    def test_demo(self):
+        folder = os.path.join(self.folder, 'demo')
+        reel('demo', folder)
+        for name in sorted(os.listdir(folder)):
+            self.walk(name, content(os.path.join(folder, name)))
+
+
+def add(name, path):
+    test = 'test_' + ''.join(c if c.isalnum() else '_' for c in name)
+    while hasattr(Matrix, test):
+        test += '_'
+    setattr(Matrix, test, lambda self: self.walk(name, content(path)))
+
+
+for _name, _path in sources():
+    add(_name, _path)

@@ -1,0 +1,325 @@
+/* Writing TIDE logs: what comes out is planned to the byte, reads back equal, and any range of it is the same alone. */
+#include "formats/tide_write.h"
+#include "bag_scan.h"
+#include "tide_scan.h"
+
+static void free_maker(struct maker *m) {
+    free(m->data);
+}
+#define MAKER __attribute__((cleanup(free_maker))) struct maker
+
+static const struct {
+    const struct reel_writer *writer;
+    const char *compression;
+} targets[] = {{&reel_writer_tide, ""},
+               {&reel_writer_tide0, "none"},
+               {&reel_writer_tide2, ""},
+               {&reel_writer_tide2, "gzip"},
+               {&reel_writer_tide2, "bz2"}};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+static void a_recorders_log_comes_out_byte_for_byte(void **state) {
+    (void)state;
+    LOG l = {0};
+    log_usual(&l);
+    log_patch(&l, 14, 2, 4); /* the counts, which recorders leave at 0 */
+    log_patch(&l, 18, 1, 4);
+    RECORDING *r = log_scan(&l);
+    LOG out = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 200);
+    assert_int_equal(out.size, l.size);
+    assert_memory_equal(out.data, l.data, l.size);
+}
+
+static void every_target_gives_the_log_back(void **state) {
+    (void)state;
+    LOG l = {0};
+    log_tide(&l, 0, 0);
+    log_channel_of(&l, 3, "/foo/bar/:.rst.vision.Image", "rsb-event-0.9:.rst.vision.Image", "UUID", "rsb:/#UUID",
+                   "message Notification {\n  }\n:// Image.proto\nmessage Image { }\n");
+    log_channel_of(&l, 0, "/raw", "", "", "", "");
+    log_channel_of(&l, 7, "/odd", "TYPE", "s\xc3\xbc", "{\"reel\":\"not ours\"}", "a: b");
+    log_chunk(&l, 0, 5, LOG_T0, LOG_T0 + 9);
+    log_entry(&l, 0, LOG_T0 + 5, "late");
+    log_entry(&l, 3, LOG_T0 + 1, "early");
+    log_entry(&l, 7, LOG_T0 + 1, "");
+    log_entry(&l, 0, LOG_T0 + 1, "tie");
+    log_entry(&l, 3, LOG_T0 + 9, "last");
+    log_chunk_end(&l, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    for (size_t i = 0; i < TARGETS; i++) {
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 100);
+        RECORDING *again = log_scan(&out);
+        log_assert_same(r, again);
+        log_assert_findings(again, 0);
+        assert_string_equal(log_info(again)->container, i < 2 ? "TIDE 0.0" : "TIDE 2.0");
+    }
+}
+
+/* Fields of another layout travel beside, and come back through both. */
+static void there_and_back_through_the_other_version(void **state) {
+    (void)state;
+    static const char *const hashes[] = {"PP", NULL};
+    LOG l = {0};
+    log_tide(&l, 2, 0);
+    log_type(&l, "PP", "ros-msg-1.0", "Point", "1.0", "float64 x\n", "http://example.org/a", "QQ");
+    log_type(&l, "QQ", "ros-msg-1.0", "Other", "", "float64 y\n", NULL, NULL);
+    log_channel_new(&l, 0, "/a", "here", "port=1", hashes);
+    log_channel_new(&l, 1, "/b", "", "", NULL);
+    log_six(&l, 0, LOG_BZIP2);
+    RECORDING *r = log_scan(&l);
+    LOG old = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 50);
+    RECORDING *middle = log_scan(&old);
+    log_assert_same(r, middle);
+    LOG new = log_write(middle, &reel_writer_tide2, "gzip", &REEL_SELECT_ALL, 50);
+    RECORDING *back = log_scan(&new);
+    log_assert_same(r, back);
+    log_assert_findings(back, 0);
+}
+
+/* A bag with a latched topic of two connections, two types on a topic, and an empty message. */
+static void make_bag(struct maker *m) {
+    make_text(m, MAKE_LINE);
+    make_definition(m, "/map");
+    make_message_of(m, "/map", MAKE_MD5, MAKE_TYPE, "/server", 1500000002, 0, "map", 3);
+    make_message(m, "/map", 1500000004, 0, "");
+    make_definition_of(m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
+    make_message_of(m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
+    make_message(m, "/other", 1500000006, 5, "x");
+}
+
+static void ros_channels_come_back_as_they_were(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_bag(&m);
+    RECORDING *r = bag_scan(&m);
+    for (size_t i = 0; i < TARGETS; i++) {
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 100);
+        RECORDING *again = log_scan(&out);
+        log_assert_same(r, again);
+        log_assert_findings(again, 0);
+    }
+    struct reel_error err = {0};
+    struct reel_stream *s = log_stream(r, &REEL_SELECT_ALL);
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    assert_true(reel_writer_accepts(&reel_writer_tide, s, loss, &err));
+    reel_stream_free(s);
+    size_t count, shared = 0;
+    const struct reel_loss_item *items = reel_loss_items(loss, &count);
+    for (size_t i = 0; i < count; i++) {
+        shared += strstr(items[i].text, "names must be unique") != NULL;
+    }
+    assert_int_equal(shared, 1);
+}
+
+static void names_in_the_file_are_unique_and_short(void **state) {
+    (void)state;
+    LOG l = {0};
+    char name[256], longer[256];
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    memcpy(longer, name, sizeof name);
+    log_tide(&l, 0, 0);
+    log_channel(&l, 0, "/same");
+    log_channel(&l, 1, "/same");
+    log_channel(&l, 2, "/same#2");
+    log_channel(&l, 3, name);
+    log_channel(&l, 4, longer);
+    log_six(&l, 0, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    LOG out = log_write(r, &reel_writer_tide2, "", &REEL_SELECT_ALL, 50);
+    assert_non_null(memmem(out.data, out.size, "\7/same#2", 8)); /* that channel's own */
+    assert_non_null(memmem(out.data, out.size, "\x8/same#2#", 9));
+    RECORDING *again = log_scan(&out);
+    log_assert_same(r, again); /* but the model knows the names as they were */
+}
+
+static void ids_are_kept_where_they_are_free(void **state) {
+    (void)state;
+    LOG l = {0};
+    log_tide(&l, 0, 0);
+    log_channel(&l, 4000000000, "/a");
+    log_channel(&l, 1, "/b");
+    log_chunk(&l, 0, 2, LOG_T0, LOG_T0 + 1);
+    log_entry(&l, 4000000000, LOG_T0, "a");
+    log_entry(&l, 1, LOG_T0 + 1, "b");
+    log_chunk_end(&l, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    LOG out = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 20);
+    RECORDING *again = log_scan(&out);
+    log_assert_same(r, again);
+    struct reel_channel c[5] = {{.name = "/0"}, {.name = "/1"}, {.name = "/2"}, {.name = "/3"}, {.name = "/4"}};
+    static struct reel_pair one = {"tide.id", "1"}, zero = {"tide.id", "0"}, odd = {"tide.id", "x"};
+    c[1].metadata = c[3].metadata = (struct reel_pairs){&one, 1};
+    c[2].metadata = (struct reel_pairs){&zero, 1};
+    c[4].metadata = (struct reel_pairs){&odd, 1};
+    const struct reel_channel *const list[] = {&c[0], &c[1], &c[2], &c[3], &c[4]};
+    const struct reel_stream stream = {.channels = list, .n_channels = 5};
+    struct reel_error err = {0};
+    AUTO_MEM uint32_t *ids = tide_ids_new(&stream, &err);
+    assert_non_null(ids);
+    assert_int_equal(ids[1], 1);
+    assert_int_equal(ids[2], 0);
+    assert_int_equal(ids[0], 2);
+    assert_int_equal(ids[3], 3);
+    assert_int_equal(ids[4], 4);
+}
+
+/* Several chunks, one with a message larger than a chunk, packed and not. */
+static void many_chunks(void **state) {
+    (void)state;
+    enum { MESSAGES = 60000, HUGE_BYTES = 9 << 20 };
+    LOG l = {0};
+    log_tide(&l, 0, 0);
+    log_channel(&l, 0, "/often");
+    log_channel(&l, 1, "/rare");
+    log_channel(&l, 2, "/huge");
+    log_chunk(&l, 0, MESSAGES + 4 + 1, LOG_T0, LOG_T0 + MESSAGES);
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        log_entry(&l, 0, LOG_T0 + i, i % 3 ? "some payload of some length that is not so short" : "");
+        if (i % 15000 == 14000) {
+            log_entry(&l, 1, LOG_T0 + i, "rare");
+        }
+        if (i == 30000) {
+            AUTO_MEM char *huge = calloc(1, HUGE_BYTES + 1);
+            memset(huge, 'h', HUGE_BYTES);
+            log_entry(&l, 2, LOG_T0 + i, huge);
+        }
+    }
+    log_chunk_end(&l, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    for (size_t i = 0; i < TARGETS; i++) {
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 20);
+        RECORDING *again = log_scan(&out);
+        assert_int_equal(log_info(again)->messages, MESSAGES + 4 + 1);
+        assert_int_equal(log_info(again)->payload_bytes, log_info(r)->payload_bytes);
+        log_assert_findings(again, 0);
+        assert_true(targets[i].compression[0] == '\0' || targets[i].compression[0] == 'n' || out.size < l.size / 4);
+    }
+}
+
+static void a_cut_and_an_empty_cut(void **state) {
+    (void)state;
+    LOG l = {0};
+    log_usual(&l);
+    RECORDING *r = log_scan(&l);
+    struct reel_selection selection = {.start_ns = (int64_t)LOG_T0 + LOG_S, .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
+    for (size_t i = 0; i < TARGETS; i++) {
+        selection.end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S;
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection, 20);
+        RECORDING *cut = log_scan(&out);
+        assert_string_equal(log_messages(cut), "/b=m1|/a=m2|");
+        log_assert_findings(cut, 0);
+        selection.end_ns = selection.start_ns;
+        LOG nothing = log_write(r, targets[i].writer, targets[i].compression, &selection, 5);
+        RECORDING *empty = log_scan(&nothing);
+        assert_int_equal(log_info(empty)->messages, 0);
+        assert_int_equal(log_info(empty)->n_channels, 2);
+        log_assert_findings(empty, 0);
+    }
+}
+
+static void what_is_not_written_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const struct reel_writer *writer;
+        const char *compression;
+    } wrong[] = {{&reel_writer_tide, "gzip"}, {&reel_writer_tide0, "bz2"}, {&reel_writer_tide2, "zstd"}};
+    LOG l = {0};
+    log_usual(&l);
+    RECORDING *r = log_scan(&l);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct reel_error err = {0};
+        const struct reel_write_options options = {.compression = wrong[i].compression};
+        struct reel_stream *s = log_stream(r, &REEL_SELECT_ALL);
+        assert_null(reel_plan_new(wrong[i].writer, &options, s, NULL, &err));
+        reel_stream_free(s);
+        assert_int_equal(err.code, REEL_UNSUPPORTED);
+    }
+    struct reel_error err = {0};
+    assert_ptr_equal(reel_writer_named(".tide", NULL, &err), &reel_writer_tide);
+    assert_ptr_equal(reel_writer_named(".tide", "0.0", &err), &reel_writer_tide0);
+    assert_ptr_equal(reel_writer_named(".tide", "2.0", &err), &reel_writer_tide2);
+    assert_null(reel_writer_named(".tide", "3.0", &err));
+    struct reel_schema huge = {
+        .name = "", .encoding = "", .hash = "", .data = bytes_of(l.data, REEL_SCHEMA_MAX + 1)}; /* only its size is looked at */
+    struct reel_channel c = {.name = "/a", .type = "", .encoding = "", .schemas = &huge, .n_schemas = 1};
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    assert_false(reel_writer_tide.accepts(&c, loss));
+}
+
+/* ---- the notes in the source config ---- */
+
+static void check_notes(const struct reel_channel *c, bool relative) {
+    struct arena arena = {0};
+    struct reel_channel back;
+    struct tide_fields f = {.format = bytes_text("onetwo")};
+    bool is_relative = !relative;
+    assert_true(tide_reel_write(&arena, c, relative, &f.config));
+    assert_int_equal(tide_reel_read(&arena, false, &f, NULL, &back, &is_relative), TIDE_REEL_READ);
+    assert_int_equal(is_relative, relative);
+    assert_true(tide_channel_same(c, &back));
+    struct bytes whole = f.config;
+    for (size_t size = 0; size < whole.size; size++) { /* nothing but the whole is taken */
+        AUTO_MEM uint8_t *exact = malloc(size + 1);
+        memcpy(exact, whole.data, size);
+        f.config = bytes_of(exact, size);
+        assert_int_equal(tide_reel_read(&arena, false, &f, NULL, &back, &is_relative), TIDE_REEL_OTHER);
+    }
+    arena_free(&arena);
+}
+
+static void notes_give_a_channel_back(void **state) {
+    (void)state;
+    static struct reel_schema schemas[] = {{.name = "A", .encoding = "e\"\\", .hash = "00", .data = {(const uint8_t *)"one", 3}},
+                                           {.name = "", .encoding = "", .hash = "", .data = {(const uint8_t *)"", 0}},
+                                           {.name = "C", .encoding = "x", .hash = "", .data = {(const uint8_t *)"two", 3}}};
+    static struct reel_pair pairs[] = {{"key", "line\nline\t\x01\x1f"}, {"key", "\xc3\xbc \\xff \"]}}"}, {"", ""}};
+    static const char *const topics[] = {"frame", "state"};
+    struct reel_channel c = {.name = "frame+state", .type = "t", .encoding = "nanover", .latched = true};
+    check_notes(&c, false);
+    c.topics = topics;
+    c.n_topics = 2;
+    c.schemas = schemas;
+    c.n_schemas = 3;
+    c.metadata = (struct reel_pairs){pairs, 3};
+    check_notes(&c, true);
+}
+
+static void sha1_is_sha1(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint8_t sum[4]; /* its first bytes */
+    } known[] = {{"", {0xda, 0x39, 0xa3, 0xee}},
+                 {"abc", {0xa9, 0x99, 0x3e, 0x36}},
+                 {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", {0x84, 0x98, 0x3e, 0x44}}};
+    uint8_t sum[TIDE_SHA1];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        tide_sha1(bytes_text(known[i].text), sum);
+        assert_memory_equal(sum, known[i].sum, 4);
+    }
+    AUTO_MEM uint8_t *million = malloc(1000000);
+    memset(million, 'a', 1000000);
+    tide_sha1(bytes_of(million, 1000000), sum);
+    static const uint8_t last[] = {0xdb, 0xad, 0x27, 0x31, 0x65, 0x34, 0x01, 0x6f};
+    assert_memory_equal(sum, "\x34\xaa\x97\x3c\xd4\xc4", 6);
+    assert_memory_equal(sum + 6, "\xda\xa4\xf6\x1e\xeb\x2b", 6);
+    assert_memory_equal(sum + 12, last, 8);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recorders_log_comes_out_byte_for_byte),
+        cmocka_unit_test(every_target_gives_the_log_back),
+        cmocka_unit_test(there_and_back_through_the_other_version),
+        cmocka_unit_test(ros_channels_come_back_as_they_were),
+        cmocka_unit_test(names_in_the_file_are_unique_and_short),
+        cmocka_unit_test(ids_are_kept_where_they_are_free),
+        cmocka_unit_test(many_chunks),
+        cmocka_unit_test(a_cut_and_an_empty_cut),
+        cmocka_unit_test(what_is_not_written_is_refused),
+        cmocka_unit_test(notes_give_a_channel_back),
+        cmocka_unit_test(sha1_is_sha1),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
