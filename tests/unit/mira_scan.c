@@ -276,6 +276,9 @@ static void a_cut_tape_keeps_what_is_whole(void **state) {
             whole++;
         }
         const struct maker cut = {.data = t.m.data, .size = size};
+        if (whole == 0) { /* nothing to keep: refused, or an empty tape */
+            continue;
+        }
         RECORDING *r = bag_scan(&cut);
         assert_int_equal(bag_info(r)->messages, whole);
     }
