@@ -8,7 +8,8 @@ from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nano
 
 LAB = lab_messages(6, blob=60_000)
 SIM = nanover_messages(200, atoms=400)
-BINARY = (('lab', 'as/x.mcap', ''), ('lab', 'as/x.bag', '?version=1.2'), ('lab', 'as/x.mcap', '?start=%2B1s&end=%2B4s&topic=/camera&topic=/odom'),
+BINARY = (('lab', 'as/x.mcap', ''), ('lab', 'as/x.bag', '?version=1.2'), ('lab', 'as/x.bag', ''), ('lab', 'as/x.bag', '?version=2.0&compression=lz4'), ('sim', 'as/x.bag', '?compression=bz2'),
+          ('lab', 'as/x.mcap', '?start=%2B1s&end=%2B4s&topic=/camera&topic=/odom'),
           ('lab', 'as/x.bag', '?version=1.2&start=%2B3s&last=per_topic'), ('sim', 'as/x.mcap', ''), ('sim', 'as/x.nanover.zip', ''),
           ('sim', 'as/x.nanover.zip', '?start=%2B2s&end=%2B5s'))
 

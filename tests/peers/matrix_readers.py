@@ -14,7 +14,6 @@ from samples import Message, by_topic, read_nanover
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = os.path.join(HERE, '..', '..', '..', 'shared')
 BAG_READ = os.path.join(os.environ['REEL_BIN'], 'bag_read')
-YEAR_2000 = 946_684_800_000_000_000
 
 
 def shared_module(folder, name):
@@ -138,9 +137,10 @@ def tide(path, known):
 def mira_messages(data):
     """A tape that starts in 1970, as one of a relative clock does, is none to the reader: it is told the byte order."""
     believed = MIRA.order
-    if struct.unpack_from('<Q', data, 4)[0] < YEAR_2000:
-        MIRA.order = lambda _: '<'
     try:
+        seen = MIRA.parse(data)
+    except MIRA.Bad:
+        MIRA.order = lambda _: '<'
         seen = MIRA.parse(data)
     finally:
         MIRA.order = believed

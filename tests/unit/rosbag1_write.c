@@ -177,6 +177,21 @@ static void times_after_2106_are_refused(void **state) {
     assert_non_null(plan);
 }
 
+static void time_0_moves_to_1_ns(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_text(&m, MAKE_LINE);
+    make_message(&m, "/clock", 0, 0, "zero");
+    make_message(&m, "/clock", 0, 5, "five");
+    RECORDING *r = bag_scan(&m);
+    MAKER out = render(r, &REEL_SELECT_ALL, 10);
+    RECORDING *again = bag_scan(&out);
+    assert_string_equal(bag_payloads(again), "zero|five|");
+    assert_int_equal(bag_info(again)->start_ns, 1);
+    assert_int_equal(bag_info(again)->end_ns, 5);
+    bag_assert_no_findings(again);
+}
+
 static void text_logs_become_indexed_bags(void **state) {
     (void)state;
     MAKER m = {0};
@@ -200,6 +215,7 @@ int main(void) {
         cmocka_unit_test(many_groups_and_parts),
         cmocka_unit_test(what_cannot_be_held_is_said),
         cmocka_unit_test(times_after_2106_are_refused),
+        cmocka_unit_test(time_0_moves_to_1_ns),
         cmocka_unit_test(text_logs_become_indexed_bags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
