@@ -93,7 +93,10 @@ static inline void tar_add(struct grow *g, const char *name, char kind, struct b
     snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)data.size);
     memset(header + 148, ' ', 8);
     header[156] = (uint8_t)kind;
-    memcpy(header + 257, "ustar\0" "00", 8);
+    memcpy(header + 257,
+           "ustar\0"
+           "00",
+           8);
     unsigned sum = 0;
     for (size_t i = 0; i < sizeof header; i++) {
         sum += header[i];

@@ -1,5 +1,5 @@
-/* Makes rosbag2 databases in memory for tests, of every schema version, and mistakes in them by plain SQL. SQLite itself writes them; its version,
- * which it notes in the header, is set to one number, so that the bytes are the same everywhere. */
+/* Makes rosbag2 databases in memory for tests, of every schema version, and mistakes in them by plain SQL. SQLite itself writes them; its
+ * version, which it notes in the header, is set to one number, so that the bytes are the same everywhere. */
 #ifndef TESTS_DB3_MAKER_H
 #define TESTS_DB3_MAKER_H
 
@@ -20,7 +20,7 @@ struct db3 {
     size_t size;
 };
 
-#define DB3_QOS(durability)                                                                                                                 \
+#define DB3_QOS(durability)                                                                                                                \
     "- history: 3\n  depth: 0\n  reliability: 1\n  durability: " durability "\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n"
 
 static inline void db3_sql(struct db3 *m, const char *sql) {
@@ -32,13 +32,13 @@ static inline void db3_sql(struct db3 *m, const char *sql) {
 }
 
 static inline void db3_begin(struct db3 *m, int version, unsigned page_size) {
-    static const char *const topics[] = {NULL,
-                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL)",
-                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
-                                         "offered_qos_profiles TEXT NOT NULL)",
-                                         NULL,
-                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
-                                         "offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL)"};
+    static const char *const topics[] = {
+        NULL, "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL)",
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
+        "offered_qos_profiles TEXT NOT NULL)",
+        NULL,
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
+        "offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL)"};
     char sql[64];
     *m = (struct db3){.version = version};
     assert(sqlite3_open(":memory:", &m->db) == SQLITE_OK);
@@ -83,7 +83,9 @@ static inline void db3_topic(struct db3 *m, int id, const char *name, const char
 
 static inline void db3_definition(struct db3 *m, const char *type, const char *encoding, const char *text) {
     const char *const texts[] = {type, encoding, text, NULL};
-    db3_texts(m, "INSERT INTO message_definitions(topic_type,encoding,encoded_message_definition,type_description_hash) VALUES(?1,?2,?3,'')", texts);
+    db3_texts(m,
+              "INSERT INTO message_definitions(topic_type,encoding,encoded_message_definition,type_description_hash) VALUES(?1,?2,?3,'')",
+              texts);
 }
 
 static inline void db3_metadata(struct db3 *m, const char *yaml) {

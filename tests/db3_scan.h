@@ -95,7 +95,8 @@ static inline void db3_print_findings(const struct reel_recording *r) {
     size_t count;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
-        print_message("finding %d, part %u at %llu: %s\n", (int)all[i].severity, all[i].part, (unsigned long long)all[i].offset, all[i].text);
+        print_message("finding %d, part %u at %llu: %s\n", (int)all[i].severity, all[i].part, (unsigned long long)all[i].offset,
+                      all[i].text);
     }
 }
 /* Exactly `n` findings, and of them one of that severity that holds `text`. */
@@ -117,8 +118,8 @@ static inline void db3_assert_clean(const struct reel_recording *r) {
     }
 }
 
-/* Reads every payload to its end; the number of messages. Each is what db3_payload() makes for the id times 1000 + the topic's position … when
- * `id_of` tells the id from the message's time. */
+/* Reads every payload to its end; the number of messages. Each is what db3_payload() makes for the id times 1000 + the topic's position …
+ * when `id_of` tells the id from the message's time. */
 static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(int64_t time_ns)) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);

@@ -8,9 +8,9 @@
 struct merge_segment {
     const struct pack_segment *segment;
     const struct reel_index *index;
-    uint32_t source;  /* position of the recording */
-    uint32_t channel; /* position in the stream's channels */
-    int64_t shift_ns; /* added to the times of its entries; the caller has seen that none overflows */
+    uint32_t source;             /* position of the recording */
+    uint32_t channel;            /* position in the stream's channels */
+    int64_t shift_ns;            /* added to the times of its entries; the caller has seen that none overflows */
     struct pack_key first, last; /* of the segment, shifted; filled by merge_new() */
 };
 

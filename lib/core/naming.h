@@ -5,14 +5,15 @@
 #include "core/arena.h"
 #include "reel/iterate.h"
 
-struct naming { /* zero-initialised = every name as it is */
+struct naming {          /* zero-initialised = every name as it is */
     struct named *names; /* of all recordings, sorted */
     size_t count, capacity;
     const struct reel_source_option *sources; /* the caller's, only while the stream is opened */
     enum reel_prefixing prefixing;
 };
 
-bool naming_open(struct naming *n, struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *q, struct reel_error *err);
+bool naming_open(struct naming *n, struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *q,
+                 struct reel_error *err);
 void naming_close(struct naming *n);
 
 /* What stands in front of the channel's names; "" = nothing. */

@@ -120,7 +120,7 @@ static void settle_pairs(struct legacy_converter *c, size_t base) {
 
 /* --- values --- */
 
-struct value { /* of a google.protobuf.Value */
+struct value {     /* of a google.protobuf.Value */
     uint32_t kind; /* 0: none was set, which is a null */
     uint64_t bits;
     struct bytes bytes;

@@ -16,8 +16,8 @@ struct legacy_converter { /* zero-initialised; its memory is used again for the 
     struct grow out;
     struct legacy_pair *pairs; /* of the maps being written, innermost last */
     size_t n_pairs, cap_pairs;
-    const char *why;      /* the message is damaged: what is wrong */
-    bool unknown;         /* it had fields that are none of ours */
+    const char *why; /* the message is damaged: what is wrong */
+    bool unknown;    /* it had fields that are none of ours */
     bool no_memory;
 };
 
@@ -40,7 +40,8 @@ static inline uint64_t legacy_keep_size(uint64_t size) { /* for extra[0] */
 
 /* --- nanover_view.c --- */
 
-/* The view of the NanoVer writer: messages of the older form as those of today, and entries of other formats by NanoVer's contract (nanover.h). */
+/* The view of the NanoVer writer: messages of the older form as those of today, and entries of other formats by NanoVer's contract
+ * (nanover.h). */
 struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *err);
 
 bool legacy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);

@@ -51,17 +51,14 @@ static struct header header_of(const uint8_t *p) {
 
 static enum legacy_kind kind_by_name(const char *name) {
     const char *dot = strrchr(name, '.');
-    return !dot                               ? LEGACY_NONE
-           : strcasecmp(dot, ".traj") == 0    ? LEGACY_FRAME
-           : strcasecmp(dot, ".state") == 0   ? LEGACY_STATE
-                                              : LEGACY_NONE;
+    return !dot ? LEGACY_NONE : strcasecmp(dot, ".traj") == 0 ? LEGACY_FRAME : strcasecmp(dot, ".state") == 0 ? LEGACY_STATE : LEGACY_NONE;
 }
 
 /* The first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a message 1. */
 static enum legacy_kind kind_by_tag(uint8_t tag) {
     return tag == (FRAME_INDEX << 3 | 0) || tag == (FRAME_DATA << 3 | 2) ? LEGACY_FRAME
-           : tag == (STATE_CHANGED << 3 | 2)                            ? LEGACY_STATE
-                                                                        : LEGACY_NONE;
+           : tag == (STATE_CHANGED << 3 | 2)                             ? LEGACY_STATE
+                                                                         : LEGACY_NONE;
 }
 
 /* By the first message that says it; an empty one says nothing. */
@@ -229,8 +226,8 @@ static bool lose_message(struct part *p, const struct header *h, const struct re
 static bool lose_record(struct part *p, const struct header *h, uint64_t left, struct reel_error *err) {
     char text[128];
     if (left < LEGACY_RECORD_SIZE) {
-        reel_scan_finding(p->scan, REEL_LOSS, p->number, p->at, left, "record at %" PRIu64 ": cut, %" PRIu64 " of the %d bytes of its header", p->at,
-                          left, LEGACY_RECORD_SIZE);
+        reel_scan_finding(p->scan, REEL_LOSS, p->number, p->at, left,
+                          "record at %" PRIu64 ": cut, %" PRIu64 " of the %d bytes of its header", p->at, left, LEGACY_RECORD_SIZE);
         p->at = p->source->size;
         return true;
     }
@@ -239,7 +236,8 @@ static bool lose_record(struct part *p, const struct header *h, uint64_t left, s
     } else if (h->size > left - LEGACY_RECORD_SIZE) {
         snprintf(text, sizeof text, "cut, %" PRIu64 " of the %" PRIu64 " bytes of its message", left - LEGACY_RECORD_SIZE, h->size);
     } else {
-        snprintf(text, sizeof text, "its message has %" PRIu64 " bytes, more than the %d that one may have", h->size, REEL_LEGACY_MESSAGE_MAX);
+        snprintf(text, sizeof text, "its message has %" PRIu64 " bytes, more than the %d that one may have", h->size,
+                 REEL_LEGACY_MESSAGE_MAX);
     }
     return resume(p, p->at + 1, text, err);
 }
@@ -321,11 +319,13 @@ static bool check_version(struct reel_source *source, struct reel_error *err) {
     }
     if (load_u64le(head) != LEGACY_MAGIC) {
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "%s has no header: it is no NanoVer recording, or one of version 1 (before July 2023), which is not read", source->name);
+                         "%s has no header: it is no NanoVer recording, or one of version 1 (before July 2023), which is not read",
+                         source->name);
     }
     uint64_t version = load_u64le(head + 8);
     return version == LEGACY_VERSION ||
-           reel_fail(err, REEL_UNSUPPORTED, "%s is of version %" PRIu64 " of the format; only version %d is read", source->name, version, LEGACY_VERSION);
+           reel_fail(err, REEL_UNSUPPORTED, "%s is of version %" PRIu64 " of the format; only version %d is read", source->name, version,
+                     LEGACY_VERSION);
 }
 
 /* At equal times frames come before states. Entries of one time are in the order of their chunks, so a .state that stands before its .traj
@@ -356,8 +356,8 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
                          kinds[0] == LEGACY_FRAME ? ".traj" : ".state");
     }
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        AUTO(part_done) struct part p = {
-            .scan = scan, .source = scan->parts[i], .number = i, .kind = kinds[i], .before = before, .total = total};
+        AUTO(part_done)
+        struct part p = {.scan = scan, .source = scan->parts[i], .number = i, .kind = kinds[i], .before = before, .total = total};
         if (!choose_chunk(scan, kinds, &p, err) || !scan_part(&p, err)) {
             return false;
         }

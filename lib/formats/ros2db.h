@@ -34,8 +34,8 @@ struct ros2db_file_view { /* of what a connection reads; outlives it */
     uint64_t size;                      /* as the database believes; more than the source when the file is cut */
     struct reel_error failure;          /* of the source */
 };
-/* Opens the database that the source holds, read-only, without journal and locks. What lies beyond the end of a cut file reads as damage. The
- * result is SQLite's; *db may be set either way. */
+/* Opens the database that the source holds, read-only, without journal and locks. What lies beyond the end of a cut file reads as damage.
+ * The result is SQLite's; *db may be set either way. */
 int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 
 /* --- ros2db_open.c --- */
@@ -44,8 +44,8 @@ int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 struct ros2db {
     sqlite3 *sqlite;
     struct ros2db_file_view view;
-    uint64_t ops_left;         /* thousands of steps of SQLite's machine */
-    uint64_t bytes_left;       /* of values taken out: rows that share their pages cannot make them more than the file */
+    uint64_t ops_left;   /* thousands of steps of SQLite's machine */
+    uint64_t bytes_left; /* of values taken out: rows that share their pages cannot make them more than the file */
 };
 
 bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err);
@@ -140,13 +140,13 @@ struct ros2db_scan {
     struct ros2db_meta meta;
     struct ros2db_files files;
     const char *distro; /* by the table schema; NULL: there is none */
-    void *channels; /* tsearch() tree of struct ros2db_channel */
+    void *channels;     /* tsearch() tree of struct ros2db_channel */
     struct ros2db_channel **list;
     size_t n_list, cap_list;
-    uint64_t done, total;    /* bytes, for progress */
-    uint64_t unpack_left;    /* bytes that compressed messages may still unpack to while they are checked */
-    uint64_t messages;       /* taken */
-    bool told_by_file;       /* there is a metadata.yaml beside the databases */
+    uint64_t done, total; /* bytes, for progress */
+    uint64_t unpack_left; /* bytes that compressed messages may still unpack to while they are checked */
+    uint64_t messages;    /* taken */
+    bool told_by_file;    /* there is a metadata.yaml beside the databases */
 };
 
 /* One .db3: its file in the list, and what was found out about it before its messages are walked. */

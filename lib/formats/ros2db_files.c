@@ -1,5 +1,6 @@
-/* What files a bag is made of: the recording's own parts, what archives among them hold, what is packed as FILE.zstd. Rule: a file is told by
- * its first bytes, a member of an archive also by its name; each that is not a part gets a chunk, in which its own chunks and entries lie. */
+/* What files a bag is made of: the recording's own parts, what archives among them hold, what is packed as FILE.zstd. Rule: a file is told
+ * by its first bytes, a member of an archive also by its name; each that is not a part gets a chunk, in which its own chunks and entries
+ * lie. */
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -11,7 +12,7 @@
 #include "formats/tar.h"
 
 enum {
-    FILES_MAX = 500,   /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
+    FILES_MAX = 500, /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
     HEAD_BYTES = 4096,
     NESTED_MAX = 2,    /* archive, packed file */
     PACKED_RATIO = 64, /* a large file that is packed better than this is refused */
@@ -46,7 +47,8 @@ enum ros2db_kind ros2db_kind_of(struct bytes head) {
     if (tar_is(head)) {
         return ROS2DB_TAR;
     }
-    return start.size > 0 && memmem(start.data, start.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":")) ? ROS2DB_YAML : ROS2DB_OTHER;
+    return start.size > 0 && memmem(start.data, start.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":")) ? ROS2DB_YAML
+                                                                                                                : ROS2DB_OTHER;
 }
 
 static bool ends_with(const char *name, const char *end) {
@@ -103,7 +105,9 @@ static bool tar_holds_bag(struct reel_source *source) {
 }
 
 bool ros2db_holds_bag(enum ros2db_kind kind, struct bytes head, struct reel_source *source) {
-    return kind == ROS2DB_ZSTD ? zstd_holds_bag(head) : kind == ROS2DB_ZIP ? zip_holds_bag(source) : kind == ROS2DB_TAR && tar_holds_bag(source);
+    return kind == ROS2DB_ZSTD  ? zstd_holds_bag(head)
+           : kind == ROS2DB_ZIP ? zip_holds_bag(source)
+                                : kind == ROS2DB_TAR && tar_holds_bag(source);
 }
 
 /* --- finding them --- */
@@ -118,7 +122,8 @@ static bool add_inner(struct finder *f, const struct ros2db_file *outer, const c
     inner.place.offset += outer->place.packed ? 0 : run.offset;
     inner.place.packed |= run.codec != REEL_CODEC_NONE;
     if (run.raw > (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20 && run.raw / PACKED_RATIO > run.stored) {
-        return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored, (unsigned long long)run.raw);
+        return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored,
+                         (unsigned long long)run.raw);
     }
     bool on_disk = run.codec != REEL_CODEC_NONE && run.raw > IN_MEMORY_MAX;
     inner.source = on_disk ? spool_file(&run, outer->source, NULL, err) : spool_chunk(&run, outer->source, err);
@@ -190,8 +195,8 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
         at += size;
     }
     if (crc != m->crc) {
-        reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, m->offset, 0, "member %s: its CRC-32 is %08x, the directory says %08x", name, crc,
-                          m->crc);
+        reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, m->offset, 0, "member %s: its CRC-32 is %08x, the directory says %08x",
+                          name, crc, m->crc);
     }
     return true;
 }
@@ -235,7 +240,8 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
                 *err = why;
                 return false;
             }
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, tar.at, outer->source->size - tar.at, "%s: what follows is not read", why.text);
+            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, tar.at, outer->source->size - tar.at, "%s: what follows is not read",
+                              why.text);
             return true;
         }
         if (!more) {
@@ -243,8 +249,8 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         const char *name = last_part(m.name);
         if (m.missing > 0) {
-            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, m.offset, m.missing, "member %s: the archive is cut, %llu bytes are missing", name,
-                              (unsigned long long)m.missing);
+            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, m.offset, m.missing,
+                              "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
         if (!names_data(name) && !names_yaml(name)) {
             f->others++;

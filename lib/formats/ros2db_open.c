@@ -1,5 +1,5 @@
-/* A connection to a database that anybody may have made. Rule: no SQL of the file is ever run: no views, triggers, virtual tables, extensions
- * or functions but two; and what the few statements of ours may cost is bounded by the size of the file. */
+/* A connection to a database that anybody may have made. Rule: no SQL of the file is ever run: no views, triggers, virtual tables,
+ * extensions or functions but two; and what the few statements of ours may cost is bounded by the size of the file. */
 #include "formats/ros2db.h"
 
 #include <stdio.h>
@@ -55,15 +55,23 @@ static bool is_out_of_range(struct reel_source *source, struct reel_error *err) 
 
 static int configure(struct ros2db *db) {
     static const int switches[][2] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},           {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},    {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
         {SQLITE_DBCONFIG_DQS_DML, 0},        {SQLITE_DBCONFIG_DQS_DDL, 0},
     };
     static const int limits[][2] = {
-        {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},     {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX}, {SQLITE_LIMIT_COLUMN, 64},
-        {SQLITE_LIMIT_EXPR_DEPTH, 16},              {SQLITE_LIMIT_COMPOUND_SELECT, 1},         {SQLITE_LIMIT_VDBE_OP, 1000},
-        {SQLITE_LIMIT_FUNCTION_ARG, 4},             {SQLITE_LIMIT_ATTACHED, 0},                {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1},
-        {SQLITE_LIMIT_VARIABLE_NUMBER, 4},          {SQLITE_LIMIT_TRIGGER_DEPTH, 1},           {SQLITE_LIMIT_WORKER_THREADS, 0},
+        {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},
+        {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX},
+        {SQLITE_LIMIT_COLUMN, 64},
+        {SQLITE_LIMIT_EXPR_DEPTH, 16},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 1},
+        {SQLITE_LIMIT_VDBE_OP, 1000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 4},
+        {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 4},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+        {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         sqlite3_limit(db->sqlite, limits[i][0], limits[i][1]);

@@ -1,6 +1,6 @@
-/* Leads to messages whose way is lost: a table is a tree of pages, and when one of its inner pages is damaged, or lies behind the end of a cut
- * file, all leaves below it are out of SQLite's reach. Rule: only then, all pages are looked through for leaves that can only be those of the
- * table messages, and new inner pages are made in memory that stand in for the lost ones.
+/* Leads to messages whose way is lost: a table is a tree of pages, and when one of its inner pages is damaged, or lies behind the end of a
+ * cut file, all leaves below it are out of SQLite's reach. Rule: only then, all pages are looked through for leaves that can only be those
+ * of the table messages, and new inner pages are made in memory that stand in for the lost ones.
  *
  *   page of a table's tree, integers big-endian
  *   0   1   5 inner page, 13 leaf                  inner: 8  4  child right of all cells
@@ -28,7 +28,7 @@ enum {
     LEVELS_MAX = 20,
 };
 
-struct leaf { /* or the root of a part of the new tree */
+struct leaf {            /* or the root of a part of the new tree */
     int64_t first, last; /* ids in it */
     uint32_t page;
 };
@@ -203,7 +203,8 @@ static bool read_leaf(const struct repair_run *r, const uint8_t *page, struct le
     int64_t last = -1, id;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t cell = u16be(page + LEAF_HEAD + 2 * (size_t)i);
-        if (cell < LEAF_HEAD + 2 * n || cell >= r->usable || !read_cell(cursor_of(bytes_of(page + cell, r->usable - cell)), &id) || id <= last) {
+        if (cell < LEAF_HEAD + 2 * n || cell >= r->usable || !read_cell(cursor_of(bytes_of(page + cell, r->usable - cell)), &id) ||
+            id <= last) {
             return false;
         }
         leaf->first = i == 0 ? id : leaf->first;
@@ -346,7 +347,8 @@ static bool find_root(struct ros2db *db, uint32_t *root, struct reel_error *err)
     return rc == SQLITE_ROW || rc == SQLITE_DONE || ros2db_is_damage(rc) || ros2db_fail(db, rc, "the schema cannot be read", err);
 }
 
-static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct ros2db_repair **out, struct reel_error *err) {
+static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct ros2db_repair **out,
+                        struct reel_error *err) {
     uint8_t head[SQLITE_HEADER_SIZE];
     bool whole;
     if (!reel_source_read(source, 0, head, sizeof head, err)) {

@@ -1,5 +1,6 @@
-/* Reads rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, packed whole or message by message; and
- * directories of MCAP files, whose bytes the MCAP reader scans. Rule: all files are found and have their chunks before any message is walked. */
+/* Reads rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, packed whole or message by
+ * message; and directories of MCAP files, whose bytes the MCAP reader scans. Rule: all files are found and have their chunks before any
+ * message is walked. */
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,8 +92,8 @@ static bool tell_pair(struct ros2db_scan *s, const char *key, const char *value,
 static bool tell_metadata(struct ros2db_scan *s, struct reel_error *err) {
     const struct ros2db_meta *m = &s->meta;
     if (!tell_pair(s, "metadata_version", m->version, err) || !tell_pair(s, "storage_identifier", m->storage, err) ||
-        !tell_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) || !tell_pair(s, "compression_mode", m->compression_mode, err) ||
-        !tell_pair(s, "compression_format", m->compression_format, err)) {
+        !tell_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
+        !tell_pair(s, "compression_mode", m->compression_mode, err) || !tell_pair(s, "compression_format", m->compression_format, err)) {
         return false;
     }
     for (size_t i = 0; i < m->custom.count; i++) {
@@ -134,8 +135,8 @@ static void compare_counts(struct ros2db_scan *s) {
         return;
     }
     if (m->counted && m->messages != s->messages) {
-        reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml counts %llu messages, here are %llu", (unsigned long long)m->messages,
-                          (unsigned long long)s->messages);
+        reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml counts %llu messages, here are %llu",
+                          (unsigned long long)m->messages, (unsigned long long)s->messages);
     }
 }
 
@@ -146,8 +147,8 @@ static bool mend(struct ros2db_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
     if (missing > 0) {
-        reel_scan_finding(b->s->scan, REEL_LOSS, b->file->place.part, b->file->place.offset + (b->file->place.packed ? 0 : source->size), missing,
-                          "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
+        reel_scan_finding(b->s->scan, REEL_LOSS, b->file->place.part, b->file->place.offset + (b->file->place.packed ? 0 : source->size),
+                          missing, "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
                           (unsigned long long)b->db.view.size);
     }
     if (!ros2db_repair_new(&b->db, source, &b->repair, err)) {
@@ -156,7 +157,8 @@ static bool mend(struct ros2db_base *b, struct reel_error *err) {
     if (!b->repair) {
         return true;
     }
-    ros2db_finding(b, REEL_WARNING, "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
+    ros2db_finding(b, REEL_WARNING,
+                   "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
                    (unsigned long long)b->repair->leaves);
     ros2db_close(&b->db);
     return ros2db_open(&b->db, source, b->repair, err);

@@ -1,5 +1,6 @@
-/* The rows of a database as a source: the payload of row N is at address N << 31. A blob lies scattered over pages, so it is read by SQLite's
- * incremental blob I/O. Rule: a connection is used by one thread at a time; they are few, and wait in a pool for the next reader. */
+/* The rows of a database as a source: the payload of row N is at address N << 31. A blob lies scattered over pages, so it is read by
+ * SQLite's incremental blob I/O. Rule: a connection is used by one thread at a time; they are few, and wait in a pool for the next reader.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ struct rows_source {
     struct reel_source source;
     struct reel_source *base;
     struct ros2db_repair *repair; /* NULL: none is needed */
-    pthread_mutex_t lock; /* for idle */
+    pthread_mutex_t lock;         /* for idle */
     struct handle *idle[IDLE_MAX];
     unsigned n_idle;
 };

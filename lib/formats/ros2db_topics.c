@@ -122,8 +122,8 @@ static const struct definition *find_type(const struct definitions *all, const c
     return low < all->count && strcmp(all->items[low].type, type) == 0 ? &all->items[low] : NULL;
 }
 
-/* The events of a service PKG/srv/NAME are of type PKG/srv/NAME_Event; the definition that rosbag2 keeps for them, here as in its MCAP files,
- * is that of the service. */
+/* The events of a service PKG/srv/NAME are of type PKG/srv/NAME_Event; the definition that rosbag2 keeps for them, here as in its MCAP
+ * files, is that of the service. */
 static const struct definition *find_definition(struct arena *arena, const struct definitions *all, const char *type) {
     static const char event[] = "_Event";
     const struct definition *found = find_type(all, type);
@@ -140,7 +140,8 @@ static const struct definition *find_definition(struct arena *arena, const struc
 }
 
 /* The text of a definition, valid until `one` is stepped. None of it is there when it cannot be read. */
-static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct bytes *out, struct reel_error *err) {
+static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct bytes *out,
+                            struct reel_error *err) {
     bool row;
     *out = bytes_of("", 0);
     sqlite3_reset(one);
@@ -263,7 +264,8 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
              ros2db_has_column(&b->db, "topics", "offered_qos_profiles") ? "offered_qos_profiles" : "NULL",
              ros2db_has_column(&b->db, "topics", "type_description_hash") ? "type_description_hash" : "NULL");
     AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, sql, err);
-    AUTO(statement) sqlite3_stmt *one =
+    AUTO(statement)
+    sqlite3_stmt *one =
         all->count > 0 ? ros2db_prepare(&b->db, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = ?1", err) : NULL;
     if (!rows || (all->count > 0 && !one)) {
         return false;
@@ -285,7 +287,8 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
         }
         const struct definition *d = find_definition(&b->s->arena, all, t.type);
         t.definition_encoding = d ? d->encoding : "";
-        if ((d && !definition_text(b, one, d, &t.definition, err)) || !add_channel(b, &t, &channel, err) || !add_topic(b, t.id, channel, err)) {
+        if ((d && !definition_text(b, one, d, &t.definition, err)) || !add_channel(b, &t, &channel, err) ||
+            !add_topic(b, t.id, channel, err)) {
             return false;
         }
     }
@@ -299,7 +302,8 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
 static bool make_up(struct ros2db_base *b, int64_t id, size_t place, struct ros2db_channel **out, struct reel_error *err) {
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
-    struct topic_row t = {.name = arena_text(&b->s->arena, name), .type = "", .encoding = "cdr", .qos = "", .hash = "", .definition_encoding = ""};
+    struct topic_row t = {
+        .name = arena_text(&b->s->arena, name), .type = "", .encoding = "cdr", .qos = "", .hash = "", .definition_encoding = ""};
     if (!t.name) {
         return reel_fail_memory(err);
     }

@@ -1,5 +1,6 @@
 /* SQLite on top of a reel_source. Rule: the one file there is can only be read, and nothing else can be opened, made or removed; a read
- * beyond the end of the file is damage of that page, so that a cut database keeps its whole pages. A repair puts pages in place of lost ones. */
+ * beyond the end of the file is damage of that page, so that a cut database keeps its whole pages. A repair puts pages in place of lost
+ * ones. */
 #include <pthread.h>
 #include <stdio.h>
 

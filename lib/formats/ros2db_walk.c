@@ -7,8 +7,8 @@
 #include "formats/ros2db.h"
 
 /* The values are looked at by type first, so that none that is no number or blob is ever loaded; of a blob only the size is asked for. */
-#define WALK_SQL                                                                                                                            \
-    "SELECT rowid, CASE typeof(topic_id) WHEN 'integer' THEN topic_id END, CASE typeof(timestamp) WHEN 'integer' THEN timestamp END, "      \
+#define WALK_SQL                                                                                                                           \
+    "SELECT rowid, CASE typeof(topic_id) WHEN 'integer' THEN topic_id END, CASE typeof(timestamp) WHEN 'integer' THEN timestamp END, "     \
     "CASE typeof(data) WHEN 'blob' THEN length(data) END FROM messages NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid"
 
 enum {
@@ -44,7 +44,8 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 
 /* --- one message --- */
 
-/* Is it a zstd frame? CDR begins with a zero byte, so that the magic cannot be anything else; other encodings only are when the metadata say so. */
+/* Is it a zstd frame? CDR begins with a zero byte, so that the magic cannot be anything else; other encodings only are when the metadata
+ * say so. */
 static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD], bool *packed,
                       struct reel_error *err) {
     const struct ros2db_meta *meta = &w->b->s->meta;
@@ -165,7 +166,8 @@ static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, 
             return ros2db_fail(&w->b->db, rc, "table messages", err);
         }
         *found = rc == SQLITE_ROW || rc == SQLITE_DONE;
-        good = *found ? try : good;
+        good = *found ? try : good
+            ;
         bad = *found ? bad : try;
     }
     while (*found && good - bad > 1) {
@@ -216,7 +218,8 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
         char why[160];
         snprintf(why, sizeof why, "%s", rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
         if (damaged >= DAMAGED_MAX) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are left out: more than %d damaged places", (long long)at, DAMAGED_MAX);
+            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are left out: more than %d damaged places", (long long)at,
+                           DAMAGED_MAX);
             return true;
         }
         if (!find_next(w, at, &next, &found, err)) {
@@ -242,7 +245,8 @@ static void tell(const struct walk *w) {
         ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, have ids beyond 2^33", COUNT(strange, strange_id));
     }
     if (w->excess > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are larger than the file has room for", COUNT(excess, excess_id));
+        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are larger than the file has room for",
+                       COUNT(excess, excess_id));
     }
     if (w->unreadable > 0) {
         ros2db_finding(b, REEL_LOSS, "%llu messages cannot be read to their end, the first: %s", (unsigned long long)w->unreadable,

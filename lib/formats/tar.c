@@ -152,7 +152,8 @@ bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct ree
             }
         } else if (kind == '0' || kind == '\0' || kind == '7') {
             uint64_t held = size > room ? room : size;
-            *member = (struct tar_member){.name = x.name ? x.name : header_name(tar, header), .offset = begin, .size = held, .missing = size - held};
+            *member = (struct tar_member){
+                .name = x.name ? x.name : header_name(tar, header), .offset = begin, .size = held, .missing = size - held};
             return member->name || reel_fail_memory(err);
         } else if (kind != 'g') {
             x = (struct extension){0};

@@ -116,7 +116,7 @@ struct tide {
     uint64_t pairs; /* of META */
 
     uint64_t chunks, messages, index_rows, lost;
-    struct tide_places unknown, byte_counts, counts, ranges, padded, beyond, odd_times, mended, strays;
+    struct tide_places unknown, byte_counts, counts, ranges, padded, beyond, odd_times, late, mended, strays;
     uint8_t unknown_name[4];
 };
 

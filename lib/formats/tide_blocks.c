@@ -203,7 +203,8 @@ bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct ree
         b->end = own;
         return true;
     }
-    /* Size and count are filled in when a recorder closes its chunk (libtidelog): what follows an empty one that leads nowhere are its entries. */
+    /* Size and count are filled in when a recorder closes its chunk (libtidelog): what follows an empty one that leads nowhere are its
+     * entries. */
     bool open = fits && b->tag == TIDE_CHNK && b->size == TIDE_CHUNK_HEAD && from > b->end;
     b->cut = !fits || open;
     return !b->cut || tide_search(t, from, &b->end, err);

@@ -211,6 +211,7 @@ static bool try_native(struct arena *arena, bool is_new, const struct reel_chann
     struct reel_channel back;
     bool relative, native = tide_channel_fields(arena, is_new, c, &fields, &w->types) && bytes_equal(fields.name, w->fields.name) &&
                             tide_channel_model(&scratch, is_new, &fields, &w->types, &back, &relative) && tide_channel_same(c, &back);
+    arena->no_memory |= scratch.no_memory; /* then it is not known */
     arena_free(&scratch);
     if (native) {
         w->fields = fields;

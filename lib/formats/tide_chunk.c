@@ -127,10 +127,9 @@ static bool take_entry(struct tide *t, struct entries *e, struct head h, struct 
     }
     count(t, e, e->last, h.time_ns, e->at - e->first);
     if (h.time_ns > INT64_MAX) {
-        lost_entries(t, e, e->at, e->at + TIDE_ENTRY_HEAD + h.size, "its time lies after the year 2262");
-        return true;
+        tide_met(&t->late, e->plain ? e->at : e->place);
     }
-    int64_t time = (int64_t)h.time_ns;
+    int64_t time = h.time_ns > INT64_MAX ? INT64_MAX : (int64_t)h.time_ns;
     if (!t->relative && (time < ODD_BEFORE_NS || time >= ODD_FROM_NS)) {
         tide_met(&t->odd_times, e->plain ? e->at : e->place);
     }

@@ -90,6 +90,7 @@ static void tell_all(struct tide *t) {
     tell(t, REEL_NOTE, &t->byte_counts, "chunks count bytes where entries should be counted (RSBag before November 2011)");
     tell(t, REEL_WARNING, &t->counts, "chunks have another number of entries than they say");
     tell(t, REEL_WARNING, &t->ranges, "chunks have entries outside the times they say");
+    tell(t, REEL_WARNING, &t->late, "messages have times after the year 2262 and are taken for the last nanosecond that can be told");
     tell(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
     tell(t, REEL_NOTE, &t->beyond, "blocks go on after their last field");
     tell(t, REEL_WARNING, &t->mended, "blocks have a Size that leads nowhere; they end where what is in them ends");

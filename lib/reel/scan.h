@@ -24,7 +24,7 @@ struct reel_scan {
     uint32_t n_parts;
     struct reel_builder *builder;
     const struct reel_progress *progress; /* may be NULL */
-    const struct reel_place *places;      /* a scan within a scan, for another format's scan(): one a part. NULL: the parts are the recording's own */
+    const struct reel_place *places;      /* in a scan within a scan, by another format's scan(): one a part. NULL: parts of the recording */
 };
 
 /* Call every few MiB. False when the work was cancelled (err is filled). */

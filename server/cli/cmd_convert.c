@@ -10,7 +10,7 @@ struct conversion {
     struct cli_select select;
     const char *version, *compression, *format;
     bool report, force;
-    int align, prefixing; /* enum reel_align, enum reel_prefixing */
+    int align, prefixing;    /* enum reel_align, enum reel_prefixing */
     struct cli_files *files; /* of each recording */
     struct reel_recording **recordings;
     uint32_t n_files, n_recordings;
@@ -213,8 +213,8 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
 
 static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
-    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && fit_together(c, err) && select_messages(c, err) && tell_losses(c, err) &&
-           (c->report || write_output(c, out, err));
+    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && fit_together(c, err) && select_messages(c, err) &&
+           tell_losses(c, err) && (c->report || write_output(c, out, err));
 }
 
 static int run(int argc, char **argv) {
@@ -266,6 +266,7 @@ const struct cli_command cli_convert = {
     .details =
         "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, "
         "with\n"
-        "--format. Several recordings are merged by time; run.traj and run.state are one. OUT appears whole or not at all; what the target cannot hold is told on stderr.",
+        "--format. Several recordings are merged by time; run.traj and run.state are one. OUT appears whole or not at all; what the target "
+        "cannot hold is told on stderr.",
     .run = run,
 };

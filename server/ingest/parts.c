@@ -1,5 +1,5 @@
-/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when the
- * scan of all its parts is done and lasting; until then, and when it fails, it is what it was. */
+/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when
+ * the scan of all its parts is done and lasting; until then, and when it fails, it is what it was. */
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,8 @@ static bool look_up(struct joining *j, const char *sha256, bool *there, struct r
             return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content", j->q->part_of);
         }
     }
-    return r->state == STATE_READY || reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
+    return r->state == STATE_READY ||
+           reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
 /* Does the format say that the last part belongs to all others? */

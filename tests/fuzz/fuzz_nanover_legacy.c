@@ -17,7 +17,8 @@ static void convert_all(const uint8_t *data, size_t size) {
         return;
     }
     const struct reel_recording_options options = {0};
-    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(reel_index_open(pack, &err), &source, 1, &options, &err);
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = reel_recording_open(reel_index_open(pack, &err), &source, 1, &options, &err);
     unlink(pack);
     struct reel_selection q = REEL_SELECT_ALL;
     q.start_ns = reel_index_info(reel_recording_index(recording))->end_ns; /* the last message, and all before it folded */

@@ -1,4 +1,5 @@
-/* Makes the golden inputs of rosbag2; README.md says what each is for. SQLite itself writes the databases; damage is done to their bytes. */
+/* Makes the golden inputs of rosbag2; README.md says what each is for. SQLite itself writes the databases; damage is done to their bytes.
+ */
 #include "golden_maker.h"
 
 #include "archive_maker.h"
@@ -90,7 +91,10 @@ static void service_events(struct maker *m) {
     finish(&d, m);
 }
 static void order(struct maker *m) {
-    usual_with(2, "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; UPDATE messages SET id=900 WHERE id=1", m);
+    usual_with(2,
+               "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; UPDATE messages SET id=900 "
+               "WHERE id=1",
+               m);
 }
 static void wal_mode(struct maker *m) {
     schema_4(m);
@@ -101,7 +105,8 @@ static void wal_mode(struct maker *m) {
 
 static void rows_of_wrong_kinds(struct maker *m) {
     usual_with(2,
-               "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE messages SET data='text' WHERE id=3;"
+               "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE messages SET "
+               "data='text' WHERE id=3;"
                "UPDATE messages SET data=x'' WHERE id=4",
                m);
 }

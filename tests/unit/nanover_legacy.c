@@ -47,9 +47,10 @@ static void frames_become_frames(void **state) {
     proto_entry_indices(&data, "custom.indices", (const uint32_t[]){7, 70000}, 2);
     proto_number(&frame, 1, 4);
     proto_data(&frame, 2, proto_bytes(&data));
-    assert_converts(LEGACY_FRAME, &frame,
-                    "{'frame' {'frame.index' 4 'particle.count' 2 'system.simulation.counter' 3.0 'particle.positions' <0000803f00000000> "
-                    "'particle.elements' <0601> 'bond.pairs' <000000002c010000> 'bond.orders' <0102> 'custom' [0.5] 'custom.indices' [7 70000]}}");
+    assert_converts(
+        LEGACY_FRAME, &frame,
+        "{'frame' {'frame.index' 4 'particle.count' 2 'system.simulation.counter' 3.0 'particle.positions' <0000803f00000000> "
+        "'particle.elements' <0601> 'bond.pairs' <000000002c010000> 'bond.orders' <0102> 'custom' [0.5] 'custom.indices' [7 70000]}}");
 }
 
 static void an_absent_index_is_a_reset(void **state) {
@@ -88,9 +89,10 @@ static void arrays_in_all_forms(void **state) {
     proto_entry_indices(&data, "system.box.vectors", (const uint32_t[]){2}, 1);
     proto_entry_indices(&data, "forces.user.index", NULL, 0);
     proto_data(&frame, 2, proto_bytes(&data));
-    assert_converts(LEGACY_FRAME, &frame,
-                    "{'frame' {'frame.index' 0 'particle.velocities' <0000803f0000803f> 'particle.names' ['CA' ''] 'none.of.them' [] 'particle.colors' "
-                    "[255 256] 'particle.residues' [-1.0] 'system.box.vectors' <00000040> 'forces.user.index' <>}}");
+    assert_converts(
+        LEGACY_FRAME, &frame,
+        "{'frame' {'frame.index' 0 'particle.velocities' <0000803f0000803f> 'particle.names' ['CA' ''] 'none.of.them' [] 'particle.colors' "
+        "[255 256] 'particle.residues' [-1.0] 'system.box.vectors' <00000040> 'forces.user.index' <>}}");
 }
 
 static void states_become_updates_and_removals(void **state) {
@@ -129,8 +131,9 @@ static void states_become_updates_and_removals(void **state) {
     assert_int_equal(msgpack_unpack_next(&parsed, (const char *)out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
     char shown[512];
     assert_true(msgpack_object_print_buffer(shown, sizeof shown, parsed.data) > 0);
-    assert_string_equal(shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, \"gone\"=>nil}, \"seven\"=>7.000000}, "
-                               "\"removals\"=>[\"away\", \"unset\"]}}");
+    assert_string_equal(
+        shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, \"gone\"=>nil}, \"seven\"=>7.000000}, "
+               "\"removals\"=>[\"away\", \"unset\"]}}");
     msgpack_unpacked_destroy(&parsed);
 }
 
@@ -152,7 +155,11 @@ static void of_equal_keys_the_last_counts(void **state) {
 
 static void damage_is_refused(void **state) {
     (void)state;
-    assert_refuses(LEGACY_FRAME, bytes_of("\x12\x05" "ab", 4), "does not fit");
+    assert_refuses(LEGACY_FRAME,
+                   bytes_of("\x12\x05"
+                            "ab",
+                            4),
+                   "does not fit");
     assert_refuses(LEGACY_FRAME, bytes_of("\x0b", 1), "does not fit"); /* a group */
     assert_refuses(LEGACY_FRAME, bytes_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12), "does not fit");
     assert_refuses(LEGACY_STATE, bytes_of("\x0a\x02\x0a\x09", 4), "does not fit");
@@ -295,7 +302,8 @@ static void other_versions_are_refused_by_name(void **state) {
     grow_put(&first.g, bare.data, bare.size);
     AUTO(reel_source_free) struct reel_source *named = reel_source_from_memory(legacy_bytes(&first), "x.traj", &err);
     AUTO(reel_source_free) struct reel_source *unnamed = reel_source_from_memory(legacy_bytes(&first), "x", &err);
-    AUTO(reel_source_free) struct reel_source *ase = reel_source_from_memory(bytes_text("- of UlmASE-Trajectory          "), "x.traj", &err);
+    AUTO(reel_source_free)
+    struct reel_source *ase = reel_source_from_memory(bytes_text("- of UlmASE-Trajectory          "), "x.traj", &err);
     assert_ptr_equal(reel_format_probe(named, &err), &reel_format_nanover_legacy);
     assert_null(reel_format_probe(unnamed, &err));
     assert_null(reel_format_probe(ase, &err)); /* another program's .traj */
@@ -437,8 +445,8 @@ static void a_cut_begins_with_its_state(void **state) {
     q.state_at_cut = true;
     AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &q);
     struct reel_message m;
-    assert_picture(next_payload(s, &m),
-                   "{'frame' {'frame.index' 0 'energy' 2.0 'particle.positions' <0000803f000000400000803f>} 'state' {'updates' {'b' 8.0} 'removals' []}}");
+    assert_picture(next_payload(s, &m), "{'frame' {'frame.index' 0 'energy' 2.0 'particle.positions' <0000803f000000400000803f>} 'state' "
+                                        "{'updates' {'b' 8.0} 'removals' []}}");
     assert_true(m.before_start);
     assert_picture(next_payload(s, &m), "{'frame' {'frame.index' 2 'energy' 3.0 'particle.positions' <0000803f0000004000000040>}}");
     assert_null(next_payload(s, &m).data);

@@ -1,4 +1,5 @@
-/* formats/ros2db_files.c, ros2db_scan.c and tar.c: bags of several files, in archives, packed whole or message by message, of databases and of MCAP. */
+/* formats/ros2db_files.c, ros2db_scan.c and tar.c: bags of several files, in archives, packed whole or message by message, of databases and
+ * of MCAP. */
 #include <zstd.h>
 
 #include "archive_maker.h"
@@ -6,8 +7,8 @@
 #include "reel/write.h"
 
 #define T0 INT64_C(1700000000000000000)
-#define YAML(version, paths, count, more)                                                                                                   \
-    "rosbag2_bagfile_information:\n  version: " version "\n  storage_identifier: sqlite3\n  message_count: " count                          \
+#define YAML(version, paths, count, more)                                                                                                  \
+    "rosbag2_bagfile_information:\n  version: " version "\n  storage_identifier: sqlite3\n  message_count: " count                         \
     "\n  relative_file_paths:\n" paths more
 
 static int64_t id_of(int64_t time_ns) {
@@ -281,8 +282,8 @@ static void of_mcap_files(void **state) {
     zip_add(&z, "bag/bag_0.mcap", first, true);
     zip_add(&z, "bag/metadata.yaml", bytes_text(yaml), true);
     zip_add(&z, "bag/bag_1.mcap", second, false);
-    const struct db3_part ways[][3] = {{{"bag.zip", zip_end(&z)}},
-                                       {{"metadata.yaml", bytes_text(yaml)}, {"bag_0.mcap", first}, {"bag_1.mcap.zstd", pack(second, &out)}}};
+    const struct db3_part ways[][3] = {
+        {{"bag.zip", zip_end(&z)}}, {{"metadata.yaml", bytes_text(yaml)}, {"bag_0.mcap", first}, {"bag_1.mcap.zstd", pack(second, &out)}}};
     for (int way = 0; way < 2; way++) {
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(ways[way], way == 0 ? 1 : 3);
         db3_assert_clean(r);

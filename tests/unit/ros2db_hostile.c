@@ -38,7 +38,8 @@ static void other_things_in_place_of_tables(void **state) {
     (void)state;
     refused_with("messages", "CREATE VIEW messages AS SELECT id, topic_id, timestamp, data FROM kept", REEL_NOT_MINE, "without the tables");
     refused_with("topics", "CREATE VIEW topics AS SELECT * FROM kept", REEL_NOT_MINE, "without the tables");
-    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID", REEL_DAMAGED, "rowid");
+    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID", REEL_DAMAGED,
+                 "rowid");
     refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data, RowId)", REEL_UNSUPPORTED, "rowid");
     refused_with("messages", "CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)", REEL_DAMAGED, "no such module");
     refused_with("messages", "CREATE VIRTUAL TABLE messages USING rtree(id, topic_id, timestamp)", REEL_DAMAGED, "no such module");
@@ -46,7 +47,8 @@ static void other_things_in_place_of_tables(void **state) {
                  "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data AS (zeroblob(1000000000)));"
                  "INSERT INTO messages VALUES(1,1,5)",
                  REEL_UNSUPPORTED, "computed columns");
-    refused_with("topics", "CREATE TABLE topics(id INTEGER PRIMARY KEY, name, type, serialization_format, offered_qos_profiles AS (hex(name)))",
+    refused_with("topics",
+                 "CREATE TABLE topics(id INTEGER PRIMARY KEY, name, type, serialization_format, offered_qos_profiles AS (hex(name)))",
                  REEL_UNSUPPORTED, "computed columns");
 }
 
@@ -110,8 +112,8 @@ static bool lone_cell(const uint8_t *page, size_t *at, uint64_t *size, uint8_t *
     return true;
 }
 
-/* Rows that share the pages of one long blob: what they claim is more than the file. Each row lies alone on its leaf; those of the short ones get
- * the long one's cell, with their own id. */
+/* Rows that share the pages of one long blob: what they claim is more than the file. Each row lies alone on its leaf; those of the short
+ * ones get the long one's cell, with their own id. */
 static void blobs_that_share_pages(void **state) {
     (void)state;
     enum { ROWS = 60, SIZE = 200000, WIDE = 4096 };
@@ -157,15 +159,13 @@ static void cut(void **state) {
     unsigned scans = 0;
     for (size_t size = 100; size <= data.size; size += size % PAGE == 0 ? 211 : PAGE - size % PAGE) {
         struct reel_error err;
-        AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "cut.db3", .data = bytes_of(data.data, size)}, 1, &err);
+        AUTO(reel_recording_free)
+        struct reel_recording *r = db3_try(&(struct db3_part){.name = "cut.db3", .data = bytes_of(data.data, size)}, 1, &err);
         uint64_t n = r ? db3_read_all(r, id_of) : 0;
         assert_true(n >= last);
         assert_true(!r || size == data.size || db3_info(r)->damaged);
         last = n;
         most += n;
-        if (getenv("REEL_SHOW")) {
-            print_message("%zu of %zu: %llu\n", size, data.size, (unsigned long long)n);
-        }
         scans++;
         reel_recording_free(TAKE(r));
     }
@@ -229,7 +229,8 @@ static void scrambled(void **state) {
             }
         }
         struct reel_error err;
-        AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "wild.db3", .data = bytes_of(copy, data.size)}, 1, &err);
+        AUTO(reel_recording_free)
+        struct reel_recording *r = db3_try(&(struct db3_part){.name = "wild.db3", .data = bytes_of(copy, data.size)}, 1, &err);
         if (r) {
             kept += db3_read_all(r, NULL) > 0;
             assert_true(db3_info(r)->payload_bytes <= data.size + (1 << 20));

@@ -92,9 +92,7 @@ static void events_of_a_service_have_its_definition(void **state) {
 
 static void times_then_ids(void **state) {
     (void)state;
-    static const struct {
-        int64_t id, time;
-    } rows[] = {{1, 30}, {2, 10}, {3, 20}, {4, 10}, {900, -5}, {901, 10}};
+    static const struct { int64_t id, time; } rows[] = {{1, 30}, {2, 10}, {3, 20}, {4, 10}, {900, -5}, {901, 10}};
     static const uint8_t order[] = {132, 2, 4, 133, 3, 1}; /* low byte of the id: 900 is 132 */
     struct db3 m;
     db3_begin(&m, 2, 512);
