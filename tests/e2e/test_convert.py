@@ -138,11 +138,7 @@ class Convert(Case):
                 self.assertIsInstance(answer.json(), dict)
 
     def test_targets_that_are_not_there_are_406_with_the_list(self):
-<<<<<<< HEAD
         for target in ('as/x.bag?version=1.3', 'as/x.xyz', 'as/x.avi', 'as/x', 'as/x.bag?version=7'):
-=======
-        for target in ('as/x.bag?version=1.3', 'as/x.avi', 'as/x', 'as/x.bag?version=7'):
->>>>>>> issue3
             with self.subTest(target):
                 self.assertProblem(self.server.get(self.path('lab', target)), 406, 'mcap', 'nanover.zip')
 
