@@ -13,6 +13,7 @@ struct pack_model {
     uint32_t format_version;
     const char *container, *clock_note;
     enum reel_clock clock;
+    bool shallow; /* no segments: counts are what the file says */
     uint32_t n_parts;
     uint64_t *part_sizes;
     struct reel_channel *channels;

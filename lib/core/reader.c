@@ -84,6 +84,10 @@ static bool set_options(struct reel_recording *r, const struct reel_recording_op
     return true;
 }
 
+static bool has_entries(const struct reel_recording *r, struct reel_error *err) {
+    return !reel_index_info(r->index)->shallow || reel_fail(err, REEL_ARGUMENT, "an outline has no messages: the recording is to be scanned first");
+}
+
 struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
                                            const struct reel_recording_options *options, struct reel_error *err) {
     static _Atomic uint64_t numbers;
@@ -106,7 +110,7 @@ struct reel_recording *reel_recording_open(struct reel_index *index, struct reel
     r->number = atomic_fetch_add(&numbers, 1);
     atomic_init(&r->references, 1);
     pthread_mutex_init(&r->lock, NULL);
-    if (!set_options(r, options, err) || !same_sizes(r, err)) {
+    if (!has_entries(r, err) || !set_options(r, options, err) || !same_sizes(r, err)) {
         release(r);
         return NULL;
     }

@@ -51,6 +51,21 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
     return builder_add_entry(scan->builder, &e, err);
 }
 
+bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err) {
+    struct pack_model *m = &scan->builder->model;
+    if (!m->shallow || channel >= m->n_channels) {
+        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts are said in outlines only", channel);
+    }
+    struct reel_channel_stats *s = &m->stats[channel];
+    if (said->count > 0) {
+        s->first_ns = s->count == 0 || said->first_ns < s->first_ns ? said->first_ns : s->first_ns;
+        s->last_ns = s->count == 0 || said->last_ns > s->last_ns ? said->last_ns : s->last_ns;
+    }
+    s->count += said->count;
+    s->bytes += said->bytes;
+    return true;
+}
+
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (m->n_attachments >= REEL_ATTACHMENTS_MAX) {
@@ -158,25 +173,53 @@ static bool kept_something(const struct pack_model *m, struct reel_error *err) {
     return any || reel_fail(err, REEL_DAMAGED, "nothing of it could be kept");
 }
 
-bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
-                   const struct reel_progress *progress, struct reel_error *err) {
-    if (n_parts == 0 || n_parts > REEL_PARTS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d parts, not %u", REEL_PARTS_MAX, n_parts);
-    }
-    if (!format && !(format = reel_format_probe(parts[0], err))) {
-        return false;
-    }
+/* A builder for the parts, and the scan that fills it. */
+static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                                  struct reel_error *err) {
     AUTO_MEM uint64_t *sizes = malloc(n_parts * sizeof *sizes);
     if (!sizes) {
-        return reel_fail_memory(err);
+        reel_fail_memory(err);
+        return NULL;
     }
     for (uint32_t i = 0; i < n_parts; i++) {
         sizes[i] = parts[i]->size;
     }
-    AUTO(builder_free) struct reel_builder *builder = builder_new(pack_path, format->name, format->version, sizes, n_parts, err);
+    return builder_new(pack_path, format->name, format->version, sizes, n_parts, err);
+}
+
+static bool check_parts(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format **format, struct reel_error *err) {
+    if (n_parts == 0 || n_parts > REEL_PARTS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d parts, not %u", REEL_PARTS_MAX, n_parts);
+    }
+    return *format || (*format = reel_format_probe(parts[0], err));
+}
+
+bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                   const struct reel_progress *progress, struct reel_error *err) {
+    if (!check_parts(parts, n_parts, &format, err)) {
+        return false;
+    }
+    AUTO(builder_free) struct reel_builder *builder = begin(parts, n_parts, format, pack_path, err);
     if (!builder) {
         return false;
     }
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
     return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
+}
+
+bool reel_scan_outline(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                       const struct reel_progress *progress, struct reel_error *err) {
+    if (!check_parts(parts, n_parts, &format, err)) {
+        return false;
+    }
+    if (!format->outline) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%s files have no index of their own", format->title);
+    }
+    AUTO(builder_free) struct reel_builder *builder = begin(parts, n_parts, format, pack_path, err);
+    if (!builder) {
+        return false;
+    }
+    builder->model.shallow = true;
+    struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
+    return format->outline(&scan, err) && builder_finish(builder, err);
 }

@@ -16,6 +16,7 @@ struct reel_index_info {
     uint64_t n_chunks, messages, payload_bytes;
     int64_t start_ns, end_ns; /* smallest and largest message time; 0 when messages is 0 */
     uint64_t pack_bytes;      /* size of the pack file */
+    bool shallow;             /* an outline: no entries; counts and times are what the file's own index says, bytes 0 = unknown */
     bool damaged;             /* a finding of severity REEL_LOSS exists */
     uint64_t lost_bytes;      /* sum of the lengths of those */
     uint64_t n_findings_total;

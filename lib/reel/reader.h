@@ -20,7 +20,7 @@ struct reel_recording_options {
 
 struct reel_recording;
 
-/* Takes over `index` and the `n_parts` sources (also when it fails). Refuses parts whose sizes are not those of the index (REEL_CHANGED). */
+/* Not for outlines. Takes over `index` and the `n_parts` sources (also when it fails). Refuses parts whose sizes are not those of the index (REEL_CHANGED). */
 struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
                                            const struct reel_recording_options *options, struct reel_error *err);
 struct reel_recording *reel_recording_ref(struct reel_recording *recording); /* thread-safe count */

@@ -43,6 +43,10 @@ bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uin
 /* Adds a message; the hot path. Checks that it lies inside its chunk. */
 bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err);
 
+/* In an outline: what the file's index says of a channel, added to what was said of it before. `first_ns` and `last_ns` may be bounds: of the chunks that it
+ * lies in. `bytes` 0 = unknown. */
+bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err);
+
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err);
 bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes value, struct reel_error *err);
 
@@ -63,5 +67,10 @@ struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct re
 /* Scans `parts` and writes the index pack to `pack_path` (made whole beside it, fsynced, renamed). `format` NULL = probe part 0. */
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err);
+
+/* The shallow depth: a pack without entries, from what the parts say of themselves (reel_index_info.shallow). REEL_UNSUPPORTED when they say nothing or the
+ * format has no outline(): only reel_scan_run() tells. Finds nothing damaged that a scan would find. */
+bool reel_scan_outline(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+                       const struct reel_progress *progress, struct reel_error *err);
 
 #endif

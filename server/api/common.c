@@ -9,6 +9,8 @@
 
 #include "ingest/recordings.h"
 
+static const int64_t PACK_WAIT_NS = 2000000000;
+
 void api_recording_done(struct api_recording *a) {
     reel_recording_free(a->recording);
     catalog_recording_done(&a->row);
@@ -54,10 +56,8 @@ int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns) {
 static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
     switch (row->state) {
     case STATE_READY:
+    case STATE_SCANNING: /* waited for */
         return true;
-    case STATE_SCANNING:
-        api_reply_busy(r, NULL, "this recording is still being scanned; try again in a moment");
-        return false;
     case STATE_FAILED:
         http_reply_problem(r, 422, "unreadable", "this recording could not be read: %s", row->problem);
         return false;
@@ -85,10 +85,10 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
     }
     struct reel_error err = {0};
     char job[33] = "";
-    out->recording = recordings_get(http_app(r)->recordings, &out->row, job, &err);
+    out->recording = recordings_get(http_app(r)->recordings, &out->row, api_wait_ns(r, PACK_WAIT_NS), job, &err);
     if (!out->recording) {
         if (job[0]) {
-            api_reply_busy(r, job, "the index of this recording is being made again");
+            api_reply_busy(r, job, err.text);
         } else {
             http_reply_error(r, &err);
         }

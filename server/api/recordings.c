@@ -7,6 +7,7 @@
 #include "api/views.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
+#include "ingest/scanning.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;
@@ -90,12 +91,15 @@ void api_recording_get(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    struct reel_error err = {0};
+    struct app *app = http_app(r);
     char job[33] = "";
+    AUTO(reel_index_free) struct reel_index *outline = NULL;
     if (a.row.state == STATE_READY) {
-        a.recording = recordings_get(http_app(r)->recordings, &a.row, job, &err);
+        a.recording = recordings_get(app->recordings, &a.row, api_wait_ns(r, 0), job, NULL);
+    } else if (a.row.state == STATE_SCANNING) {
+        outline = scan_open_outline(app, a.row.content, NULL);
     }
-    http_reply_json(r, 200, view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : NULL));
+    http_reply_json(r, 200, view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : outline));
     api_recording_done(&a);
 }
 

@@ -36,6 +36,11 @@ json_t *view_time(int64_t ns, enum reel_clock clock) {
     return json_string(text);
 }
 
+/* An outline does not know how many bytes its messages have, unless they are none. */
+static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool shallow) {
+    return shallow && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
+}
+
 /* Sets members one by one; one failure (no memory) fails the document. */
 struct object {
     json_t *json;
@@ -150,7 +155,7 @@ static json_t *view_channel(const struct reel_index *index, const struct reel_ch
     put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
     put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
     put(&o, "count", view_u64(stats->count));
-    put(&o, "bytes", view_u64(stats->bytes));
+    put(&o, "bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
     put_span(&o, "first", "last", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(c->latched));
     put(&o, "metadata", view_pairs(c->metadata));
@@ -190,7 +195,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "encoding", json_string(first->encoding));
     put(&o, "schema_id", view_schema_id(first));
     put(&o, "count", view_u64(sum.count));
-    put(&o, "bytes", view_u64(sum.bytes));
+    put(&o, "bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
     put_span(&o, "first", "last", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(latched));
@@ -246,9 +251,17 @@ static json_t *text_or_null(const char *text) {
     return text && text[0] ? json_string(text) : json_null();
 }
 
+/* How much is known: what the file says of itself, or what a scan has verified; null when neither. */
+static const char *depth_of(const struct catalog_recording *r, const struct reel_index *index) {
+    bool shallow = index ? reel_index_info(index)->shallow : r->state == STATE_SCANNING;
+    return !r->format || !r->format[0] ? NULL : shallow ? "shallow" : index || r->state == STATE_READY ? "deep" : NULL;
+}
+
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index) {
     struct object o = object_new();
     bool any = r->messages > 0;
+    const char *depth = depth_of(r, index);
+    bool verified = depth && strcmp(depth, "deep") == 0;
     if (r->id[0]) {
         put_place(&o, r);
     } else {
@@ -262,12 +275,13 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     put(&o, "clock_note", text_or_null(r->clock_note));
     put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
     put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
+    put(&o, "depth", depth ? json_string(depth) : json_null());
     put(&o, "messages", view_u64(r->messages));
-    put(&o, "payload_bytes", view_u64(r->payload_bytes));
+    put(&o, "payload_bytes", known_bytes(r->payload_bytes, r->messages, !verified));
     put(&o, "channels", json_integer(r->n_channels));
-    put(&o, "damaged", json_boolean(r->damaged));
-    put(&o, "lost_bytes", view_u64(r->lost_bytes));
-    put(&o, "findings", view_u64(r->findings));
+    put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
+    put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
+    put(&o, "findings", verified ? view_u64(r->findings) : json_null());
     if (index) {
         put(&o, "topics", view_topics(index));
     }

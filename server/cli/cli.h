@@ -95,6 +95,9 @@ bool cli_interrupted(void);
  * is freed. */
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
 
+/* What the file says of itself, or what is known of it already; a file that says nothing is scanned. */
+struct reel_index *cli_open_outline(const char *path, struct reel_error *err);
+
 /* The same for several files that are the parts of one recording. */
 enum { CLI_PARTS_MAX = 8 };
 struct cli_files {

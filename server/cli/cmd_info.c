@@ -86,7 +86,11 @@ static void print_head(const char *path, const struct reel_index_info *info, con
     if (info->clock_note[0]) {
         printf("clock      %s\n", info->clock_note);
     }
-    printf("messages   %llu  (%s)\n", (unsigned long long)info->messages, cli_size_text(info->payload_bytes, payload));
+    bool known_bytes = info->payload_bytes > 0 || !info->shallow;
+    printf("messages   %llu  (%s)\n", (unsigned long long)info->messages, known_bytes ? cli_size_text(info->payload_bytes, payload) : "bytes unknown");
+    if (info->shallow) {
+        printf("depth      shallow: what the file says of itself, nothing of it verified\n");
+    }
     if (info->damaged) {
         printf("damaged    %s lost; `reel check` tells where\n",
                info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "some of it is");
@@ -117,12 +121,13 @@ static void print_topics(const json_t *topics) {
     json_array_foreach(topics, i, topic) {
         char size[16], rate[24] = "-";
         const char *first = json_string_value(json_object_get(topic, "first")), *last = json_string_value(json_object_get(topic, "last"));
+        const json_t *bytes = json_object_get(topic, "bytes");
         if (json_is_real(json_object_get(topic, "rate"))) {
             snprintf(rate, sizeof rate, "%.4g/s", json_real_value(json_object_get(topic, "rate")));
         }
         printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type,
                json_string_value(json_object_get(topic, "type")), (unsigned long long)whole_number(json_object_get(topic, "count")),
-               cli_size_text(whole_number(json_object_get(topic, "bytes")), size), rate);
+               json_is_null(bytes) ? "-" : cli_size_text(whole_number(bytes), size), rate);
         printf(first ? "%s … %s%s\n" : "-\n", first, last, json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
     }
 }
@@ -139,10 +144,11 @@ static bool print_table(const char *path, const struct reel_index *index, struct
 }
 
 static int run(int argc, char **argv) {
-    bool json = false;
+    bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
         {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the JSON of GET /recordings/{id}; with several files one line each"},
+        {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "from the file's own index alone, where it has one: nothing of it is verified"},
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {
@@ -152,8 +158,9 @@ static int run(int argc, char **argv) {
     code = CLI_DONE;
     for (int i = first; i < argc; i++) {
         struct reel_error err = {0};
-        AUTO(reel_recording_free) struct reel_recording *recording = cli_open(argv[i], false, &err);
-        const struct reel_index *index = recording ? reel_recording_index(recording) : NULL;
+        AUTO(reel_index_free) struct reel_index *outline = quick ? cli_open_outline(argv[i], &err) : NULL;
+        AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open(argv[i], false, &err);
+        const struct reel_index *index = recording ? reel_recording_index(recording) : outline;
         if (!json && i > first && index) {
             putchar('\n');
         }

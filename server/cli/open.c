@@ -159,13 +159,14 @@ static struct reel_recording *join(struct reel_index *index, struct parts *parts
     return reel_recording_open(index, parts->items, n, &options, err);
 }
 
-/* A pack of before, when it still holds. */
-static struct reel_index *known_index(const struct place *place) {
-    struct reel_index *index = place->temporary ? NULL : reel_index_open(place->pack, NULL);
-    if (index) {
-        utimensat(AT_FDCWD, place->pack, NULL, 0); /* used just now: sweep() looks at it */
+/* A pack of before, when it still holds and tells enough. */
+static struct reel_index *known_index(const struct place *place, bool shallow_will_do) {
+    AUTO(reel_index_free) struct reel_index *index = place->temporary ? NULL : reel_index_open(place->pack, NULL);
+    if (!index || (reel_index_info(index)->shallow && !shallow_will_do)) {
+        return NULL;
     }
-    return index;
+    utimensat(AT_FDCWD, place->pack, NULL, 0); /* used just now: sweep() looks at it */
+    return TAKE(index);
 }
 
 static struct reel_index *scan(const struct parts *parts, const struct place *place, struct reel_error *err) {
@@ -192,7 +193,7 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh,
     if (!open_parts(files, &parts, err) || !stat_all(files, before, err) || !choose_place(files, before, &place, err)) {
         return NULL;
     }
-    AUTO(reel_index_free) struct reel_index *index = fresh ? NULL : known_index(&place);
+    AUTO(reel_index_free) struct reel_index *index = fresh ? NULL : known_index(&place, false);
     if (!index) {
         if (!place.temporary) {
             sweep(place.folder);
@@ -205,6 +206,24 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh,
         }
     }
     return join(TAKE(index), &parts, err);
+}
+
+struct reel_index *cli_open_outline(const char *path, struct reel_error *err) {
+    const struct cli_files files = {.paths = {path}, .n = 1};
+    struct stat st[1];
+    AUTO(place_done) struct place place = {0};
+    AUTO(parts_done) struct parts parts = {.n = 0};
+    if (!open_parts(&files, &parts, err) || !stat_all(&files, st, err) || !choose_place(&files, st, &place, err)) {
+        return NULL;
+    }
+    struct reel_index *index = known_index(&place, true);
+    if (index) {
+        return index;
+    }
+    if (reel_scan_outline(parts.items, parts.n, NULL, place.pack, NULL, err)) {
+        return reel_index_open(place.pack, err);
+    }
+    return err->code == REEL_UNSUPPORTED ? scan(&parts, &place, err) : NULL;
 }
 
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err) {

@@ -14,7 +14,10 @@
 #include "ingest/scanning.h"
 #include "reel/time.h"
 
-enum { COPY_BYTES = 1 << 20 };
+enum {
+    COPY_BYTES = 1 << 20,
+    OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
+};
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
@@ -161,8 +164,9 @@ static bool leave_behind(struct ingestion *in, struct fresh_scan *f, struct job 
     pthread_mutex_lock(&f->mutex);
     bool left = !f->scanned;
     if (left) {
-        in->r.state = STATE_SCANNING;
-        *added = add_row(in, NULL, err);
+        AUTO(reel_index_free) struct reel_index *outline = scan_open_outline(in->app, in->r.content, NULL);
+        recordings_scanned_by(in->app->recordings, in->r.content, job);
+        *added = (!outline || scan_fill(&in->r, outline, err)) && (in->r.state = STATE_SCANNING, add_row(in, outline, err));
         memcpy(f->r.id, *added ? in->r.id : "", *added ? sizeof f->r.id : 1);
         f->adopted = true;
     }
@@ -192,12 +196,22 @@ static bool add_scanned(struct ingestion *in, struct job *job, struct reel_error
     return index ? add_ready(in, index, err) : refuse(in);
 }
 
+/* A scan that may outlast the request: until its end the recording is listed by what the file says of itself. */
+static void sketch(struct ingestion *in, int64_t wait_ns) {
+    AUTO(reel_index_free) struct reel_index *there = NULL;
+    bool may_last = wait_ns <= 0 || in->r.size >= OUTLINE_BYTES;
+    if (may_last && !(there = scan_open_outline(in->app, in->r.content, NULL))) { /* never over what a scan has made */
+        scan_outline(in->app, &in->r, in->format, NULL);
+    }
+}
+
 static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
     struct fresh_scan *f = fresh_scan_new(in->app, &in->r, in->format);
     if (!f) {
         reel_fail_memory(err);
         return refuse(in);
     }
+    sketch(in, wait_ns);
     char subject[256];
     snprintf(subject, sizeof subject, "%.120s/%.120s", in->q->collection, in->q->name);
     struct job *job = jobs_add(in->app->jobs, "scan", subject, NULL, run_fresh_scan, f, fresh_scan_free, err);
@@ -402,6 +416,9 @@ bool ingest_resume(struct app *app, struct reel_error *err) {
         for (uint32_t i = 0; ok && i < page.n_items; i++) {
             struct job *job = scan_again(app, &page.items[i], err);
             ok = job;
+            if (ok) {
+                recordings_scanned_by(app->recordings, page.items[i].content, job);
+            }
             job_unref(job);
         }
         free(cursor);

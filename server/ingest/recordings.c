@@ -8,7 +8,6 @@
 #include "ingest/scanning.h"
 
 enum { RECORDINGS_OPEN_MAX = 256 };
-#define REBUILD_WAIT_NS (2 * INT64_C(1000000000))
 
 struct opened {
     char content[SHA256_HEX];
@@ -67,7 +66,9 @@ static struct opened *add(struct recordings *all, const char *content) {
     if (all->count == RECORDINGS_OPEN_MAX) {
         struct opened *oldest = &all->items[0];
         for (unsigned i = 1; i < all->count; i++) {
-            oldest = all->items[i].used < oldest->used ? &all->items[i] : oldest;
+            struct opened *o = &all->items[i];
+            bool sooner = !o->job != !oldest->job ? !o->job : o->used < oldest->used; /* opening again is cheap, scanning again is not */
+            oldest = sooner ? o : oldest;
         }
         drop(all, oldest);
     }
@@ -80,7 +81,7 @@ static struct opened *add(struct recordings *all, const char *content) {
 void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
-    if (o && o->recording) {
+    if (o) {
         drop(all, o);
     }
     pthread_mutex_unlock(&all->mutex);
@@ -133,7 +134,19 @@ static struct reel_recording *put_in(struct recordings *all, const char *content
     return shared;
 }
 
-/* The one job that makes the pack again; a reference for the caller. */
+void recordings_scanned_by(struct recordings *all, const char *content, struct job *job) {
+    pthread_mutex_lock(&all->mutex);
+    struct opened *o = find(all, content);
+    if (!o) {
+        o = add(all, content);
+    }
+    if (!o->job && !o->recording) {
+        o->job = job_ref(job);
+    }
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* The one job that makes the pack (again); a reference for the caller. */
 static struct job *rebuild(struct recordings *all, const struct catalog_recording *r, struct reel_error *err) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, r->content);
@@ -162,13 +175,13 @@ static void forget_job(struct recordings *all, const char *content, const struct
 }
 
 /* Waits a moment for the pack. False with job_id set: it takes longer. */
-static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, char job_id[33], struct reel_error *err) {
+static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[33], struct reel_error *err) {
     struct job *job = rebuild(all, r, err);
     if (!job) {
         return false;
     }
     struct job_view view;
-    bool ended = job_wait(job, REBUILD_WAIT_NS);
+    bool ended = job_wait(job, wait_ns);
     job_view(job, &view);
     if (ended) {
         forget_job(all, r->content, job);
@@ -176,7 +189,7 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
     job_unref(job);
     if (!ended) {
         memcpy(job_id, view.id, sizeof view.id);
-        return reel_fail(err, REEL_CONFLICT, "the index of this recording is being made again");
+        return reel_fail(err, REEL_CONFLICT, r->state == STATE_SCANNING ? "the recording is still being scanned" : "the index of this recording is being made again");
     }
     if (view.state != JOB_DONE && err) {
         *err = view.error;
@@ -192,9 +205,10 @@ static struct reel_recording *find_open(struct recordings *all, const char *cont
     return shared;
 }
 
-struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, char job[33], struct reel_error *err) {
+struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[33],
+                                      struct reel_error *err) {
     job[0] = '\0';
-    if (r->state != STATE_READY) {
+    if (r->state != STATE_READY && r->state != STATE_SCANNING) {
         reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
         return NULL;
     }
@@ -205,7 +219,7 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
     struct reel_error why = {0};
     struct reel_index *index = scan_open_pack(all->app, r->content, &why);
     if (!index && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
-        if (!wait_for_pack(all, r, job, err)) {
+        if (!wait_for_pack(all, r, wait_ns, job, err)) {
             return NULL;
         }
         index = scan_open_pack(all->app, r->content, &why);

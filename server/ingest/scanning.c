@@ -72,33 +72,56 @@ static void parts_close(struct parts *p) {
     free(p->items);
 }
 
-bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
-                  const struct reel_progress *progress, struct reel_error *err) {
-    char pack[PATH_MAX];
-    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
-    __attribute__((cleanup(parts_close))) struct parts parts = {.items = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *))};
-    if (!parts.items) {
+static bool open_parts(struct app *app, const struct catalog_recording *r, struct parts *out, struct reel_error *err) {
+    out->items = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
+    if (!out->items) {
         return reel_fail_memory(err);
     }
-    for (; parts.count < r->n_parts; parts.count++) {
-        const struct catalog_part *part = &r->parts[parts.count];
-        parts.items[parts.count] = store_open_blob(app->store, part->sha256, part->file_name, err);
-        if (!parts.items[parts.count]) {
+    for (; out->count < r->n_parts; out->count++) {
+        const struct catalog_part *part = &r->parts[out->count];
+        out->items[out->count] = store_open_blob(app->store, part->sha256, part->file_name, err);
+        if (!out->items[out->count]) {
             return false;
         }
     }
-    return reel_scan_run(parts.items, parts.count, format, pack, progress, err);
+    return true;
 }
 
-struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
+bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
+                  const struct reel_progress *progress, struct reel_error *err) {
+    char pack[PATH_MAX];
+    __attribute__((cleanup(parts_close))) struct parts parts = {0};
+    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    return open_parts(app, r, &parts, err) && reel_scan_run(parts.items, parts.count, format, pack, progress, err);
+}
+
+bool scan_outline(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
+    char pack[PATH_MAX];
+    __attribute__((cleanup(parts_close))) struct parts parts = {0};
+    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    return open_parts(app, r, &parts, err) && reel_scan_outline(parts.items, parts.count, format, pack, NULL, err);
+}
+
+struct reel_index *scan_open_outline(struct app *app, const char *content, struct reel_error *err) {
     char pack[PATH_MAX];
     if (!store_pack_path(app->store, content, pack, sizeof pack)) {
         reel_fail(err, REEL_ARGUMENT, "not a content address");
         return NULL;
     }
     return reel_index_open(pack, err);
+}
+
+struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = scan_open_outline(app, content, err);
+    if (index && reel_index_info(index)->shallow) {
+        reel_fail(err, REEL_NOT_FOUND, "there is no index yet");
+        return NULL;
+    }
+    return TAKE(index);
 }
 
 static bool set_text(char **at, const char *text) {
@@ -109,7 +132,7 @@ static bool set_text(char **at, const char *text) {
 
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
-    r->state = STATE_READY;
+    r->state = info->shallow ? STATE_SCANNING : STATE_READY;
     r->clock = info->clock;
     r->start_ns = info->start_ns;
     r->end_ns = info->end_ns;

@@ -21,9 +21,14 @@ void content_lock_release(struct content_lock *lock);                  /* also o
 /* Scans r's parts into the pack of its content. format NULL = probe. */
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err);
-/* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again. */
+/* What r's parts say of themselves, as the pack of their content until a scan replaces it. Must be over before a scan begins. REEL_UNSUPPORTED: only a
+ * scan tells. */
+bool scan_outline(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err);
+/* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again; an outline counts as not there. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
-/* Puts what the index knows into r, state ready. */
+/* The same, where an outline will do. */
+struct reel_index *scan_open_outline(struct app *app, const char *content, struct reel_error *err);
+/* Puts what the index knows into r; state ready, or scanning when it is an outline. */
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
 /* Writes the end of a scan into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time. */
 bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_error *err);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "ingest/scanning.h"
 #include "unit/ingest_trial.h"
 
 #define MS INT64_C(1000000)
@@ -123,6 +124,69 @@ static void a_long_scan_goes_on_alone(void **state) {
     wait_until_idle();
     assert_int_equal(state_of(r.recording.id), STATE_FAILED);
     ingest_result_done(&r);
+}
+
+static struct catalog_recording row_of(const char *id) {
+    struct catalog_recording r;
+    assert_true(catalog_get(app.catalog, id, &r, &err));
+    return r;
+}
+
+static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **state) {
+    (void)state;
+    struct ingest_result r;
+    char job[33];
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsal", 0, &r, &err), INGEST_SCANNING);
+    struct catalog_recording got = row_of(r.recording.id);
+    assert_int_equal(got.state, STATE_SCANNING);
+    assert_int_equal(got.messages, 3);
+    assert_int_equal(got.n_channels, 1);
+    assert_string_equal(got.format, "trial");
+    AUTO(reel_index_free) struct reel_index *outline = scan_open_outline(&app, got.content, &err);
+    assert_non_null(outline);
+    assert_true(reel_index_info(outline)->shallow);
+    assert_null(scan_open_pack(&app, got.content, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+    assert_null(recordings_get(app.recordings, &got, 0, job, &err)); /* who asks for messages is told of the scan under way, none is begun */
+    assert_int_equal(err.code, REEL_CONFLICT);
+    assert_string_equal(job, r.job);
+    atomic_store(&trial_gate, true);
+    struct reel_recording *opened = recordings_get(app.recordings, &got, 5000 * MS, job, &err); /* … or waits for it */
+    assert_non_null(opened);
+    assert_int_equal(reel_index_info(reel_recording_index(opened))->messages, 2);
+    reel_recording_free(opened);
+    catalog_recording_done(&got);
+    wait_until_idle();
+    assert_int_equal(atomic_load(&trial_scans), 1);
+    got = row_of(r.recording.id);
+    assert_int_equal(got.state, STATE_READY);
+    assert_int_equal(got.messages, 2); /* of three letters one is lost */
+    assert_true(got.damaged);
+    catalog_recording_done(&got);
+    ingest_result_done(&r);
+}
+
+static void without_an_index_only_the_scan_tells(void **state) {
+    (void)state;
+    struct ingest_result r;
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsn", 0, &r, &err), INGEST_SCANNING);
+    struct catalog_recording got = row_of(r.recording.id);
+    assert_int_equal(got.messages, 0);
+    assert_string_equal(got.format, "");
+    catalog_recording_done(&got);
+    ingest_result_done(&r);
+    app_down(); /* what a crash leaves is scanned at the next start */
+    app_up();
+    atomic_store(&trial_gate, true);
+    assert_true(ingest_resume(&app, &err));
+    wait_until_idle();
+    struct catalog_query q = {.limit = 10};
+    struct catalog_page page;
+    assert_true(catalog_list(app.catalog, &q, &page, &err));
+    assert_int_equal(page.n_items, 1);
+    assert_int_equal(page.items[0].state, STATE_READY);
+    assert_int_equal(page.items[0].messages, 2);
+    catalog_page_done(&page);
 }
 
 static void a_scan_may_be_purged_or_cancelled(void **state) {
@@ -352,6 +416,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_upload_is_a_recording, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_leaves_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_long_scan_goes_on_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(until_its_scan_ends_a_recording_is_what_it_says_of_itself, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_an_index_only_the_scan_tells, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_scan_may_be_purged_or_cancelled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_same_at_once_is_one_recording, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_under_one_name_leave_one, set_up, tear_down),

@@ -1,6 +1,6 @@
 /* For tests of ingestion: an app without HTTP, and a format whose files say what becomes of their scan. A test program includes this once.
- * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open. One channel
- * /trial, one message per letter. */
+ * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open, 'n' at the
+ * end = no index. One channel /trial, one message per letter. */
 #ifndef REEL_TESTS_INGEST_TRIAL_H
 #define REEL_TESTS_INGEST_TRIAL_H
 
@@ -52,6 +52,20 @@ static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     return true;
 }
+/* Says one message for each letter without looking at them; a file that ends in 'n' has no index. */
+static bool trial_outline(struct reel_scan *scan, struct reel_error *err) {
+    struct reel_source *s = scan->parts[0];
+    uint8_t last;
+    uint32_t id;
+    if (!reel_source_read(s, s->size - 1, &last, 1, err)) {
+        return false;
+    }
+    struct reel_channel_stats said = {.count = s->size - 5, .first_ns = 5, .last_ns = (int64_t)s->size - 1};
+    return last == 'n' ? reel_fail(err, REEL_UNSUPPORTED, "no index")
+                       : reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err) &&
+                             reel_scan_count(scan, id, &said, err);
+}
+
 static int trial_probe(struct bytes head, struct reel_source *source) {
     (void)source;
     return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
@@ -63,6 +77,7 @@ static const struct reel_format trial_format = {.name = "trial",
                                                 .suffixes = trial_suffixes,
                                                 .probe = trial_probe,
                                                 .scan = trial_scan,
+                                                .outline = trial_outline,
                                                 .version = 1};
 const struct reel_format *const reel_formats[] = {&trial_format, NULL};
 const struct reel_writer *const reel_writers[] = {NULL};

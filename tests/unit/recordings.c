@@ -9,11 +9,12 @@
 
 #include "unit/ingest_trial.h"
 
+static const int64_t WAIT_NS = 2000000000;
 static struct ingest_result made;
 static char job[33];
 
 static struct reel_recording *get(void) {
-    return recordings_get(app.recordings, &made.recording, job, &err);
+    return recordings_get(app.recordings, &made.recording, WAIT_NS, job, &err);
 }
 static void read_letter(struct reel_recording *r, char letter) {
     struct reel_reader *reader = reel_reader_new(r, &err);
@@ -87,7 +88,7 @@ static void a_lost_file_is_missing(void **state) {
     struct catalog_recording r;
     assert_true(catalog_get(app.catalog, made.recording.id, &r, &err));
     assert_int_equal(r.state, STATE_MISSING);
-    assert_null(recordings_get(app.recordings, &r, job, &err));
+    assert_null(recordings_get(app.recordings, &r, WAIT_NS, job, &err));
     assert_int_equal(err.code, REEL_CONFLICT);
     catalog_recording_done(&r);
 }
@@ -126,7 +127,7 @@ static void *get_many(void *argument) {
     for (int i = 0; i < 40; i++) {
         char none[33];
         struct reel_error e;
-        struct reel_recording *r = recordings_get(app.recordings, &made.recording, none, &e);
+        struct reel_recording *r = recordings_get(app.recordings, &made.recording, WAIT_NS, none, &e);
         assert_non_null(r);
         reel_recording_free(r);
         if (i % 8 == 0) {

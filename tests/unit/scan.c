@@ -1,6 +1,7 @@
 /* reel/scan.h: choosing the format, and a chunk's raw bytes as a source while scanning. */
 #include "unit/toy.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include "core/limits.h"
@@ -101,10 +102,60 @@ static void metadata_and_attachments_have_a_ceiling(void **state) {
     reel_source_free(part);
 }
 
+static bool say_little(struct reel_scan *scan, struct reel_error *err) {
+    uint32_t id;
+    reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "from its own zero");
+    return reel_scan_channel(scan, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "e"}, &id, err) &&
+           reel_scan_count(scan, id, &(struct reel_channel_stats){.count = 3, .first_ns = 20, .last_ns = 40}, err) &&
+           reel_scan_count(scan, id, &(struct reel_channel_stats){.count = 2, .first_ns = -5, .last_ns = 30}, err) &&
+           reel_scan_count(scan, id, &(struct reel_channel_stats){.first_ns = -99, .last_ns = 99}, err);
+}
+static bool count_in_a_scan(struct reel_scan *scan, struct reel_error *err) {
+    return say_little(scan, err);
+}
+
+static void an_outline_is_a_pack_without_entries(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .outline = say_little, .version = 3};
+    struct reel_error err = {0};
+    struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
+    assert_true(reel_scan_outline(&part, 1, &format, PATH, NULL, &err));
+    struct reel_index *index = reel_index_open(PATH, &err);
+    assert_non_null(index);
+    const struct reel_index_info *info = reel_index_info(index);
+    const struct reel_channel_stats *stats = reel_index_stats(index, 0);
+    assert_true(info->shallow);
+    assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
+    assert_string_equal(reel_index_channel(index, 0)->name, "/a");
+    assert_int_equal(stats->count, 5);
+    assert_int_equal(stats->first_ns, -5);
+    assert_int_equal(stats->last_ns, 40);
+    assert_int_equal(info->start_ns, -5);
+    assert_int_equal(info->messages, 5);
+    assert_null(reel_recording_open(index, &part, 1, NULL, &err)); /* takes both over */
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    remove(PATH);
+}
+
+static void counts_are_said_in_outlines_only(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .version = 3};
+    struct reel_error err = {0};
+    struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
+    assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_false(reel_scan_outline(&part, 1, &format, PATH, NULL, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_int_equal(access(PATH, F_OK), -1);
+    reel_source_free(part);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_open_as_sources),
         cmocka_unit_test(the_format_is_probed),
+        cmocka_unit_test(an_outline_is_a_pack_without_entries),
+        cmocka_unit_test(counts_are_said_in_outlines_only),
         cmocka_unit_test(metadata_and_attachments_have_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
