@@ -27,6 +27,7 @@ struct run {
     size_t left;
     uint8_t *out;
     size_t room;
+    bool stable; /* what was given stays where it was put, till the end */
     const char *why;
 };
 
@@ -171,7 +172,8 @@ static enum step lz4_open(union state *state) {
 static enum step lz4_step(union state *state, struct run *run) {
     size_t taken = run->left;
     size_t given = run->room;
-    size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, NULL);
+    const LZ4F_decompressOptions_t options = {.stableDst = run->stable}; /* saves it a copy of its own */
+    size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
         return STEP_DAMAGED;
@@ -386,7 +388,7 @@ static bool decoder_decode(struct decoder *d, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     d->in = in;
-    d->run = (struct run){.in = in};
+    d->run = (struct run){.in = in, .stable = d->out_size == d->limit};
     bool ok = decoder_run(d, err);
     d->codec->close(&d->state);
     return ok;

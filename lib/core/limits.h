@@ -23,6 +23,9 @@ enum {
     REEL_OVERLAP_MAX = 16,              /* segments of one channel that may overlap before they are compacted */
     REEL_CHUNK_RAW_MAX_MIB = 4096,      /* one compressed chunk, decoded */
     REEL_CONNECTION_MAX = 32 << 20,     /* what describes one connection of a ROS bag 2.0, all schemas together */
+    REEL_DEFINITION_TYPES_MAX = 4096,   /* of one ROS message, with all it holds */
+    REEL_DEFINITION_FIELDS_MAX = 16384,
+    REEL_EMPTY_VALUES_MAX = 4096,       /* values of one payload that take no bytes of it */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
 };
 

@@ -16,7 +16,7 @@ enum {
     NEAR = 64 << 10,        /* a jump forward this short still follows */
     DIRECT = 64 << 10,      /* reads from here on go straight to the caller */
     WINDOW_KEPT = 64 << 20, /* a window grown larger for one huge message is given back after it */
-    OWN_CACHE = 192 << 20,  /* of a recording opened without a cache */
+    OWN_CACHE = 48 << 20,   /* of a recording opened without a cache */
 };
 
 struct reel_reader {

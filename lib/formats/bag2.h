@@ -1,6 +1,6 @@
 /* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Layouts: bag2_wire.h.
  * scan: recognise, file header, orchestrate · walk: records and the hot path · chunk: chunks and their index data · names: connections ·
- * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags. */
+ * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags · outline: the shallow depth. */
 #ifndef REEL_FORMATS_BAG2_H
 #define REEL_FORMATS_BAG2_H
 
@@ -77,6 +77,10 @@ struct bag2_info {
     uint64_t chunk_pos, start, end; /* stamps as sec << 32 | nsec */
     uint64_t messages, sum;         /* sum of bag2_row_hash() */
     uint32_t connections;
+    uint32_t rows; /* that it says and has */
+};
+struct bag2_row {
+    uint32_t conn, messages;
 };
 /* What stands at index_pos, read beside the walk. */
 struct bag2_tail {
@@ -156,6 +160,10 @@ static inline uint64_t bag2_place(const struct bag2 *bag, const struct bag2_run 
     return run == &bag->file ? at : bag->chunk.at;
 }
 
+/* scan: the version line and the file header; fills *bag, which bag2_close() ends in any case. The bag is read in runs of `window` bytes. */
+bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
+void bag2_close(struct bag2 *bag);
+
 /* names */
 struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
 struct bag2_connection *bag2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
@@ -168,6 +176,7 @@ bool bag2_record_read(struct window *window, uint64_t at, const struct rosrecord
                       struct reel_error *err);
 bool bag2_is_record(const struct bag2_record *r); /* has the fields of its op */
 bool bag2_walk(struct bag2 *bag, struct bag2_run *run, struct reel_error *err);
+void bag2_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: tells the clock */
 bool bag2_progress(struct bag2 *bag, struct bag2_run *run, uint64_t at, struct reel_error *err);
 
 /* chunk */
@@ -179,16 +188,22 @@ bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes,
                   struct reel_error *err); /* could what follows a chunk or its index stand there? */
 
 /* tail */
+bool bag2_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
+bool bag2_tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes,
+                      struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
 bool bag2_tail_open(struct bag2 *bag, struct reel_error *err);
 bool bag2_tail_next(struct bag2 *bag, struct reel_error *err);
 bool bag2_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
 bool bag2_tail_prove(struct bag2 *bag, struct reel_error *err);
 bool bag2_info_read(struct window *window, const struct bag2_record *r, struct bag2_info *info, struct reel_error *err);
+bool bag2_info_row(struct window *window, const struct bag2_record *r, uint32_t i, struct bag2_row *row, struct reel_error *err);
 
 /* resume: moves run->at over a damaged place and reports it */
 bool bag2_resume(struct bag2 *bag, struct bag2_run *run, const char *why, struct reel_error *err);
 
 /* sealed: lists what an encrypted bag tells in the clear */
 bool bag2_sealed(struct bag2 *bag, struct reel_error *err);
+
+bool bag2_outline(struct reel_scan *scan, struct reel_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static int bag2_probe(struct bytes head, struct reel_source *source) {
     return 8 * (int)(line_size(head) > 0 ? line_size(head) : is_later(head) ? sizeof line_start : 0);
 }
 
-static void bag2_close(struct bag2 *bag) {
+void bag2_close(struct bag2 *bag) {
     free(bag->slots);
     window_close(&bag->window);
     window_close(&bag->raw);
@@ -37,7 +37,7 @@ static void bag2_close(struct bag2 *bag) {
     arena_free(&bag->arena);
 }
 
-static bool bag2_open(struct bag2 *bag, struct reel_scan *scan, struct reel_error *err) {
+static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
     *bag = (struct bag2){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du};
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
@@ -47,7 +47,7 @@ static bool bag2_open(struct bag2 *bag, struct reel_scan *scan, struct reel_erro
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
         bag->seed = seed; /* only keeps hostile numbers from colliding: results do not depend on it */
     }
-    return window_open(&bag->window, bag->source, REEL_WINDOW_BYTES, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
+    return window_open(&bag->window, bag->source, window, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
 }
 
 /* ---- the file header ---- */
@@ -138,9 +138,6 @@ static void tell_counts(struct bag2 *bag) {
 }
 
 static bool bag2_run_all(struct bag2 *bag, struct reel_error *err) {
-    if (!read_file_header(bag, err)) {
-        return false;
-    }
     if (bag->encryptor) {
         return bag2_sealed(bag, err);
     }
@@ -152,16 +149,9 @@ static bool bag2_run_all(struct bag2 *bag, struct reel_error *err) {
     return true;
 }
 
-static bool bag2_scan(struct reel_scan *scan, struct reel_error *err) {
-    if (scan->n_parts != 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
-    }
-    struct bag2 bag __attribute__((cleanup(bag2_close)));
-    if (!bag2_open(&bag, scan, err)) {
-        return false;
-    }
-    size_t head_size = bag.source->size < LINE_MAX_BYTES ? (size_t)bag.source->size : LINE_MAX_BYTES;
-    const uint8_t *p = window_at(&bag.window, 0, head_size, err);
+static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
+    size_t head_size = bag->source->size < LINE_MAX_BYTES ? (size_t)bag->source->size : LINE_MAX_BYTES;
+    const uint8_t *p = window_at(&bag->window, 0, head_size, err);
     if (!p) {
         return false;
     }
@@ -173,10 +163,23 @@ static bool bag2_scan(struct reel_scan *scan, struct reel_error *err) {
     if (line == 0) {
         return reel_fail(err, REEL_NOT_MINE, "no ROS bag 2.0: it does not begin with its version line");
     }
-    const char *container = reel_scan_text(scan, bytes_of(p, line - 1));
-    reel_scan_container(scan, container ? container : "");
-    bag.file.at = line;
-    return bag2_run_all(&bag, err);
+    const char *container = reel_scan_text(bag->scan, bytes_of(p, line - 1));
+    reel_scan_container(bag->scan, container ? container : "");
+    bag->file.at = line;
+    return true;
+}
+
+bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+    *bag = (struct bag2){0};
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
+    }
+    return begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
+}
+
+static bool bag2_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct bag2 bag __attribute__((cleanup(bag2_close)));
+    return bag2_open(&bag, scan, REEL_WINDOW_BYTES, err) && bag2_run_all(&bag, err);
 }
 
 static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
@@ -188,5 +191,6 @@ const struct reel_format reel_format_bag2 = {
     .suffixes = suffixes,
     .probe = bag2_probe,
     .scan = bag2_scan,
+    .outline = bag2_outline,
     .version = 1,
 };

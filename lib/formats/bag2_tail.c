@@ -6,30 +6,38 @@ typedef unsigned long long ull;
 
 enum { TAIL_WINDOW = 64 << 10 };
 
+bool bag2_info_row(struct window *window, const struct bag2_record *r, uint32_t i, struct bag2_row *row, struct reel_error *err) {
+    const uint8_t *p = window_at(window, r->at + r->head + (uint64_t)i * BAG2_INFO_ROW, BAG2_INFO_ROW, err);
+    *row = (struct bag2_row){.conn = p ? load_u32le(p) : 0, .messages = p ? load_u32le(p + 4) : 0};
+    return p != NULL;
+}
+
 bool bag2_info_read(struct window *window, const struct bag2_record *r, struct bag2_info *info, struct reel_error *err) {
     const struct bag2_fields *f = &r->fields;
     uint32_t count = bag2_u32(f->count, 0), rows = r->size / BAG2_INFO_ROW;
     *info = (struct bag2_info){.chunk_pos = f->chunk_pos.size == 8 ? load_u64le(f->chunk_pos.data) : 0,
                                .start = f->start_time.size == 8 ? bag2_stamp(f->start_time.data) : 0,
-                               .end = f->end_time.size == 8 ? bag2_stamp(f->end_time.data) : 0};
-    uint64_t at = r->at + r->head;
-    for (uint32_t left = count < rows ? count : rows; left > 0; left--, at += BAG2_INFO_ROW) {
-        const uint8_t *p = window_at(window, at, BAG2_INFO_ROW, err);
-        if (!p) {
+                               .end = f->end_time.size == 8 ? bag2_stamp(f->end_time.data) : 0,
+                               .rows = count < rows ? count : rows};
+    size_t all = (size_t)info->rows * BAG2_INFO_ROW;
+    if (all <= TAIL_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* to go over them again costs no read */
+        return false;
+    }
+    for (uint32_t i = 0; i < info->rows; i++) {
+        struct bag2_row row;
+        if (!bag2_info_row(window, r, i, &row, err)) {
             return false;
         }
-        uint32_t messages = load_u32le(p + 4);
-        if (messages > 0) {
-            info->messages += messages;
-            info->sum += bag2_row_hash(load_u32le(p), messages);
+        if (row.messages > 0) {
+            info->messages += row.messages;
+            info->sum += bag2_row_hash(row.conn, row.messages);
             info->connections++;
         }
     }
     return true;
 }
 
-/* The next record of the tail. *yes false: there is no further one that is whole. */
-static bool tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes, struct reel_error *err) {
+bool bag2_tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct bag2_tail *tail = &bag->tail;
     struct reel_error why = {0};
@@ -49,7 +57,7 @@ bool bag2_tail_next(struct bag2 *bag, struct reel_error *err) {
     for (tail->has = false; !tail->has;) {
         struct bag2_record r;
         bool yes;
-        if (!tail_record(bag, &r, &yes, err)) {
+        if (!bag2_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {
@@ -63,20 +71,27 @@ bool bag2_tail_next(struct bag2 *bag, struct reel_error *err) {
     return true;
 }
 
+bool bag2_tail_begin(struct bag2 *bag, struct reel_error *err) {
+    struct bag2_tail *tail = &bag->tail;
+    tail->there = bag->index_pos >= bag->file.at && bag->index_pos < bag->source->size;
+    tail->at = bag->index_pos;
+    return !tail->there || window_open(&tail->window, bag->source, TAIL_WINDOW, err);
+}
+
 bool bag2_tail_open(struct bag2 *bag, struct reel_error *err) {
     struct bag2_tail *tail = &bag->tail;
     uint64_t infos_at = 0, last = 0;
-    if (bag->index_pos < bag->file.at || bag->index_pos >= bag->source->size) {
-        return true;
-    }
-    if (!window_open(&tail->window, bag->source, TAIL_WINDOW, err)) {
+    if (!bag2_tail_begin(bag, err)) {
         return false;
     }
+    if (!tail->there) {
+        return true;
+    }
+    tail->there = false; /* until a record is */
     tail->ordered = true;
-    tail->at = bag->index_pos;
     for (struct bag2_record r;;) {
         bool yes;
-        if (!tail_record(bag, &r, &yes, err)) {
+        if (!bag2_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {

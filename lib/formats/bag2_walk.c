@@ -82,7 +82,7 @@ bool bag2_progress(struct bag2 *bag, struct bag2_run *run, uint64_t at, struct r
 
 /* ---- messages ---- */
 
-static void first_stamp(struct bag2 *bag, uint32_t sec) {
+void bag2_first_stamp(struct bag2 *bag, uint32_t sec) {
     if (sec < BAG2_WALL_SEC_MIN) {
         reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
                         "stamps start near zero: the clock of a simulation, or time since the recording began");
@@ -100,7 +100,7 @@ static void touch(struct bag2 *bag, struct bag2_connection *c) {
 static inline bool take(struct bag2 *bag, const struct bag2_run *run, struct bag2_connection *c, struct reel_entry *entry, uint64_t stamp,
                         const uint8_t *payload, struct reel_error *err) {
     if (bag->messages++ == 0) {
-        first_stamp(bag, (uint32_t)(stamp >> 32));
+        bag2_first_stamp(bag, (uint32_t)(stamp >> 32));
     }
     bag->carried += (uint32_t)stamp >= BAG2_NS_PER_SEC;
     struct bag2_chunk *chunk = &bag->chunk;

@@ -122,6 +122,20 @@ bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct 
     return !c.failed && cursor_done(&c);
 }
 
+bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct bytes data, uint32_t *count) {
+    if (data.size < 2 || !carla_has_records(kind, layout)) {
+        return false;
+    }
+    *count = load_u16le(data.data);
+    if (carla_facts[kind].body != CARLA_LIST) {
+        return carla_fits(kind, layout, data);
+    }
+    size_t size = carla_record_size(kind, layout), n = (data.size - 2) / size;
+    bool whole = n * size == data.size - 2 && (uint16_t)n == *count && n <= UINT32_MAX;
+    *count = (uint32_t)n;
+    return whole;
+}
+
 /* --- header and frame start --- */
 
 bool carla_header_read(struct bytes head, struct carla_header *header) {

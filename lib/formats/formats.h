@@ -29,5 +29,8 @@ extern const struct reel_writer reel_writer_tide2; /* ?version=2.0 */
 extern const struct reel_writer reel_writer_ndjson;
 extern const struct reel_writer reel_writer_json;
 extern const struct reel_writer reel_writer_json_seq;
+extern const struct reel_writer reel_writer_events;
+extern const struct reel_writer reel_writer_csv;
+extern const struct reel_writer reel_writer_msgpack;
 
 #endif

@@ -81,6 +81,30 @@ bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error 
     return true;
 }
 
+/* The index has no more than its name, so the record is read. */
+bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err) {
+    if (is->length < MCAP_RECORD_HEAD) {
+        return reel_fail(err, REEL_DAMAGED, "the metadata at %llu has %llu bytes", (unsigned long long)is->at, (unsigned long long)is->length);
+    }
+    uint8_t *p = arena_alloc(&m->arena, (size_t)is->length);
+    if (!p) {
+        return mcap_no_room(m, err);
+    }
+    if (!reel_source_read(m->source, is->at, p, (size_t)is->length, err)) {
+        return false;
+    }
+    struct bytes content = bytes_of(p + MCAP_RECORD_HEAD, (size_t)is->length - MCAP_RECORD_HEAD);
+    struct cursor c = cursor_of(content);
+    if (p[0] != MCAP_METADATA || load_u64le(p + 1) != content.size || !bytes_equal(cursor_string32(&c), is->name)) {
+        return reel_fail(err, REEL_DAMAGED, "at %llu stands not the metadata that its index names", (unsigned long long)is->at);
+    }
+    uint64_t back = m->at;
+    m->at = is->at; /* where findings point */
+    bool good = mcap_take_metadata(m, content, err);
+    m->at = back;
+    return good;
+}
+
 /* ---- attachments ---- */
 
 struct attachment {
@@ -111,6 +135,16 @@ static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *
     return true;
 }
 
+static bool attachment_model(struct mcap *m, const struct attachment *a, struct reel_attachment *out, struct reel_error *err) {
+    *out = (struct reel_attachment){.name = arena_utf8(&m->arena, a->name),
+                                    .media_type = arena_utf8(&m->arena, a->media_type),
+                                    .time_ns = a->log_time <= INT64_MAX ? (int64_t)a->log_time : INT64_MAX,
+                                    .chunk = m->part,
+                                    .offset = a->data_at,
+                                    .size = a->size};
+    return (out->name && out->media_type) || mcap_no_room(m, err);
+}
+
 static bool loss_of(struct mcap *m, uint64_t length, const char *why) {
     return reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
                              why);
@@ -124,6 +158,17 @@ static bool give_attachment(struct mcap *m, const struct reel_attachment *a, uin
     return reel_scan_attachment(m->scan, a, err);
 }
 
+bool mcap_indexed_attachment(struct mcap *m, const struct mcap_attachment_index *is, struct reel_error *err) {
+    uint64_t head = MCAP_RECORD_HEAD + ATTACHMENT_FIELDS + is->name.size + is->media_type.size;
+    if (is->name.size > REEL_TEXT_MAX || is->media_type.size > REEL_TEXT_MAX || is->length < head + 4 || is->size > is->length - head - 4) {
+        return reel_fail(err, REEL_DAMAGED, "the attachment at %llu has no room for what its index says", (unsigned long long)is->at);
+    }
+    const struct attachment a = {
+        .log_time = is->log_time, .data_at = is->at + head, .size = is->size, .name = is->name, .media_type = is->media_type};
+    struct reel_attachment model;
+    return attachment_model(m, &a, &model, err) && reel_scan_attachment(m->scan, &model, err);
+}
+
 bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *err) {
     struct attachment a;
     struct reel_error why = {0};
@@ -132,14 +177,9 @@ bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *er
     if (!read_attachment(m, length, &a, &why)) {
         return why.code == REEL_DAMAGED ? loss_of(m, length, why.text) : reel_fail(err, why.code, "%s", why.text);
     }
-    const struct reel_attachment model = {.name = arena_utf8(&m->arena, a.name),
-                                          .media_type = arena_utf8(&m->arena, a.media_type),
-                                          .time_ns = a.log_time <= INT64_MAX ? (int64_t)a.log_time : INT64_MAX,
-                                          .chunk = m->part,
-                                          .offset = a.data_at,
-                                          .size = a.size};
-    if (!model.name || !model.media_type) {
-        return mcap_no_room(m, err);
+    struct reel_attachment model;
+    if (!attachment_model(m, &a, &model, err)) {
+        return false;
     }
     uint32_t crc = 0;
     const uint8_t *p = NULL;

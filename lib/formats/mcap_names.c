@@ -378,6 +378,19 @@ bool mcap_names_end(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
+bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    for (uint32_t id = 1; id < MCAP_IDS; id++) {
+        schema_of(m, (uint16_t)id);
+    }
+    for (const struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
+        if (def->schema_id != 0 && !n->schemas[def->schema_id]) {
+            return reel_fail(err, REEL_DAMAGED, "channel %u: its schema %u is not in the summary", def->id, def->schema_id);
+        }
+    }
+    return mcap_names_end(m, err);
+}
+
 void mcap_names_free(struct mcap_names *names) {
     if (names) {
         free(names->table);

@@ -1,7 +1,7 @@
 /* What the files of the MCAP reader share: mcap_scan.c (the walk over a file's records), mcap_chunk.c (chunks and their messages),
  * mcap_names.c (schemas and channels), mcap_extras.c (attachments, metadata), mcap_summary.c (what the file says of itself, compared with
- * what was found), mcap_resume.c (where a walk goes on after damage). Rule: one walk from front to back decides what is in the file;
- * indexes and statistics are held against it, never believed. */
+ * what was found), mcap_resume.c (where a walk goes on after damage), mcap_outline.c (the shallow depth). Rule: one walk from front to back
+ * decides what is in the file; indexes and statistics are held against it, never believed. */
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
@@ -82,10 +82,30 @@ struct mcap {
     uint64_t statistics_at;
     struct mcap_index_check index;
     uint64_t summary_start, footer_at; /* of the footer looked at ahead; footer_at 0: there is none */
+    bool summary_changed;              /* its CRC does not hold */
     uint64_t unknown_records, unknown_at, unclear_records, unclear_at;
     uint64_t pairs, attachments; /* given to the model */
     uint8_t unknown_op;
     struct window peek; /* for looking ahead without moving the walk's window */
+};
+
+/* What records of the summary say. */
+struct mcap_statistics {
+    uint64_t messages, start_ns, end_ns;
+    uint32_t schemas, channels, attachments, metadata, chunks;
+    struct bytes counts; /* entries: u16 channel, u64 messages */
+};
+struct mcap_chunk_index {
+    uint64_t start_ns, end_ns, at, length, stored, raw;
+    struct bytes indexes; /* entries: u16 channel, u64 offset of its MessageIndex */
+};
+struct mcap_attachment_index {
+    uint64_t at, length, log_time, create_time, size;
+    struct bytes name, media_type;
+};
+struct mcap_metadata_index {
+    uint64_t at, length;
+    struct bytes name;
 };
 
 /* Records one after another: those of the data section, or of one chunk. */
@@ -122,6 +142,13 @@ bool mcap_cover(struct mcap *m, uint64_t end, struct reel_error *err);
 /* CRC-32 of bytes of the window's source, in pieces. */
 bool mcap_crc(struct window *w, uint64_t at, uint64_t size, uint32_t *crc, struct reel_error *err);
 bool mcap_progress(struct mcap *m, uint64_t at, struct reel_error *err);
+/* The record at m->at, of a kind that is held whole. REEL_DAMAGED: its fields do not fit. */
+bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err);
+/* Makes *m, which mcap_walk_close() ends in any case, and goes to a part: at its first record, nothing looked at ahead. The file is read in runs of
+ * `window` bytes. */
+bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err);
+bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err);
+void mcap_walk_close(struct mcap *m);
 /* Walks the parts named, one MCAP file each, as one recording: what is the same channel in each of them is one. */
 bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err);
 
@@ -146,6 +173,8 @@ bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_
 /* The model's channel for messages of an id that nothing has defined so far. */
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err);
 void mcap_names_begin(struct mcap *m); /* a part */
+/* Puts the summary's definitions in force where nothing else has been defined: all channels the part has. REEL_DAMAGED: one has no schema. */
+bool mcap_names_of_summary(struct mcap *m, struct reel_error *err);
 bool mcap_names_end(struct mcap *m, struct reel_error *err);
 void mcap_names_free(struct mcap_names *names);
 
@@ -158,9 +187,18 @@ bool mcap_pairs(struct mcap *m, struct bytes map, struct reel_pairs *out, struct
 bool mcap_take_header(struct mcap *m, struct bytes content, struct reel_error *err);
 bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *err);
 bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error *err);
+/* What an index names, taken from the index as far as it says it. `is->at` and `is->length` lie in the file. */
+bool mcap_indexed_attachment(struct mcap *m, const struct mcap_attachment_index *is, struct reel_error *err);
+bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err);
 
 /* mcap_summary.c */
-bool mcap_look_ahead(struct mcap *m, struct reel_error *err); /* footer, definitions of the summary, is there a CRC */
+bool mcap_find_footer(struct mcap *m, struct reel_error *err); /* sets footer_at, summary_start, crc_wanted */
+bool mcap_look_ahead(struct mcap *m, struct reel_error *err);  /* footer, definitions of the summary, is there a CRC */
+/* Fields of these records; they point into `content`. False: they do not fit. */
+bool mcap_read_statistics(struct bytes content, struct mcap_statistics *out);
+bool mcap_read_chunk_index(struct bytes content, struct mcap_chunk_index *out);
+bool mcap_read_attachment_index(struct bytes content, struct mcap_attachment_index *out);
+bool mcap_read_metadata_index(struct bytes content, struct mcap_metadata_index *out);
 bool mcap_take_statistics(struct mcap *m, struct bytes content, struct reel_error *err);
 bool mcap_take_index(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err);
 bool mcap_take_data_end(struct mcap *m, struct bytes content, struct reel_error *err);
@@ -171,5 +209,8 @@ void mcap_compare(struct mcap *m);
 bool mcap_plausible(uint8_t op, uint64_t length, uint64_t left);
 /* Finds where the walk goes on and tells what is lost; `why` says what was wrong at m->at. The search begins `skip` bytes later. */
 bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_error *err);
+
+/* mcap_outline.c */
+bool mcap_outline(struct reel_scan *scan, struct reel_error *err);
 
 #endif

@@ -23,7 +23,7 @@ static int mcap_probe(struct bytes head, struct reel_source *source) {
                : 0;
 }
 
-static void mcap_close(struct mcap *m) {
+void mcap_walk_close(struct mcap *m) {
     mcap_names_free(m->names);
     window_close(&m->window);
     window_close(&m->inner);
@@ -88,7 +88,7 @@ static const uint8_t *content_of(struct mcap *m, uint64_t length, struct reel_er
     return window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err);
 }
 
-static bool take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
+bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
     switch (op) {
     case MCAP_HEADER:
         return mcap_take_header(m, content, err);
@@ -126,7 +126,7 @@ static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struc
     if (!p) {
         return why.code == REEL_LIMIT || reel_fail(err, why.code, "%s", why.text);
     }
-    if (take_small(m, op, bytes_of(p, (size_t)length), &why)) {
+    if (mcap_take_small(m, op, bytes_of(p, (size_t)length), &why)) {
         return true;
     }
     if (why.code != REEL_DAMAGED) {
@@ -260,7 +260,7 @@ static void tell_unknown(struct mcap *m) {
 
 /* ---- parts ---- */
 
-static bool begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
+bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     const struct mcap before = *m;
     *m = (struct mcap){.scan = before.scan,
                        .arena = before.arena,
@@ -290,11 +290,11 @@ static bool begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     }
     m->at = MCAP_MAGIC_SIZE;
     mcap_names_begin(m);
-    return mcap_look_ahead(m, err);
+    return true;
 }
 
 static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
-    if (!begin_part(m, part, err) || !walk(m, err)) {
+    if (!mcap_begin_part(m, part, err) || !mcap_look_ahead(m, err) || !walk(m, err)) {
         return false;
     }
     mcap_end_message_indexes(m);
@@ -306,7 +306,7 @@ static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     return true;
 }
 
-static bool mcap_open(struct mcap *m, struct reel_scan *scan, struct reel_error *err) {
+bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err) {
     *m = (struct mcap){.scan = scan, .arena.max = REEL_MODEL_MAX, .seed = 0x2545f4914f6cdd1du};
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
@@ -318,13 +318,13 @@ static bool mcap_open(struct mcap *m, struct reel_scan *scan, struct reel_error 
     }
     m->names->end = &m->names->first;
     enum { PEEK_BYTES = 4096 };
-    return window_open(&m->window, NULL, REEL_WINDOW_BYTES, err) && window_open(&m->inner, NULL, REEL_WINDOW_BYTES, err) &&
+    return window_open(&m->window, NULL, window, err) && window_open(&m->inner, NULL, window, err) &&
            window_open(&m->peek, NULL, PEEK_BYTES, err);
 }
 
 bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
-    struct mcap m __attribute__((cleanup(mcap_close)));
-    if (!mcap_open(&m, scan, err)) {
+    struct mcap m __attribute__((cleanup(mcap_walk_close)));
+    if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }
     for (uint32_t i = 0; i < n_parts; i++) {
@@ -364,6 +364,7 @@ const struct reel_format reel_format_mcap = {
     .suffixes = suffixes,
     .probe = mcap_probe,
     .scan = mcap_scan,
+    .outline = mcap_outline,
     .describe = mcap_describe,
     .version = 1,
 };

@@ -5,7 +5,7 @@
 /* ---- looking ahead ---- */
 
 /* The footer at the file's end, and whether there is a CRC of the data section to prove. */
-static bool find_footer(struct mcap *m, struct reel_error *err) {
+bool mcap_find_footer(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     m->crc_wanted = false;
     if (size < MCAP_MAGIC_SIZE + MCAP_FOOTER_SIZE + MCAP_MAGIC_SIZE) {
@@ -79,7 +79,8 @@ static bool prove_summary(struct mcap *m, struct reel_error *err) {
     if (!mcap_crc(&m->window, m->summary_start, size, &crc, err)) {
         return false;
     }
-    if (crc != stated) {
+    m->summary_changed = crc != stated;
+    if (m->summary_changed) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start, size, "the summary's CRC is %08x where %08x is stated", crc,
                           stated);
     }
@@ -87,7 +88,7 @@ static bool prove_summary(struct mcap *m, struct reel_error *err) {
 }
 
 bool mcap_look_ahead(struct mcap *m, struct reel_error *err) {
-    if (!find_footer(m, err)) {
+    if (!mcap_find_footer(m, err)) {
         return false;
     }
     if (m->footer_at == 0) {
@@ -136,46 +137,89 @@ bool mcap_take_statistics(struct mcap *m, struct bytes content, struct reel_erro
     return m->statistics.data || mcap_no_room(m, err);
 }
 
-static void take_chunk_index(struct mcap *m, struct cursor *c) {
-    uint64_t start = cursor_u64le(c), end = cursor_u64le(c), at = cursor_u64le(c), length = cursor_u64le(c);
-    struct cursor map = cursor_sub(c, cursor_u32le(c));
-    cursor_u64le(c); /* length of the message indexes: in the map, in effect */
-    cursor_string32(c);
-    uint64_t stored = cursor_u64le(c), raw = cursor_u64le(c);
+bool mcap_read_statistics(struct bytes content, struct mcap_statistics *out) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_statistics){.messages = cursor_u64le(&c)};
+    out->schemas = cursor_u16le(&c);
+    out->channels = cursor_u32le(&c);
+    out->attachments = cursor_u32le(&c);
+    out->metadata = cursor_u32le(&c);
+    out->chunks = cursor_u32le(&c);
+    out->start_ns = cursor_u64le(&c);
+    out->end_ns = cursor_u64le(&c);
+    out->counts = cursor_string32(&c);
+    return !c.failed;
+}
+
+bool mcap_read_chunk_index(struct bytes content, struct mcap_chunk_index *out) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_chunk_index){.start_ns = cursor_u64le(&c)};
+    out->end_ns = cursor_u64le(&c);
+    out->at = cursor_u64le(&c);
+    out->length = cursor_u64le(&c);
+    out->indexes = cursor_string32(&c);
+    cursor_u64le(&c); /* length of the message indexes: in the map, in effect */
+    cursor_string32(&c);
+    out->stored = cursor_u64le(&c);
+    out->raw = cursor_u64le(&c);
+    return !c.failed;
+}
+
+bool mcap_read_attachment_index(struct bytes content, struct mcap_attachment_index *out) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_attachment_index){.at = cursor_u64le(&c)};
+    out->length = cursor_u64le(&c);
+    out->log_time = cursor_u64le(&c);
+    out->create_time = cursor_u64le(&c);
+    out->size = cursor_u64le(&c);
+    out->name = cursor_string32(&c);
+    out->media_type = cursor_string32(&c);
+    return !c.failed;
+}
+
+bool mcap_read_metadata_index(struct bytes content, struct mcap_metadata_index *out) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_metadata_index){.at = cursor_u64le(&c)};
+    out->length = cursor_u64le(&c);
+    out->name = cursor_string32(&c);
+    return !c.failed;
+}
+
+static bool take_chunk_index(struct mcap *m, struct bytes content) {
+    struct mcap_chunk_index is;
+    bool good = mcap_read_chunk_index(content, &is);
+    struct cursor map = cursor_of(is.indexes);
     m->stated.chunk_indexes++;
-    m->stated.chunk_sum += mcap_chunk_hash(at, length, start, end, stored, raw);
+    m->stated.chunk_sum += mcap_chunk_hash(is.at, is.length, is.start_ns, is.end_ns, is.stored, is.raw);
     while (!map.failed && !cursor_done(&map)) {
         uint16_t channel = cursor_u16le(&map);
-        m->stated.chunk_sum += mcap_mix(mcap_mix(at, channel), cursor_u64le(&map));
+        m->stated.chunk_sum += mcap_mix(mcap_mix(is.at, channel), cursor_u64le(&map));
     }
-    c->failed |= map.failed;
+    return good && !map.failed;
 }
 
-static void take_attachment_index(struct mcap *m, struct cursor *c) {
-    uint64_t at = cursor_u64le(c), length = cursor_u64le(c), log_time = cursor_u64le(c), create_time = cursor_u64le(c),
-             size = cursor_u64le(c);
+static bool take_attachment_index(struct mcap *m, struct bytes content) {
+    struct mcap_attachment_index is;
+    bool good = mcap_read_attachment_index(content, &is);
     m->stated.attachment_indexes++;
-    m->stated.attachment_sum += mcap_attachment_hash(at, length, log_time, create_time, size, mcap_hash(0, cursor_string32(c)));
-    cursor_string32(c);
+    m->stated.attachment_sum += mcap_attachment_hash(is.at, is.length, is.log_time, is.create_time, is.size, mcap_hash(0, is.name));
+    return good;
 }
 
-static void take_metadata_index(struct mcap *m, struct cursor *c) {
-    uint64_t at = cursor_u64le(c), length = cursor_u64le(c);
+static bool take_metadata_index(struct mcap *m, struct bytes content) {
+    struct mcap_metadata_index is;
+    bool good = mcap_read_metadata_index(content, &is);
     m->stated.metadata_indexes++;
-    m->stated.metadata_sum += mcap_mix(mcap_mix(at, length), mcap_hash(0, cursor_string32(c)));
+    m->stated.metadata_sum += mcap_mix(mcap_mix(is.at, is.length), mcap_hash(0, is.name));
+    return good;
 }
 
 bool mcap_take_index(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
     (void)err;
-    struct cursor c = cursor_of(content);
-    if (op == MCAP_CHUNK_INDEX) {
-        take_chunk_index(m, &c);
-    } else if (op == MCAP_ATTACHMENT_INDEX) {
-        take_attachment_index(m, &c);
-    } else {
-        take_metadata_index(m, &c);
-    }
-    if (c.failed) {
+    bool good = op == MCAP_CHUNK_INDEX        ? take_chunk_index(m, content)
+                : op == MCAP_ATTACHMENT_INDEX ? take_attachment_index(m, content)
+                                              : take_metadata_index(m, content);
+    if (!good) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "index record at %llu: its fields do not fit",
                           (unsigned long long)m->at);
     }
@@ -219,32 +263,27 @@ static void compare_counts(struct mcap *m, struct cursor map) {
 }
 
 static void compare_statistics(struct mcap *m) {
-    struct cursor c = cursor_of(m->statistics);
     const struct mcap_tally *found = &m->found;
-    uint64_t messages = cursor_u64le(&c);
-    uint16_t schemas = cursor_u16le(&c);
-    uint32_t channels = cursor_u32le(&c), attachments = cursor_u32le(&c), metadata = cursor_u32le(&c), chunks = cursor_u32le(&c);
-    uint64_t start = cursor_u64le(&c), end = cursor_u64le(&c);
-    struct cursor map = cursor_sub(&c, cursor_u32le(&c));
-    if (c.failed) {
+    struct mcap_statistics is;
+    if (!mcap_read_statistics(m->statistics, &is)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0, "the statistics' fields do not fit");
         return;
     }
-    compare_messages(m, messages);
-    tell_difference(m, "schemas", schemas, m->names->n_schemas);
-    tell_difference(m, "channels", channels, m->names->n_channels);
-    tell_difference(m, "attachments", attachments, found->attachments);
-    tell_difference(m, "metadata records", metadata, found->metadata);
-    tell_difference(m, "chunks", chunks, found->chunks);
-    if (messages != found->messages) {
+    compare_messages(m, is.messages);
+    tell_difference(m, "schemas", is.schemas, m->names->n_schemas);
+    tell_difference(m, "channels", is.channels, m->names->n_channels);
+    tell_difference(m, "attachments", is.attachments, found->attachments);
+    tell_difference(m, "metadata records", is.metadata, found->metadata);
+    tell_difference(m, "chunks", is.chunks, found->chunks);
+    if (is.messages != found->messages) {
         return; /* then these cannot agree, either */
     }
-    if (messages > 0 && (start != found->start_ns || end != found->end_ns)) {
+    if (is.messages > 0 && (is.start_ns != found->start_ns || is.end_ns != found->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,
-                          "the statistics say times %llu to %llu ns, the messages have %llu to %llu", (unsigned long long)start,
-                          (unsigned long long)end, (unsigned long long)found->start_ns, (unsigned long long)found->end_ns);
+                          "the statistics say times %llu to %llu ns, the messages have %llu to %llu", (unsigned long long)is.start_ns,
+                          (unsigned long long)is.end_ns, (unsigned long long)found->start_ns, (unsigned long long)found->end_ns);
     }
-    compare_counts(m, map);
+    compare_counts(m, cursor_of(is.counts));
 }
 
 static void compare_index(struct mcap *m, const char *what, uint64_t indexes, uint64_t stated, uint64_t found) {

@@ -67,7 +67,7 @@ struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err) {
 static bool choose_codec(const struct reel_write *w, enum reel_codec *codec, struct reel_error *err) {
     const char *name = w->options->compression ? w->options->compression : "";
     *codec = strcmp(name, "zstd") == 0 ? REEL_CODEC_ZSTD : strcmp(name, "lz4") == 0 ? REEL_CODEC_LZ4 : REEL_CODEC_NONE;
-    return *codec != REEL_CODEC_NONE || name[0] == '\0' ||
+    return *codec != REEL_CODEC_NONE || name[0] == '\0' || strcmp(name, "none") == 0 ||
            reel_fail(err, REEL_UNSUPPORTED, "MCAP knows no compression \"%.32s\": zstd, lz4, or none is written", name);
 }
 

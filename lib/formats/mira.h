@@ -1,6 +1,6 @@
 /* What the files of the MIRA tape reader share. scan: recognises a tape and orchestrates · fields: one field from the file · walk: from field to field ·
  * names: channels and frame ids · codec: messages that are compressed · resume: where a walk goes on after damage · check: what the tape says of
- * itself, held against what was found. Rule: one walk from front to back by the fields' own lengths decides what is in the tape. */
+ * itself, held against what was found · outline: what that tells alone. Rule: one walk from front to back by the fields' own lengths decides what is in the tape. */
 #ifndef REEL_FORMATS_MIRA_H
 #define REEL_FORMATS_MIRA_H
 
@@ -166,6 +166,14 @@ static inline uint64_t mira_u64(struct cursor *c, bool big) {
     return big ? cursor_be(c, 8) : cursor_u64le(c);
 }
 
+/* scan */
+/* Opens the tape and tells what its header says; t is to be closed also when this fails. */
+bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
+void mira_close(struct mira *t);
+
+/* outline */
+bool mira_outline(struct reel_scan *scan, struct reel_error *err);
+
 /* fields */
 int mira_header_read(struct bytes head, const struct reel_source *source, struct mira_header *h); /* bits that speak for a tape; 0 = none */
 /* REEL_DAMAGED with the reason when there is no whole field. */
@@ -176,6 +184,7 @@ static inline bool mira_size_agrees(const struct mira_field *f) { /* a block's m
 }
 
 /* names */
+uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key);
 uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key); /* 0: not there */
 struct mira_channel *mira_channel_of(struct mira *t, struct bytes name, struct reel_error *err); /* made when it is new */
 /* 1 + number of the frame id in the channel's list; 0: empty, or not kept. */
@@ -184,18 +193,34 @@ bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_erro
 bool mira_finish_channels(struct mira *t, struct reel_error *err); /* hands their descriptions over */
 
 /* codec: what to make of compressed bytes. *codec NONE: not known, or they do not decode; then they are delivered as they are. */
+/* By its first bytes; *known is true for what is not compressed. */
+bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err);
 bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err);
 
 /* walk */
 bool mira_walk(struct mira *t, struct reel_error *err);
 bool mira_progress(struct mira *t, uint64_t at, struct reel_error *err);
 void mira_close_block(struct mira *t);
+int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* of a time in the field at `at` */
 
 /* resume: moves t->at over a damaged place and reports it */
+/* Is there a field whose own lengths are those that its header says? Reads it, by t->peek. */
+bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err);
 bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err);
 bool mira_resume(struct mira *t, const char *why, struct reel_error *err);
 
 /* check */
+struct mira_convention { /* how the entries of a table count */
+    uint64_t link;  /* a block link points this far behind its header: 0 or 5 */
+    uint64_t place; /* a message is this far behind header + relative offset: 0, 5 or 29 */
+};
+struct mira_entry {
+    uint64_t block, relative;
+    int64_t time;
+};
+struct mira_entry mira_entry_of(const uint8_t *p, bool big);
+/* Finds the convention by which the entry lands on its message. */
+bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err);
 bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_error *err);
 void mira_check(struct mira *t);
 

@@ -6,19 +6,9 @@
 
 /* ---- index fields, as they are met ---- */
 
-struct convention { /* how the entries of a table count */
-    uint64_t link;  /* a block link points this far behind its header: 0 or 5 */
-    uint64_t place; /* a message is this far behind header + relative offset: 0, 5 or 29 */
-};
-
-struct index_entry {
-    uint64_t block, relative;
-    int64_t time;
-};
-
-static struct index_entry entry_of(const uint8_t *p, bool big) {
+struct mira_entry mira_entry_of(const uint8_t *p, bool big) {
     struct cursor c = cursor_of(bytes_of(p, MIRA_INDEX_ENTRY));
-    struct index_entry e = {.block = mira_u64(&c, big)};
+    struct mira_entry e = {.block = mira_u64(&c, big)};
     e.relative = mira_u64(&c, big);
     e.time = (int64_t)mira_u64(&c, big);
     return e;
@@ -47,9 +37,8 @@ static bool message_is(struct mira *t, uint64_t at, int64_t time, bool *yes, str
     return p != NULL;
 }
 
-/* Finds the convention by which the entry lands on its message. */
-static bool resolve(struct mira *t, const struct index_entry *e, struct convention *out, bool *found, struct reel_error *err) {
-    static const struct convention known[] = {
+bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err) {
+    static const struct mira_convention known[] = {
         {0, 0}, {MIRA_FIELD_HEAD, 0}, {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD}, {0, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD}, {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD}};
     *found = false;
     for (size_t i = 0; i < sizeof known / sizeof *known && !*found; i++) {
@@ -65,15 +54,15 @@ static bool resolve(struct mira *t, const struct index_entry *e, struct conventi
 
 bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_error *err) {
     struct mira_table table = {.at = f->at, .count = f->index.count};
-    struct convention how = {0};
+    struct mira_convention how = {0};
     for (uint32_t i = 0; i < f->index.count; i++) {
         uint64_t at = f->index.entries_at + (uint64_t)i * MIRA_INDEX_ENTRY;
         const uint8_t *p = window_at(&t->window, at, MIRA_INDEX_ENTRY, err);
         if (!p || !mira_progress(t, at, err)) {
             return false;
         }
-        struct index_entry e = entry_of(p, t->header.big);
-        if (i == 0 && !resolve(t, &e, &how, &table.resolved, err)) {
+        struct mira_entry e = mira_entry_of(p, t->header.big);
+        if (i == 0 && !mira_resolve(t, &e, &how, &table.resolved, err)) {
             return false;
         }
         uint64_t block = e.block - how.link;

@@ -22,6 +22,17 @@ static enum reel_codec codec_of(const uint8_t *p, size_t size) {
     return zlib ? REEL_CODEC_ZLIB : REEL_CODEC_NONE;
 }
 
+bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err) {
+    *known = !f->message.compressed;
+    if (*known) {
+        return true;
+    }
+    size_t look = f->message.stored < 4 ? f->message.stored : 4;
+    const uint8_t *p = window_at(w, f->message.data_at, look, err);
+    *known = p && codec_of(p, look) != REEL_CODEC_NONE;
+    return p != NULL;
+}
+
 /* The usual message, decoded in memory at hand. False only says that the slower way has to tell. */
 static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p, size_t stored, size_t raw) {
     if (codec == REEL_CODEC_BZIP2 || raw > REEL_CHUNK_MEMORY_MAX || raw / RATIO_MAX > stored) {

@@ -8,7 +8,7 @@
 
 /* ---- the table ---- */
 
-static uint64_t hash_of(const struct mira *t, uint32_t owner, struct bytes key) {
+uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key) {
     const uint8_t *p = key.data;
     uint64_t h = mira_mix(t->seed ^ owner, key.size);
     size_t left = key.size;
@@ -26,7 +26,7 @@ uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key) 
     if (t->n_slots == 0) {
         return 0;
     }
-    uint64_t hash = hash_of(t, owner, key);
+    uint64_t hash = mira_hash(t, owner, key);
     for (size_t i = hash & (t->n_slots - 1); t->slots[i].value; i = (i + 1) & (t->n_slots - 1)) {
         const struct mira_slot *s = &t->slots[i];
         if (s->hash == hash && s->owner == owner && bytes_equal(s->key, key)) {
@@ -60,7 +60,7 @@ static bool table_put(struct mira *t, uint32_t owner, struct bytes key, uint32_t
         t->slots = grown;
         t->n_slots = n;
     }
-    table_insert(t->slots, t->n_slots, (struct mira_slot){.hash = hash_of(t, owner, key), .key = key, .owner = owner, .value = value});
+    table_insert(t->slots, t->n_slots, (struct mira_slot){.hash = mira_hash(t, owner, key), .key = key, .owner = owner, .value = value});
     t->used_slots++;
     return true;
 }
@@ -265,7 +265,7 @@ static bool finish_channel(struct mira *t, struct mira_channel *c, struct reel_e
     if (!c->described) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is not known", model.name);
     }
-    if (c->unknown > 0) {
+    if (c->unknown > 0 && c->messages > 0) { /* an outline has not met them all */
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s: messages in a compression that is not known, delivered as they are stored: %llu",
                           model.name, (unsigned long long)c->unknown);
     }

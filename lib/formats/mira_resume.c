@@ -9,7 +9,7 @@ static bool is_strict(const struct mira_field *f) {
     return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) && (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
 }
 
-static bool look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
+bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
     struct reel_error why = {0};
     t->search_left -= COST < t->search_left ? COST : t->search_left;
     *yes = mira_field_read(t, &t->peek, at, f, &why) && is_strict(f);
@@ -23,7 +23,7 @@ bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_e
     if (left == 0) {
         return true;
     }
-    if (!look(t, at, &f, yes, err)) {
+    if (!mira_look(t, at, &f, yes, err)) {
         return false;
     }
     *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
@@ -39,7 +39,7 @@ static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *ye
         return true;
     }
     struct mira_field f;
-    if (!look(t, at, &f, yes, err)) {
+    if (!mira_look(t, at, &f, yes, err)) {
         return false;
     }
     if (*yes && f.end < t->source->size) {
@@ -96,7 +96,7 @@ static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
         if (size <= MIRA_FIELD_HEAD || size >= left - MIRA_FIELD_HEAD) {
             continue;
         }
-        if (!look(t, t->at + MIRA_FIELD_HEAD + size, &f, &yes, err)) {
+        if (!mira_look(t, t->at + MIRA_FIELD_HEAD + size, &f, &yes, err)) {
             return false;
         }
         if (yes) {

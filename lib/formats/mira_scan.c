@@ -15,7 +15,7 @@ static int mira_probe(struct bytes head, struct reel_source *source) {
     return mira_header_read(head, source, &h);
 }
 
-static void mira_close(struct mira *t) {
+void mira_close(struct mira *t) {
     window_close(&t->window);
     window_close(&t->peek);
     arena_free(&t->arena);
@@ -29,7 +29,7 @@ static void mira_close(struct mira *t) {
     }
 }
 
-static bool mira_open(struct mira *t, struct reel_scan *scan, struct reel_error *err) {
+static bool mira_open(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
     *t = (struct mira){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du, .at = MIRA_HEADER};
     t->arena.max = REEL_MODEL_MAX;
     uint64_t size = t->source->size, most = size < UINT64_MAX >> 11 ? size : UINT64_MAX >> 11;
@@ -39,7 +39,7 @@ static bool mira_open(struct mira *t, struct reel_scan *scan, struct reel_error 
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
         t->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
     }
-    return window_open(&t->window, t->source, REEL_WINDOW_BYTES, err) && window_open(&t->peek, t->source, PEEK_BYTES, err);
+    return window_open(&t->window, t->source, window_bytes, err) && window_open(&t->peek, t->source, PEEK_BYTES, err);
 }
 
 static bool tell_header(const struct mira *t, struct reel_error *err) {
@@ -57,23 +57,28 @@ static bool tell_header(const struct mira *t, struct reel_error *err) {
            reel_scan_metadata(t->scan, MIRA_UTC_KEY, bytes_text(utc), err);
 }
 
-static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {
+bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
+    *t = (struct mira){.scan = scan};
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a MIRA tape is one file, here are %u", scan->n_parts);
     }
-    struct mira t __attribute__((cleanup(mira_close)));
-    if (!mira_open(&t, scan, err)) {
+    if (!mira_open(t, scan, window_bytes, err)) {
         return false;
     }
-    size_t look = t.source->size < PEEK_BYTES ? (size_t)t.source->size : PEEK_BYTES;
-    const uint8_t *p = window_at(&t.window, 0, look, err);
+    size_t look = t->source->size < PEEK_BYTES ? (size_t)t->source->size : PEEK_BYTES;
+    const uint8_t *p = window_at(&t->window, 0, look, err);
     if (!p) {
         return false;
     }
-    if (mira_header_read(bytes_of(p, look), t.source, &t.header) == 0) {
+    if (mira_header_read(bytes_of(p, look), t->source, &t->header) == 0) {
         return reel_fail(err, REEL_NOT_MINE, "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
     }
-    if (!tell_header(&t, err) || !mira_walk(&t, err)) {
+    return tell_header(t, err);
+}
+
+static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct mira t __attribute__((cleanup(mira_close)));
+    if (!mira_begin(&t, scan, REEL_WINDOW_BYTES, err) || !mira_walk(&t, err)) {
         return false;
     }
     mira_check(&t);
@@ -96,6 +101,7 @@ const struct reel_format reel_format_mira = {
     .suffixes = (const char *const[]){".tape", NULL},
     .probe = mira_probe,
     .scan = mira_scan,
+    .outline = mira_outline,
     .describe = mira_describe,
     .version = 1,
 };

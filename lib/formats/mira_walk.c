@@ -70,13 +70,13 @@ static bool place_compressed(struct mira *t, struct mira_channel *c, const struc
     return reel_scan_chunk(t->scan, &chunk, &e->chunk, err);
 }
 
-static int64_t absolute(struct mira *t, const struct mira_field *f) {
-    int64_t time;
-    if (__builtin_add_overflow((int64_t)t->header.start_ns, f->message.time, &time)) {
-        mira_count(&t->clamped, f->at);
+int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at) {
+    int64_t absolute;
+    if (__builtin_add_overflow((int64_t)t->header.start_ns, time, &absolute)) {
+        mira_count(&t->clamped, at);
         return INT64_MAX;
     }
-    return time;
+    return absolute;
 }
 
 static void count_message(struct mira *t, struct mira_channel *c, const struct mira_field *f) {
@@ -109,7 +109,7 @@ static bool take_message(struct mira *t, const struct mira_field *f, struct reel
         t->last->guess = c;
     }
     t->last = c;
-    struct reel_entry e = {.time_ns = absolute(t, f), .channel = c->id, .size = f->message.stored, .extra = {f->message.sequence, frame}};
+    struct reel_entry e = {.time_ns = mira_absolute(t, f->message.time, f->at), .channel = c->id, .size = f->message.stored, .extra = {f->message.sequence, frame}};
     if (f->message.compressed && !place_compressed(t, c, f, &e, &placed, err)) {
         return false;
     }

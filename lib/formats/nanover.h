@@ -50,8 +50,10 @@ const char *pack_result_text(enum pack_result r);
 enum pack_kind { PACK_NIL, PACK_BOOL, PACK_INT, PACK_FLOAT, PACK_STR, PACK_BIN, PACK_EXT, PACK_ARRAY, PACK_MAP };
 struct pack_item {
     enum pack_kind kind;
-    bool over;          /* PACK_INT above INT64_MAX: number is right, integer is not */
+    bool over;          /* PACK_INT above INT64_MAX: number is right, integer is not, natural is exact */
+    bool narrow;        /* PACK_FLOAT of 32 bits */
     int64_t integer;    /* PACK_INT, PACK_BOOL */
+    uint64_t natural;   /* PACK_INT that is not negative */
     double number;      /* PACK_INT, PACK_FLOAT */
     uint64_t count;     /* PACK_ARRAY: items, PACK_MAP: pairs; they follow */
     struct bytes bytes; /* PACK_STR, PACK_BIN, PACK_EXT */
@@ -136,6 +138,8 @@ enum pack_result nanover_message_body(struct bytes message, struct nanover_body 
 /* What the elements of a packed frame value are; NANOVER_UNPACKED when values of that key are not packed. */
 enum nanover_packed { NANOVER_UNPACKED, NANOVER_F32, NANOVER_U8, NANOVER_U32 };
 enum nanover_packed nanover_packed_key(struct bytes key);
+/* How many of them make a row: 3 of a position. 1 where there are no rows, or values of that key are not packed. */
+unsigned nanover_packed_columns(struct bytes key);
 
 /* The channel of a list of message types. Texts live in the arena; false: no memory, or over REEL_TEXT_MAX. */
 bool nanover_channel(struct arena *arena, const struct bytes *types, unsigned n_types, struct reel_channel *out);

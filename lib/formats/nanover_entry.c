@@ -140,7 +140,7 @@ static uint64_t types_hash(const struct nanover_message *m) {
     return h ^ h >> 32;
 }
 
-static bool find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
+bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
     uint64_t hash = types_hash(m);
     struct nanover_id *slot = ids_find(&s->channels, hash, err);
     if (!slot) {
@@ -211,7 +211,7 @@ static void check_place(struct nanover_scan *s, uint64_t offset, uint32_t length
 bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
                         bool *kept, struct reel_error *err) {
     uint32_t channel = 0, set = 0;
-    if (!find_channel(s, m, &channel, kept, err)) {
+    if (!nanover_find_channel(s, m, &channel, kept, err)) {
         return false;
     }
     if (!*kept) {

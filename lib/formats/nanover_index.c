@@ -14,21 +14,6 @@ enum {
 
 /* --- an index entry --- */
 
-struct claim {
-    bool sound; /* offset and length are there */
-    uint64_t offset, length;
-    bool has_types;
-    uint64_t n_types;
-    struct cursor types; /* behind the array's header */
-    bool has_frame_index;
-    uint64_t frame_index;
-    bool has_time, float_time;
-    int64_t time_ns;
-    bool own_keys;                     /* in the entry, beside the three */
-    bool own_metadata;                 /* in metadata, beside the three */
-    size_t metadata_at, metadata_size; /* from the entry's first byte */
-};
-
 static bool item_uint(const struct pack_item *v, uint64_t *out) {
     if (v->kind != PACK_INT || v->over || v->integer < 0) {
         return false;
@@ -37,7 +22,7 @@ static bool item_uint(const struct pack_item *v, uint64_t *out) {
     return true;
 }
 
-static void claim_time(struct claim *e, const struct pack_item *v) {
+static void claim_time(struct nanover_claim *e, const struct pack_item *v) {
     const int64_t max_us = NANOVER_TIME_MAX / 1000;
     if (v->kind == PACK_INT && !v->over && v->integer <= max_us && v->integer >= -max_us) {
         e->has_time = true;
@@ -48,7 +33,7 @@ static void claim_time(struct claim *e, const struct pack_item *v) {
     }
 }
 
-static enum pack_result claim_metadata(struct cursor *c, struct claim *e, struct pack_faults *faults) {
+static enum pack_result claim_metadata(struct cursor *c, struct nanover_claim *e, struct pack_faults *faults) {
     struct cursor start = *c;
     struct pack_item map;
     enum pack_result r = pack_read(c, &map);
@@ -81,9 +66,9 @@ static enum pack_result claim_metadata(struct cursor *c, struct claim *e, struct
     return r;
 }
 
-static enum pack_result claim_read(struct cursor *c, struct claim *e) {
+static enum pack_result claim_read(struct cursor *c, struct nanover_claim *e) {
     const uint8_t *start = c->at;
-    *e = (struct claim){.sound = false};
+    *e = (struct nanover_claim){.sound = false};
     struct pack_faults faults = {.text = false};
     struct pack_item map;
     bool has_offset = false, has_length = false;
@@ -120,28 +105,29 @@ static enum pack_result claim_read(struct cursor *c, struct claim *e) {
 
 /* --- the walk over the index --- */
 
-static bool next_claim(struct nanover_walk *w, struct claim *e, enum pack_result *result, uint64_t *begin, struct reel_error *err) {
+bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_t *begin, const char **why, struct reel_error *err) {
     uint64_t left = w->size - w->at < INDEX_ENTRY_MAX ? w->size - w->at : INDEX_ENTRY_MAX;
     uint64_t want = window_held(&w->window, w->at);
-    want = want > 0 ? want : FIRST_READ;
-    for (;;) {
+    *begin = w->at;
+    *why = left == 0 ? "ends before its last entry" : NULL;
+    for (want = want > 0 ? want : FIRST_READ; left > 0; want = want < FIRST_READ ? FIRST_READ : want * 2) {
         want = want < left ? want : left;
         const uint8_t *p = window_at(&w->window, w->at, (size_t)want, err);
         if (!p) {
             return false;
         }
         struct cursor c = cursor_of(bytes_of(p, (size_t)want));
-        *result = claim_read(&c, e);
-        if (*result != PACK_SHORT || want == left) {
-            *begin = w->at;
-            w->at += (uint64_t)(c.at - p);
+        enum pack_result r = claim_read(&c, e);
+        if (r != PACK_SHORT || want == left) {
+            *why = r == PACK_OK ? NULL : pack_result_text(r);
+            w->at += r == PACK_OK ? (uint64_t)(c.at - p) : 0;
             return true;
         }
-        want = want < FIRST_READ ? FIRST_READ : want * 2;
     }
+    return true;
 }
 
-static void compare_claim(struct nanover_scan *s, struct claim *e, const struct nanover_message *m) {
+static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const struct nanover_message *m) {
     bool same = e->n_types == m->n_types;
     for (unsigned i = 0; e->has_types && same && i < m->n_types; i++) {
         struct pack_item item;
@@ -165,7 +151,7 @@ static void compare_claim(struct nanover_scan *s, struct claim *e, const struct 
 }
 
 /* Remembers where the metadata map of the entry is, for writing its own keys again. */
-static void keep_metadata(const struct nanover_walk *w, const struct claim *e, uint64_t begin, struct reel_entry *entry) {
+static void keep_metadata(const struct nanover_walk *w, const struct nanover_claim *e, uint64_t begin, struct reel_entry *entry) {
     uint64_t place = w->base + begin + e->metadata_at;
     if (!e->own_metadata) {
         return;
@@ -178,14 +164,19 @@ static void keep_metadata(const struct nanover_walk *w, const struct claim *e, u
     entry->extra[1] |= (uint64_t)e->metadata_size << 48;
 }
 
-static bool take_claim(struct nanover_walk *w, struct claim *e, uint64_t begin, struct reel_error *err) {
+const char *nanover_claim_problem(const struct nanover_claim *e, uint64_t size) {
+    return !e->sound                                          ? "has no usable offset and length"
+           : e->offset > size || e->length > size - e->offset ? "points outside " NANOVER_MESSAGES
+           : e->length > REEL_MESSAGE_MEMORY_MAX              ? "claims a message of over 1 GiB"
+                                                              : NULL;
+}
+
+static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t begin, struct reel_error *err) {
     struct nanover_scan *s = w->s;
-    if (!e->sound || e->offset > s->size || e->length > s->size - e->offset || e->length > REEL_MESSAGE_MEMORY_MAX) {
-        const char *why = !e->sound                                                  ? "has no usable offset and length"
-                          : e->offset <= s->size && e->length <= s->size - e->offset ? "claims a message of over 1 GiB"
-                                                                                     : "points outside " NANOVER_MESSAGES;
+    const char *problem = nanover_claim_problem(e, s->size);
+    if (problem) {
         reel_scan_finding(s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + begin : 0, 0, "index entry at %" PRIu64 " of index.msgpack %s",
-                          begin, why);
+                          begin, problem);
         return true;
     }
     const uint8_t *p = nanover_scan_bytes(s, e->offset, (size_t)e->length, err);
@@ -227,18 +218,14 @@ static bool index_broken(struct nanover_walk *w, const char *why, struct reel_er
 static bool walk_entries(struct nanover_walk *w, uint64_t count, struct reel_error *err) {
     struct nanover_scan *s = w->s;
     for (uint64_t i = 0; i < count; i++) {
-        struct claim e;
-        enum pack_result r;
-        uint64_t begin = 0;
-        if (w->at >= w->size) {
-            return index_broken(w, "ends before its last entry", err);
-        }
-        if (!next_claim(w, &e, &r, &begin, err)) {
+        struct nanover_claim e;
+        uint64_t begin;
+        const char *why;
+        if (!nanover_index_next(w, &e, &begin, &why, err)) {
             return false;
         }
-        if (r != PACK_OK) {
-            w->at = begin;
-            return index_broken(w, pack_result_text(r), err);
+        if (why) {
+            return index_broken(w, why, err);
         }
         if (!take_claim(w, &e, begin, err)) {
             return false;
@@ -260,7 +247,7 @@ static bool walk_entries(struct nanover_walk *w, uint64_t count, struct reel_err
     return true;
 }
 
-bool nanover_walk_index(struct nanover_walk *w, struct reel_error *err) {
+bool nanover_index_begin(struct nanover_walk *w, uint64_t *count, const char **why, struct reel_error *err) {
     struct pack_item list = {.kind = PACK_NIL};
     size_t head = w->size < 5 ? (size_t)w->size : 5;
     const uint8_t *p = window_at(&w->window, 0, head, err);
@@ -269,9 +256,17 @@ bool nanover_walk_index(struct nanover_walk *w, struct reel_error *err) {
     }
     struct cursor c = cursor_of(bytes_of(p, head));
     enum pack_result r = pack_read(&c, &list);
-    if (r != PACK_OK || list.kind != PACK_ARRAY) {
-        return index_broken(w, r == PACK_OK ? "is no array" : pack_result_text(r), err);
+    *why = r != PACK_OK ? pack_result_text(r) : list.kind != PACK_ARRAY ? "is no array" : NULL;
+    *count = list.count;
+    w->at = *why ? 0 : (uint64_t)(c.at - p);
+    return true;
+}
+
+bool nanover_walk_index(struct nanover_walk *w, struct reel_error *err) {
+    uint64_t count;
+    const char *why;
+    if (!nanover_index_begin(w, &count, &why, err)) {
+        return false;
     }
-    w->at = (uint64_t)(c.at - p);
-    return walk_entries(w, list.count, err);
+    return why ? index_broken(w, why, err) : walk_entries(w, count, err);
 }

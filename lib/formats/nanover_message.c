@@ -9,26 +9,26 @@ enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* below the message's map and the fra
 enum packed_rows { ROWS_OTHER, ROWS_PARTICLE };
 struct packed {
     const char *key;
-    uint8_t key_size, row_bytes;
+    uint8_t key_size, row_bytes, columns;
     enum nanover_packed type;
     enum packed_rows rows;
 };
-#define PACKED(name, bytes, element, kind)                                                                                                        \
-    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .type = (element), .rows = (kind) }
+#define PACKED(name, bytes, across, element, kind)                                                                                                \
+    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .columns = (across), .type = (element), .rows = (kind) }
 static const struct packed packed_keys[] = {
-    PACKED("particle.positions", 12, NANOVER_F32, ROWS_PARTICLE),
-    PACKED("particle.velocities", 12, NANOVER_F32, ROWS_PARTICLE),
-    PACKED("particle.forces", 12, NANOVER_F32, ROWS_PARTICLE),
-    PACKED("particle.forces.system", 12, NANOVER_F32, ROWS_PARTICLE),
-    PACKED("particle.elements", 1, NANOVER_U8, ROWS_PARTICLE),
-    PACKED("particle.colors", 4, NANOVER_U8, ROWS_PARTICLE),
-    PACKED("particle.residues", 4, NANOVER_U32, ROWS_PARTICLE),
-    PACKED("residue.chains", 4, NANOVER_U32, ROWS_OTHER),
-    PACKED("bond.pairs", 8, NANOVER_U32, ROWS_OTHER),
-    PACKED("bond.orders", 1, NANOVER_U8, ROWS_OTHER),
-    PACKED("system.box.vectors", 36, NANOVER_F32, ROWS_OTHER),
-    PACKED("forces.user.index", 4, NANOVER_U32, ROWS_OTHER),
-    PACKED("forces.user.sparse", 12, NANOVER_F32, ROWS_OTHER),
+    PACKED("particle.positions", 12, 3, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.velocities", 12, 3, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.forces", 12, 3, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.forces.system", 12, 3, NANOVER_F32, ROWS_PARTICLE),
+    PACKED("particle.elements", 1, 1, NANOVER_U8, ROWS_PARTICLE),
+    PACKED("particle.colors", 4, 4, NANOVER_U8, ROWS_PARTICLE),
+    PACKED("particle.residues", 4, 1, NANOVER_U32, ROWS_PARTICLE),
+    PACKED("residue.chains", 4, 1, NANOVER_U32, ROWS_OTHER),
+    PACKED("bond.pairs", 8, 2, NANOVER_U32, ROWS_OTHER),
+    PACKED("bond.orders", 1, 1, NANOVER_U8, ROWS_OTHER),
+    PACKED("system.box.vectors", 36, 3, NANOVER_F32, ROWS_OTHER),
+    PACKED("forces.user.index", 4, 1, NANOVER_U32, ROWS_OTHER),
+    PACKED("forces.user.sparse", 12, 3, NANOVER_F32, ROWS_OTHER),
 };
 
 static const struct packed *packed_find(struct bytes key) {
@@ -44,6 +44,10 @@ static const struct packed *packed_find(struct bytes key) {
 enum nanover_packed nanover_packed_key(struct bytes key) {
     const struct packed *p = packed_find(key);
     return p ? p->type : NANOVER_UNPACKED;
+}
+unsigned nanover_packed_columns(struct bytes key) {
+    const struct packed *p = packed_find(key);
+    return p ? p->columns : 1;
 }
 
 /* Hashes of single keys are added up, so that the order of the keys does not matter. */

@@ -46,16 +46,19 @@ static void item_unsigned(struct pack_item *item, uint64_t v) {
     item->kind = PACK_INT;
     item->over = v > INT64_MAX;
     item->integer = item->over ? INT64_MAX : (int64_t)v;
+    item->natural = v;
     item->number = (double)v;
 }
 static void item_signed(struct pack_item *item, uint64_t v, unsigned size) {
     uint64_t sign = UINT64_C(1) << (8 * size - 1);
     item->kind = PACK_INT;
     item->integer = (int64_t)((v ^ sign) - sign);
+    item->natural = item->integer < 0 ? 0 : v;
     item->number = (double)item->integer;
 }
 static void item_float(struct pack_item *item, uint64_t v, unsigned size) {
     item->kind = PACK_FLOAT;
+    item->narrow = size == 4;
     if (size == 4) {
         uint32_t narrow = (uint32_t)v;
         float f;

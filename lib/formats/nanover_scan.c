@@ -16,9 +16,8 @@ enum {
 
 /* --- members --- */
 
-/* How entries and attachments address a member's raw bytes: in the file itself, or in a chunk of its own. */
-static bool address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
-                           struct reel_error *err) {
+bool nanover_address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
+                            struct reel_error *err) {
     *run = (struct reel_chunk){.part = 0, .codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
     *chunk = 0;
     *base = m->offset;
@@ -35,7 +34,7 @@ static bool address_member(struct reel_scan *scan, const struct nanover_member *
 static bool open_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_source **source, uint32_t *chunk,
                         uint64_t *base, struct reel_error *err) {
     struct reel_chunk run;
-    if (!address_member(scan, m, &run, chunk, base, err)) {
+    if (!nanover_address_member(scan, m, &run, chunk, base, err)) {
         return false;
     }
     *source =
@@ -93,8 +92,7 @@ static bool try_member(struct reel_scan *scan, const struct nanover_member *m, u
 }
 
 /* Every other member, as an attachment. */
-static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, struct reel_error *err) {
-    uint64_t budget = EXTRAS_TRIED_MAX;
+static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
     for (size_t i = 0; i < archive->count; i++) {
         const struct nanover_member *m = &archive->members[i];
         bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
@@ -113,7 +111,7 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
         struct reel_attachment a = {.name = name, .media_type = suffix_type(name), .size = m->raw};
         struct reel_chunk run;
         struct reel_error why = {.code = REEL_DAMAGED};
-        if (m->problem || !try_member(scan, m, &budget, &why) || !address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
+        if (m->problem || !try_member(scan, m, &budget, &why) || !nanover_address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 *err = why;
                 return false;
@@ -138,14 +136,9 @@ static void free_scan(struct nanover_scan *s) {
 static inline void reel_auto_free_scan(struct nanover_scan *s) {
     free_scan(s);
 }
-static inline void reel_auto_free_walk(struct nanover_walk *w) {
-    window_close(&w->window);
-    reel_source_free(w->source);
-}
 
-/* The index member as w->source; none when it cannot be had, and then `why` tells. */
-static bool open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
-                       struct reel_error *err) {
+bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
+                        struct reel_error *err) {
     const struct nanover_member *m = archive->index;
     if (!m || m->problem) {
         reel_fail(why, REEL_DAMAGED, "%s", m ? m->problem : "it is missing");
@@ -162,7 +155,7 @@ static bool open_index(struct reel_scan *scan, const struct nanover_archive *arc
     return true;
 }
 
-static bool tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, struct reel_error *err) {
+bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
     const struct nanover_member *m = archive->messages, *index = archive->index;
     reel_scan_container(scan, m->codec == REEL_CODEC_NONE ? "ZIP, stored" : "ZIP, deflated");
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
@@ -174,7 +167,7 @@ static bool tell_archive(struct reel_scan *scan, const struct nanover_archive *a
     }
     char number[32];
     snprintf(number, sizeof number, "%" PRIu64, m->raw);
-    return reel_scan_metadata(scan, "messages.msgpack bytes", bytes_text(number), err) && attach(scan, archive, err);
+    return reel_scan_metadata(scan, "messages.msgpack bytes", bytes_text(number), err) && attach(scan, archive, budget, err);
 }
 
 /* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
@@ -188,9 +181,9 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
     }
     AUTO(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
-    AUTO(free_walk) struct nanover_walk w = {.s = &s};
+    AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
     struct reel_error why = {.code = REEL_OK};
-    if (!open_index(scan, &archive, &w, &why, err)) {
+    if (!nanover_open_index(scan, &archive, &w, &why, err)) {
         return false;
     }
     if (!open_member(scan, m, &s.messages, &s.chunk, &s.base, err)) {
@@ -206,7 +199,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
         return false;
     }
     nanover_quirks_tell(&s);
-    return tell_archive(scan, &archive, err);
+    return nanover_tell_archive(scan, &archive, EXTRAS_TRIED_MAX, err);
 }
 
 /* --- the format --- */
@@ -238,6 +231,7 @@ const struct reel_format reel_format_nanover = {
     .suffixes = (const char *const[]){".nanover.zip", NULL},
     .probe = nanover_probe,
     .scan = nanover_scan,
+    .outline = nanover_outline,
     .state_at = nanover_state_at,
     .version = 1,
 };

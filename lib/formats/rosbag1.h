@@ -1,6 +1,6 @@
 /* What the parts of the ROS bag 0…1.2 reader share: one `struct rosbag1` is one bag being scanned. Layouts: rosbag1_wire.h.
  * scan: recognise, orchestrate · walk: framed records and the hot path · text: text-header logs · names: topics, channels and
- * definitions · resume: where to go on after damage · index: the in-file index proved against the walk. */
+ * definitions · resume: where to go on after damage · index: the in-file index proved against the walk · outline: what the index alone tells. */
 #ifndef REEL_FORMATS_ROSBAG1_H
 #define REEL_FORMATS_ROSBAG1_H
 
@@ -134,6 +134,9 @@ struct rosbag1 {
     uint64_t search_left; /* bytes that searching may still look at, so that it stays linear */
 };
 
+static inline int64_t rosbag1_time(uint32_t sec, uint32_t nsec) {
+    return (int64_t)sec * ROSBAG1_NS_PER_SEC + nsec;
+}
 static inline uint64_t rosbag1_mix(uint64_t a, uint64_t b) {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
@@ -142,6 +145,13 @@ static inline uint64_t rosbag1_mix(uint64_t a, uint64_t b) {
 static inline uint64_t rosbag1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t at) {
     return rosbag1_mix(((uint64_t)sec << 32 | nsec) ^ 0x9e3779b97f4a7c15u, at ^ 0xd1b54a32d192ed03u);
 }
+
+/* scan */
+bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
+void rosbag1_close(struct rosbag1 *bag);
+
+/* outline */
+bool rosbag1_outline(struct reel_scan *scan, struct reel_error *err);
 
 /* names */
 uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size);
@@ -153,12 +163,16 @@ bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /*
 struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
 struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct bytes name);
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
+bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err); /* the connection of a message */
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* hands the definitions over */
 
 /* walk */
 bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record,
                          struct reel_error *err); /* REEL_DAMAGED: no whole record */
 bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
+bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record, struct reel_error *err); /* one that is in bag->window */
+bool rosbag1_is_message(const struct rosbag1_record *record);                                        /* with a proper topic and stamp */
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* tells the clock */
 bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* takes the records that the window holds and templates know */
 bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err);
 bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,

@@ -174,6 +174,17 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
     return c;
 }
 
+bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err) {
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
+    struct bytes key;
+    if (!join(bag, names, 4, &key, err)) {
+        return false;
+    }
+    const struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
+    *defined = c && c->defined;
+    return true;
+}
+
 static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f, struct reel_error *err) {
     if (c->connection->wrapped) {
         c->wrapped = true;

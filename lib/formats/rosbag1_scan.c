@@ -44,7 +44,7 @@ static int rosbag1_probe(struct bytes head, struct reel_source *source) {
     return rosbag1_text_plausible(head, source->size) ? 12 : 0;
 }
 
-static void rosbag1_close(struct rosbag1 *bag) {
+void rosbag1_close(struct rosbag1 *bag) {
     free(bag->channel_table.slots);
     free(bag->connection_table.slots);
     free(bag->type_table.slots);
@@ -56,7 +56,7 @@ static void rosbag1_close(struct rosbag1 *bag) {
     arena_free(&bag->arena);
 }
 
-static bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, struct reel_error *err) {
+bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
     *bag = (struct rosbag1){.scan = scan, .source = scan->parts[0], .index_at = ROSBAG1_NOWHERE, .seed = 0x2545f4914f6cdd1du};
     bag->arena.max = REEL_MODEL_MAX;
     bag->channels_end = &bag->channels;
@@ -68,7 +68,7 @@ static bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, struct ree
         bag->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
     }
     bag->templates = calloc(1, sizeof *bag->templates);
-    return bag->templates ? window_open(&bag->window, bag->source, REEL_WINDOW_BYTES, err) : reel_fail_memory(err);
+    return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
 }
 
 static void tell_counts(struct rosbag1 *bag) {
@@ -107,7 +107,7 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
     struct rosbag1 bag __attribute__((cleanup(rosbag1_close)));
-    if (!rosbag1_open(&bag, scan, err)) {
+    if (!rosbag1_open(&bag, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }
     uint64_t size = bag.source->size;
@@ -139,5 +139,6 @@ const struct reel_format reel_format_rosbag1 = {
     .suffixes = suffixes,
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
+    .outline = rosbag1_outline,
     .version = 1,
 };

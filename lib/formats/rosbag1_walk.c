@@ -56,7 +56,7 @@ bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) 
     return reel_scan_progress(bag->scan, at, bag->source->size, err);
 }
 
-static void first_stamp(struct rosbag1 *bag, uint32_t sec) {
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
     if (sec < ROSBAG1_WALL_SEC_MIN) {
         reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
                         bag->framed ? "stamps start near zero: the clock of a simulation, or time since the recording began"
@@ -67,7 +67,7 @@ static void first_stamp(struct rosbag1 *bag, uint32_t sec) {
 bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,
                      struct reel_error *err) {
     if (bag->messages++ == 0) {
-        first_stamp(bag, sec);
+        rosbag1_first_stamp(bag, sec);
     }
     bag->carried += nsec >= ROSBAG1_NS_PER_SEC;
     struct rosbag1_topic *topic = channel->topic;
@@ -76,7 +76,7 @@ bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const
     }
     topic->sum += rosbag1_entry_hash(sec, nsec, place->at);
     const struct reel_entry entry = {
-        .time_ns = (int64_t)sec * ROSBAG1_NS_PER_SEC + nsec,
+        .time_ns = rosbag1_time(sec, nsec),
         .offset = place->at,
         .channel = channel->model.id,
         .head = place->head,
@@ -195,9 +195,14 @@ static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, c
     return rosbag1_message(bag, channel, &inner, sec, nsec, err);
 }
 
+bool rosbag1_is_message(const struct rosbag1_record *r) {
+    const struct rosbag1_fields *f = &r->fields;
+    return r->op == ROSBAG1_MESSAGE && f->topic.data && f->sec.size == 4 && f->nsec.size == 4 && rosbag1_names_fit(f);
+}
+
 static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
     const struct rosbag1_fields *f = &r->fields;
-    if (!f->topic.data || f->sec.size != 4 || f->nsec.size != 4 || !rosbag1_names_fit(f)) {
+    if (!rosbag1_is_message(r)) {
         loss_of(bag, r, "a message without a proper topic and stamp");
         return true;
     }
@@ -265,7 +270,7 @@ static bool take_file_header(struct rosbag1 *bag, const struct rosbag1_record *r
     return keep_header_fields(bag, r, err);
 }
 
-static bool take_record(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
     if (r->op != ROSBAG1_FILE_HEADER && r->fields.unknown > 0) {
         if (bag->unknown_fields == 0) {
             bag->unknown_fields_at = r->at;
@@ -304,7 +309,7 @@ bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
         struct rosbag1_record record;
         struct reel_error why = {0};
         if (rosbag1_record_read(&bag->window, bag->at, &record, &why)) {
-            if (!take_record(bag, &record, err)) {
+            if (!rosbag1_take(bag, &record, err)) {
                 return false;
             }
             bag->at += (uint64_t)record.head + record.size;

@@ -1,8 +1,8 @@
 /* What the files of the TIDE reader share, and the channel model that the writer shares with them. tide_scan: recognise, the two passes ·
  * tide_blocks: where blocks begin and end · tide_describe: CHAN, TYPE and META · tide_chunk: chunks and their entries · tide_index: INDX
- * held against the entries · tide_model: from a channel's fields to the model's channel · tide_fields: and back · tide_reel: Reel's own
- * notes in a source config. Rule: no order of blocks is assumed. The first pass learns channels, types and metadata from the blocks that
- * hold them, the second takes the messages; both find the same blocks. */
+ * held against the entries · tide_outline: what heads and index say, alone · tide_model: from a channel's fields to the model's channel ·
+ * tide_fields: and back · tide_reel: Reel's own notes in a source config. Rule: no order of blocks is assumed. The first pass learns
+ * channels, types and metadata from the blocks that hold them, the second takes the messages; both find the same blocks. */
 #ifndef REEL_FORMATS_TIDE_H
 #define REEL_FORMATS_TIDE_H
 
@@ -98,6 +98,7 @@ struct tide_places { /* something that is told once, with the first place of it 
 struct tide {
     struct reel_scan *scan;
     struct reel_source *source;
+    struct tide_outline *outline; /* NULL in a scan. In an outline what is damaged is not sought around but refused */
     struct arena arena;
     struct window peek, data; /* for heads of blocks; for entries and rows */
     unsigned major, minor;
@@ -120,6 +121,20 @@ struct tide {
     uint8_t unknown_name[4];
 };
 
+struct tide_index { /* an INDX block */
+    uint64_t rows_at;
+    uint32_t channel, rows;
+};
+struct tide_outline {
+    uint32_t blocks_left; /* whose heads may still be read */
+    struct tide_index *indexes;
+    size_t n_indexes, cap_indexes;
+    uint64_t rows;                     /* of all of them */
+    uint64_t messages;                 /* by the heads of the chunks */
+    uint64_t start_ns, end_ns;         /* by those of chunks with messages */
+    uint64_t first_ns, last_ns, taken; /* by the rows taken so far */
+};
+
 static inline uint64_t tide_mix(uint64_t a, uint64_t b) {
     uint64_t h = (a ^ 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
     h = (h ^ h >> 32 ^ b) * 0xc4ceb9fe1a85ec53u;
@@ -135,6 +150,9 @@ static inline void tide_met(struct tide_places *p, uint64_t at) {
 }
 
 /* tide_scan.c */
+/* Reads the TIDE block of what is zero but for t->outline; the windows read that many bytes at once. To be closed also after a failure. */
+bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t data, struct reel_error *err);
+void tide_log_close(struct tide *t);
 __attribute__((format(printf, 4, 5))) void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...);
 bool tide_progress(struct tide *t, uint64_t at, struct reel_error *err);
 bool tide_no_room(const struct tide *t, struct reel_error *err); /* the arena gave nothing */
@@ -165,5 +183,8 @@ bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_err
 /* tide_index.c */
 bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err);
 void tide_compare_index(struct tide *t);
+
+/* tide_outline.c */
+bool tide_outline(struct reel_scan *scan, struct reel_error *err);
 
 #endif

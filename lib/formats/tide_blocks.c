@@ -148,7 +148,7 @@ static bool own_end(struct tide *t, const struct tide_block *b, uint64_t *end, u
     if (b->tag == TIDE_CHNK && left >= TIDE_CHUNK_HEAD) {
         const uint8_t *p = window_at(&t->peek, body, TIDE_CHUNK_HEAD, err);
         *from = body + TIDE_CHUNK_HEAD;
-        if (!p || p[TIDE_CHUNK_COMPRESSION_AT] != TIDE_PLAIN) {
+        if (!p || p[TIDE_CHUNK_COMPRESSION_AT] != TIDE_PLAIN || t->outline) {
             return p != NULL;
         }
         bool good = tide_chain(t, *from, t->source->size, from, err);
@@ -176,6 +176,9 @@ static bool unknown_block(struct tide *t, struct tide_block *b, uint64_t left, s
 bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err) {
     uint64_t left = t->source->size - at, own = 0, from = 0;
     *b = (struct tide_block){.at = at};
+    if (t->outline && t->outline->blocks_left-- == 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log of too many blocks for an outline: only a scan tells what is in it");
+    }
     if (left < TIDE_BLOCK_HEAD) {
         return true;
     }
@@ -248,6 +251,11 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
 bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err) {
     uint64_t file = t->source->size;
     *found = file;
+    if (t->outline) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the blocks do not follow each other up to the end, at %llu no more: only a scan tells what is there",
+                         (unsigned long long)from);
+    }
     while (from < file && file - from >= TIDE_BLOCK_HEAD) {
         uint64_t left = file - from;
         const uint8_t *p = window_at(&t->peek, from, left < LOOK ? (size_t)left : LOOK, err);

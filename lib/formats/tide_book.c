@@ -1,6 +1,7 @@
 /* Channels, types and metadata as a TIDE log gets them. See tide_write.h for the rule. */
 #include "formats/tide_write.h"
 
+#include "core/sha1.h"
 #include "core/utf8.h"
 
 #include <stdio.h>
@@ -230,11 +231,11 @@ static int compare_hash(const void *key, const void *item) {
 
 /* SHA-1 of the definition, longer while that is what another definition is called. data NULL: no memory. */
 static struct bytes hash_of(struct tide_book *book, struct bytes definition) {
-    enum { ROOM = TIDE_SHA1 + 8 };
+    enum { ROOM = SHA1_SIZE + 8 };
     uint8_t *sum = arena_alloc(&book->arena, ROOM);
-    struct bytes hash = bytes_of(sum, TIDE_SHA1);
+    struct bytes hash = bytes_of(sum, SHA1_SIZE);
     if (sum) {
-        tide_sha1(definition, sum);
+        sha1_of(definition, sum);
     }
     while (sum && hash.size < ROOM) {
         const struct place *p = book->n_native > 0 ? bsearch(&hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;

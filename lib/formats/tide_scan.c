@@ -118,7 +118,7 @@ static bool run(struct tide *t, struct reel_error *err) {
     return true;
 }
 
-static bool open_tide(struct tide *t, struct reel_error *err) {
+static bool open_windows(struct tide *t, size_t peek, size_t data, struct reel_error *err) {
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
         t->seed = seed; /* only keeps hostile ids from colliding: results do not depend on it */
@@ -126,10 +126,39 @@ static bool open_tide(struct tide *t, struct reel_error *err) {
     if (!(t->slots = calloc(TIDE_SLOTS, sizeof *t->slots))) {
         return reel_fail_memory(err);
     }
-    return window_open(&t->peek, t->source, PEEK_BYTES, err) && window_open(&t->data, t->source, DATA_BYTES, err);
+    return window_open(&t->peek, t->source, peek, err) && window_open(&t->data, t->source, data, err);
 }
 
-static void close_tide(struct tide *t) {
+bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t data, struct reel_error *err) {
+    uint8_t head[TIDE_BLOCK_HEAD + TIDE_BODY_NEW];
+    t->scan = scan;
+    t->source = scan->parts[0];
+    t->arena.max = REEL_MODEL_MAX;
+    t->seed = 0x2545f4914f6cdd1du;
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_ARGUMENT, "a TIDE log is one file, not %u", scan->n_parts);
+    }
+    if (t->source->size < sizeof head) {
+        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: %llu bytes", (unsigned long long)t->source->size);
+    }
+    if (!reel_source_read(t->source, 0, head, sizeof head, err)) {
+        return false;
+    }
+    t->major = head[TIDE_BLOCK_HEAD];
+    t->minor = head[TIDE_BLOCK_HEAD + 1];
+    if (memcmp(head, "TIDE", 4) != 0) {
+        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: it does not begin with a TIDE block");
+    }
+    if (t->major > TIDE_MAJOR_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: versions 0.x, 1.x and 2.x are read", t->major, t->minor);
+    }
+    char container[32];
+    snprintf(container, sizeof container, "TIDE %u.%u", t->major, t->minor);
+    reel_scan_container(scan, container);
+    return open_windows(t, peek, data, err) && tide_begin(t, load_u64le(head + 4), err);
+}
+
+void tide_log_close(struct tide *t) {
     window_close(&t->peek);
     window_close(&t->data);
     free(t->channels);
@@ -139,30 +168,9 @@ static void close_tide(struct tide *t) {
 }
 
 static bool tide_scan(struct reel_scan *scan, struct reel_error *err) {
-    struct tide t = {.scan = scan, .source = scan->parts[0], .arena.max = REEL_MODEL_MAX, .seed = 0x2545f4914f6cdd1du};
-    uint8_t head[TIDE_BLOCK_HEAD + TIDE_BODY_NEW];
-    if (scan->n_parts != 1) {
-        return reel_fail(err, REEL_ARGUMENT, "a TIDE log is one file, not %u", scan->n_parts);
-    }
-    if (t.source->size < sizeof head) {
-        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: %llu bytes", (unsigned long long)t.source->size);
-    }
-    if (!reel_source_read(t.source, 0, head, sizeof head, err)) {
-        return false;
-    }
-    t.major = head[TIDE_BLOCK_HEAD];
-    t.minor = head[TIDE_BLOCK_HEAD + 1];
-    if (memcmp(head, "TIDE", 4) != 0) {
-        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: it does not begin with a TIDE block");
-    }
-    if (t.major > TIDE_MAJOR_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: versions 0.x, 1.x and 2.x are read", t.major, t.minor);
-    }
-    char container[32];
-    snprintf(container, sizeof container, "TIDE %u.%u", t.major, t.minor);
-    reel_scan_container(scan, container);
-    bool good = open_tide(&t, err) && tide_begin(&t, load_u64le(head + 4), err) && run(&t, err);
-    close_tide(&t);
+    struct tide t = {.scan = scan};
+    bool good = tide_log_open(&t, scan, PEEK_BYTES, DATA_BYTES, err) && run(&t, err);
+    tide_log_close(&t);
     return good;
 }
 
@@ -173,5 +181,6 @@ const struct reel_format reel_format_tide = {
     .suffixes = (const char *const[]){".tide", ".tid", NULL},
     .probe = tide_probe,
     .scan = tide_scan,
+    .outline = tide_outline,
     .version = 1,
 };

@@ -1,5 +1,5 @@
 /* What the parts of the TIDE writer share: tide_write (head, chunks, the tables) · tide_book (channels and types as they are written) ·
- * tide_sha1. Rule: a channel that came from a TIDE log is written as it was there, where reading it gives it back; any other carries what
+ * tide_accept. Rule: a channel that came from a TIDE log is written as it was there, where reading it gives it back; any other carries what
  * TIDE has no field for in its source config (tide_reel.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
@@ -11,15 +11,12 @@
 enum {
     TIDE_CHUNK_BYTES = 1 << 20, /* entries in a chunk, unless one message alone is larger */
     TIDE_CHUNK_MESSAGES = 16384,
-    TIDE_SHA1 = 20,
     TIDE_NAME_MAX = 255,
     TIDE_SYNTAX_MAX = 255,
     TIDE_TYPE_NAME_MAX = 65535,
     /* A group's note: u64 start, u64 end, u64 raw bytes of the entries, u64 stored bytes, u8 codec. */
     TIDE_NOTE = 33,
 };
-
-void tide_sha1(struct bytes data, uint8_t out[TIDE_SHA1]);
 
 /* The number of every channel in the file, by position: that which it had, when no other one has it. NULL: no memory. */
 uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err);

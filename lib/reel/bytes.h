@@ -38,6 +38,18 @@ static inline uint32_t load_u32le(const uint8_t *p) {
 static inline uint64_t load_u64le(const uint8_t *p) {
     return (uint64_t)load_u32le(p) | (uint64_t)load_u32le(p + 4) << 32;
 }
+static inline float load_f32le(const uint8_t *p) {
+    uint32_t bits = load_u32le(p);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline double load_f64le(const uint8_t *p) {
+    uint64_t bits = load_u64le(p);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 static inline void store_u16le(uint8_t *p, uint16_t v) {
     p[0] = (uint8_t)v;
     p[1] = (uint8_t)(v >> 8);

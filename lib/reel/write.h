@@ -42,6 +42,9 @@ struct reel_write_options {
     enum reel_time_format { REEL_TIME_RFC3339, REEL_TIME_SECONDS, REEL_TIME_MILLISECONDS, REEL_TIME_NANOSECONDS, REEL_TIME_RELATIVE } time_format;
     uint64_t block_bytes;    /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
     uint64_t limit;          /* REEL_STREAMED only: stop after this many messages, 0 = all */
+    bool raw;                /* text targets: payloads as bytes, not decoded */
+    const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
+    uint32_t n_fields;
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
 };
 

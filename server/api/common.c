@@ -168,7 +168,7 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     return true;
 }
 
-enum reel_time_format api_time_format(const struct http_request *r) {
+static enum reel_time_format time_format(const struct http_request *r) {
     static const char *const names[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative"};
     const char *text = http_param(r, "time_format");
     for (unsigned i = 0; text && i < sizeof names / sizeof *names; i++) {
@@ -177,6 +177,54 @@ enum reel_time_format api_time_format(const struct http_request *r) {
         }
     }
     return REEL_TIME_RFC3339;
+}
+
+/* fields=a,b&fields=c */
+static bool read_fields(struct http_request *r, struct api_text *text, uint32_t *n) {
+    const char *values[API_GLOBS_MAX];
+    size_t n_values = http_params(r, "fields", values, API_GLOBS_MAX), size = 1;
+    for (size_t i = 0; i < n_values && i < API_GLOBS_MAX; i++) {
+        size += strlen(values[i]) + 1;
+    }
+    if (!(text->memory = calloc(1, size))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    char *at = text->memory;
+    for (size_t i = 0; i < n_values && i < API_GLOBS_MAX; i++) {
+        at = stpcpy(stpcpy(at, at == text->memory ? "" : ","), values[i]);
+    }
+    for (char *rest = text->memory, *field; (field = strsep(&rest, ","));) {
+        if (*field && *n == API_FIELDS_MAX) {
+            http_reply_bad_param(r, "fields", "at most %d of them", API_FIELDS_MAX);
+            return false;
+        }
+        if (*field) {
+            text->fields[(*n)++] = field;
+        }
+    }
+    return true;
+}
+
+bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out) {
+    const char *decode = http_param(r, "decode");
+    text->memory = NULL;
+    out->time_format = time_format(r);
+    out->raw = decode && strcmp(decode, "none") == 0;
+    out->fields = text->fields;
+    http_param_bool(r, "end_record", &out->separated);
+    if (!read_fields(r, text, &out->n_fields)) {
+        return false;
+    }
+    if (out->raw && out->n_fields > 0) {
+        http_reply_bad_param(r, "fields", "there are none without decoding");
+        return false;
+    }
+    return true;
+}
+
+void api_text_done(struct api_text *text) {
+    free(text->memory);
 }
 
 void api_add_next_link(struct http_request *r, const char *cursor) {

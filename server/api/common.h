@@ -29,8 +29,15 @@ struct api_selection {
 /* topic, exclude_topic, start/from, end/to, every, last, lookback of what spans [first_ns, last_ns]; false: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
-/* time_format as an option of writers. */
-enum reel_time_format api_time_format(const struct http_request *r);
+/* What the parameters of text targets say: decode, fields, time_format, end_record. `out->fields` points into `*text`, which the caller keeps until the render is
+ * open. False: replied. */
+enum { API_FIELDS_MAX = 256 };
+struct api_text {
+    const char *fields[API_FIELDS_MAX];
+    char *memory;
+};
+bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
+void api_text_done(struct api_text *text);
 
 /* "sha256-<base64>" in quotes over the text, for things made from a recording. `out` has room for 64. */
 void api_etag(const char *text, char out[64]);

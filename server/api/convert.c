@@ -9,6 +9,7 @@
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "reel/decode.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
 
@@ -27,8 +28,13 @@ struct conversion {
     const struct reel_writer *writer;
     struct reel_write_options options;
     struct api_selection q;
+    struct api_text text;
     char etag[64];
 };
+
+static void conversion_done(struct conversion *c) {
+    api_text_done(&c->text);
+}
 
 /* Everything the bytes depend on, as text; hashed it is the ETag and the plan's key. */
 static void print_inputs(FILE *f, const struct inputs *in) {
@@ -60,6 +66,12 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     for (uint32_t i = 0; i < s->n_exclude; i++) {
         fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
+    }
+    if (c->writer->needs & REEL_STREAMED) {
+        fprintf(f, "text %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, reel_decodings_version());
+        for (uint32_t i = 0; i < c->options.n_fields; i++) {
+            fprintf(f, ".%s\n", c->options.fields[i]);
+        }
     }
     bool good = fclose(f) == 0;
     if (good) {
@@ -93,10 +105,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const char *compression = http_param(r, "compression");
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
-                                             .start_ns = c->q.has_start ? c->q.selection.start_ns : first,
-                                             .time_format = api_time_format(r)};
-    http_param_bool(r, "end_record", &c->options.separated);
-    return true;
+                                             .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    return api_read_text(r, &c->text, &c->options);
 }
 
 /* ---- what a reply reads from */
@@ -194,7 +204,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 }
 
 static void reply(struct http_request *r, struct inputs *in) {
-    struct conversion c;
+    __attribute__((cleanup(conversion_done))) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false;
     if (!read_conversion(r, in, &c)) {

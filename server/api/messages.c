@@ -12,18 +12,21 @@ struct row_media {
 };
 static const struct row_media medias[] = {
     {"application/x-ndjson", "ndjson", ".ndjson"}, {"application/ndjson", "ndjson", ".ndjson"},         {"application/jsonl", "ndjson", ".ndjson"},
-    {"application/json", "json", ".json"},         {"application/json-seq", "json-seq", ".json-seq"},
+    {"application/json", "json", ".json"},         {"application/json-seq", "json-seq", ".json-seq"}, {"text/csv", "csv", ".csv"},
+    {"application/msgpack", "msgpack", ".msgpack"}, {"text/event-stream", "events", ".events"},
 };
 
 static const struct row_media *choose_media(struct http_request *r) {
-    static const char *const offers[] = {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "application/json-seq", NULL};
+    static const char *const offers[] = {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "application/json-seq",
+                                         "text/csv",              "application/msgpack", "text/event-stream", NULL};
     const char *format = http_param(r, "format"), *media = format ? NULL : http_negotiate(r, offers);
     for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
         if (format ? strcmp(medias[i].format, format) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
             return &medias[i];
         }
     }
-    http_reply_problem(r, 406, "not-acceptable", "messages are given as application/x-ndjson, application/json or application/json-seq");
+    http_reply_problem(r, 406, "not-acceptable", "messages are given as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
+                                                "text/event-stream");
     return NULL;
 }
 
@@ -92,9 +95,9 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         return;
     }
     struct reel_write_options options = {
-        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns, .time_format = api_time_format(r)};
-    http_param_bool(r, "end_record", &options.separated);
-    if (!position(r, stream, &options)) {
+        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
+    __attribute__((cleanup(api_text_done))) struct api_text text = {0};
+    if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
         return;
     }
     struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);

@@ -4,7 +4,7 @@
 #define BASE "/api/v1"
 
 static const char *const recording_states[] = {"scanning", "ready", "failed", "missing", "trashed", NULL};
-static const char *const row_formats[] = {"ndjson", "json", "json-seq", NULL};
+static const char *const row_formats[] = {"ndjson", "json", "json-seq", "csv", "msgpack", "events", NULL};
 static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
 static const char *const decodes[] = {"auto", "none", NULL};
 static const char *const lasts[] = {"per_topic", NULL};
@@ -58,13 +58,17 @@ static const struct http_param delete_params[] = {
         .name = "lookback", .type = HTTP_DURATION, .help = "how far before start last may look"                                                              \
     }
 
+#define TEXT_PARAMS                                                                                                                                          \
+    {.name = "decode", .type = HTTP_CHOICE, .choices = decodes, .help = "none: payloads as {\"$base64\"}"},                                                \
+        {.name = "fields", .type = HTTP_TEXT, .repeats = true, .help = "of each payload only these, by path: pose.position.x,ranges[0]"},                    \
+        {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"}
+
 static const struct http_param messages_params[] = {
     SELECTION_PARAMS,
     {.name = "limit", .type = HTTP_UINT, .help = "stop after so many; a Link header leads on. Without it: all"},
     {.name = "cursor", .type = HTTP_TEXT, .help = "where a limited answer ended"},
-    {.name = "decode", .type = HTTP_CHOICE, .choices = decodes, .help = "none: payloads as {\"$base64\"}"},
+    TEXT_PARAMS,
     {.name = "format", .type = HTTP_CHOICE, .choices = row_formats, .help = "instead of Accept"},
-    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
     {.name = "end_record", .type = HTTP_BOOL, .help = "close with {\"$end\":{\"complete\":true,…}}"},
     {0},
 };
@@ -73,8 +77,7 @@ static const struct http_param message_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "which topic"},
     {.name = "at", .type = HTTP_TIME, .help = "the last message at or before this time"},
     {.name = "index", .type = HTTP_INT, .help = "the message at this place in time order; negative: from the end"},
-    {.name = "decode", .type = HTTP_CHOICE, .choices = decodes, .help = "none: payloads as {\"$base64\"}"},
-    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
+    TEXT_PARAMS,
     {0},
 };
 
@@ -82,7 +85,7 @@ static const struct http_param message_params[] = {
     SELECTION_PARAMS, {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},                                                  \
         {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},                                                                                 \
         {.name = "report", .type = HTTP_BOOL, .help = "say what would be lost instead of converting"},                                                       \
-        {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "of text targets"}, {                                                  \
+        TEXT_PARAMS, {                                                                                                                                       \
         .name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"                                                          \
     }
 

@@ -4,16 +4,22 @@
 #include "cli/cli.h"
 #include "reel/write.h"
 
-enum { FORMAT_RAW = 3, PIECE = 1 << 20 };
+enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
 
-static const char *const formats[] = {"ndjson", "json", "json-seq", "raw", NULL};
-static const char *const extensions[] = {".ndjson", ".json", ".json-seq"};
+static const char *const formats[] = {"ndjson", "json", "json-seq", "csv", "msgpack", "raw", NULL};
+static const char *const extensions[] = {".ndjson", ".json", ".json-seq", ".csv", ".msgpack"};
 static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
 
 struct request {
     int format, time_format;
     uint64_t limit;
+    bool undecoded;
+    struct cli_list fields;
 };
+
+static void request_done(struct request *q) {
+    reel_auto_cli_list_done(&q->fields);
+}
 
 static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out,
                          struct reel_error *err) {
@@ -50,7 +56,8 @@ static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t
     AUTO(reel_stream_free) struct reel_stream *stream = taken;
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {
-        .compression = "", .time_format = (enum reel_time_format)q->time_format, .limit = q->limit, .start_ns = zero_ns};
+        .compression = "", .time_format = (enum reel_time_format)q->time_format, .limit = q->limit, .start_ns = zero_ns,
+        .raw = q->undecoded, .fields = q->fields.items, .n_fields = q->fields.count};
     if (!writer || !reel_writer_accepts(writer, stream, NULL, err)) {
         return false;
     }
@@ -84,7 +91,7 @@ static bool put_messages(const char *path, const struct cli_select *select, cons
 
 static int run(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
-    struct request q = {0};
+    __attribute__((cleanup(request_done))) struct request q = {0};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -96,6 +103,8 @@ static int run(int argc, char **argv) {
          .value = "FORMAT",
          .help = "rows of text, or the payloads alone",
          .choices = formats},
+        {.name = "field", .kind = CLI_LIST, .to = &q.fields, .value = "PATH", .help = "of each payload only this field, as pose.position.x; repeats"},
+        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "payloads as {\"$base64\"}"},
         {.name = "time-format",
          .kind = CLI_CHOICE,
          .to = &q.time_format,
@@ -122,6 +131,6 @@ const struct cli_command cli_cat = {
     .name = "cat",
     .arguments = "FILE [OPTION]…",
     .summary = "messages of a recording, in time order",
-    .details = "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads stand as {\"$base64\":…}.",
+    .details = "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads that are not decoded stand as {\"$base64\":…}.",
     .run = run,
 };

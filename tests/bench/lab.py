@@ -54,6 +54,19 @@ def timed(*command, **options):
     return time.perf_counter() - start, out
 
 
+def measured(*command):
+    """(seconds, peak bytes) of a program. The peak is never below that of this one, from which it came: some 30 MB."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    words = process.stderr.read().decode(errors='replace')
+    process.stderr.close()
+    _, status, used = os.wait4(process.pid, 0)
+    seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise BenchError('%s ended with %d: %s' % (' '.join(command[:2]), process.returncode, words[-400:]))
+    return seconds, used.ru_maxrss << 10
+
+
 def in_turn(rounds, *measures):
     """Each measure `rounds` times, one after the other and every second round backwards, so that what disturbs one disturbs all. The lists."""
     taken = [[] for _ in measures]
@@ -221,8 +234,15 @@ class Lab:
     def small_messages(self, size, version='1.2'):
         return self.bag(version, size, 100, 1000)
 
-    def large_messages(self, size):
-        return self.bag('1.2', size, 100000, 100)
+    def large_messages(self, size, version='1.2'):
+        return self.bag(version, size, 100000, 100)
+
+    def converted(self, path, extension, compression=None):
+        """A recording in another container or compression, by our own converter, and in the page cache."""
+        out = '%s-%s%s' % (os.path.splitext(path)[0], compression or 'plain', extension)
+        run(self.program, 'convert', path, out, *(['--compression', compression] if compression else []), timeout=600)
+        warm(out)
+        return out
 
     def publish(self, path, name):
         """Puts a file where nginx serves it, without a copy; its path there."""

@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple, Optional
 from urllib.parse import quote
 
-from lab import API, BenchError, curl, in_turn, median, pack_of, quantile, run, timed, wait_for
+from lab import API, BenchError, curl, in_turn, measured, median, pack_of, quantile, run, timed, wait_for
 
 RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
 
@@ -44,16 +44,16 @@ def throughput(what, size, ours, peer, limit, samples=None):
 
 # ---- the scan alone
 
+def scanned(lab, path, messages):
+    got = json.loads(lab.tool('bench_scan', path, lab.path('scan.pack')))
+    if got['messages'] != messages or got['damaged']:
+        raise BenchError('the scan found %d of %d messages' % (got['messages'], messages))
+    return got
+
+
 def scan(lab):
     path, messages = lab.small_messages(lab.big)
-
-    def ours():
-        got = json.loads(lab.tool('bench_scan', path, lab.path('scan.pack')))
-        if got['messages'] != messages or got['damaged']:
-            raise BenchError('the scan found %d of %d messages' % (got['messages'], messages))
-        return got
-
-    scans, hashes = in_turn(lab.rounds, ours, lambda: timed('openssl', 'dgst', '-sha256', path)[0])
+    scans, hashes = in_turn(lab.rounds, lambda: scanned(lab, path, messages), lambda: timed('openssl', 'dgst', '-sha256', path)[0])
     seconds = [s['seconds'] for s in scans]
     yield at_most('scan %s, 100-byte messages | openssl sha256' % size_name(lab.big), median(seconds), median(hashes), 0.6, '%.3f s',
                   {'ours_s': seconds, 'peer_s': hashes})
@@ -65,6 +65,71 @@ def scan(lab):
               '<= 64 MB, <= 1.1 x', many <= 64e6 and many <= 1.1 * few)
     each = scans[0]['pack_bytes'] / messages
     yield Row('index, bytes a message', '%.2f B' % each, '', None, '<= 8 B', each <= 8)
+
+
+# ---- bags of version 2.0 and MCAP
+
+def read_by_ros(lab, bag, messages):
+    got = json.loads(lab.tool('bag_loop', bag))
+    if got['messages'] != messages:
+        raise BenchError('librosbag_storage read %d of %d messages' % (got['messages'], messages))
+    return got
+
+
+ROSBAG_INFO = '''
+import sys, time
+import rosbag
+start = time.perf_counter()
+with rosbag.Bag(sys.argv[1]) as bag:
+    info = bag.get_type_and_topic_info()
+print(time.perf_counter() - start, sum(topic.message_count for topic in info.topics.values()))
+'''
+
+
+def info_of_ros(bag, messages):
+    """Seconds python3-rosbag takes to open a bag and to say what is in it, once: it may be long."""
+    seconds, found = run('/usr/bin/python3', '-c', ROSBAG_INFO, bag, timeout=600).split()
+    if int(found) != messages:
+        raise BenchError('python3-rosbag found %s of %d messages' % (found, messages))
+    return float(seconds)
+
+
+def container(lab, what, path, bag, read, messages, small):
+    """One file scanned and converted, a bag to MCAP and MCAP to a bag, beside librosbag_storage that opens `bag`, the same messages, and reads it
+    once. The targets are for small messages; large ones are bytes to write, and reading writes none."""
+    into = 'MCAP' if path == bag else 'bag'
+
+    def convert():
+        out = lab.path('converted.' + into.lower())
+        seconds, peak = measured(lab.program, 'convert', path, out)
+        os.unlink(out)
+        return seconds, peak
+
+    scans, converts, loops = in_turn(lab.rounds, lambda: scanned(lab, path, messages), convert, lambda: read_by_ros(lab, bag, messages))
+    scan_s, convert_s = [s['seconds'] for s in scans], [seconds for seconds, _ in converts]
+    ros_s = [loop['opening'] + loop['seconds'] for loop in loops]
+    limits = 0.5 if small else None, 1.0 if small and path == bag else None
+    for title, ours, limit in (('scan of %s' % what, scan_s, limits[0]), ('%s to %s' % (what, into), convert_s, limits[1])):
+        yield at_most('%s | librosbag_storage reads %s' % (title, read), median(ours), median(ros_s), limit, '%.3f s',
+                      {'ours_s': ours, 'peer_s': ros_s, 'peer_opening_s': [loop['opening'] for loop in loops], 'bytes': os.path.getsize(path)})
+    peak = max([s['peak_bytes'] for s in scans] + [peak for _, peak in converts])
+    yield Row('their peak memory', '%.1f MB' % (peak / 1e6), '', None, '<= 128 MB', peak <= 128e6)
+    if path == bag:
+        yield at_most('scan of %s | python3-rosbag info' % what, median(scan_s), info_of_ros(bag, messages), None, '%.3f s', {})
+
+
+def containers(lab):
+    small = lab.small_messages(lab.big * 3 // 2, '2.0')  # as 1.2 they take one and a half times as much
+    for name, (bag, messages) in (('100-byte', small), ('100-KB', lab.large_messages(lab.big, '2.0'))):
+        lz4 = lab.converted(bag, '.bag', 'lz4')
+        plain, zstd = lab.converted(bag, '.mcap'), lab.converted(bag, '.mcap', 'zstd')
+        sources = (('bag 2.0', bag, bag, 'it'), ('bag 2.0 lz4', lz4, lz4, 'it'),
+                   ('MCAP', plain, bag, 'the bag'), ('MCAP zstd', zstd, lz4, 'the lz4 bag'))
+        for what, path, beside, read in sources:
+            title = '%s, %s of %s messages' % (what, size_name(lab.big), name)
+            yield from container(lab, title, path, beside, read, messages, name == '100-byte')
+        for path in lz4, plain, zstd:
+            os.unlink(path)
 
 
 # ---- bytes in and out
@@ -130,14 +195,7 @@ def small_messages(lab, reel, small):
     bag, messages = lab.small_messages(lab.big, '2.0')
     path = '%s/%s/as/x.mcap' % (API, small)
     size, planning = reel.planned(path)
-
-    def peer():
-        got = json.loads(lab.tool('bag_loop', bag))
-        if got['messages'] != messages:
-            raise BenchError('librosbag_storage read %d of %d messages' % (got['messages'], messages))
-        return got
-
-    a, loops = in_turn(lab.rounds, lambda: download(lab, reel, path, size), peer)
+    a, loops = in_turn(lab.rounds, lambda: download(lab, reel, path, size), lambda: read_by_ros(lab, bag, messages))
     ours, theirs = messages / median(a), messages / median([g['seconds'] for g in loops])
     samples = {'ours_s': a, 'peer_s': [g['seconds'] for g in loops], 'planning_s': planning, 'peer_opening_s': [g['opening'] for g in loops]}
     yield Row('/as/x.mcap, 100-byte messages | librosbag_storage loop', '%.2f M/s' % (ours / 1e6), '%.2f M/s' % (theirs / 1e6), ours / theirs, '>= 4 x',
@@ -270,6 +328,7 @@ def many_clients(lab, reel, nginx):
 def all_rows(lab):
     """Generators of rows, in order; each may fail for itself."""
     yield 'scan', scan(lab)
+    yield 'containers', containers(lab)
     reel, nginx = lab.reel('data'), lab.nginx()
     yield 'uploads', uploads(lab, reel, nginx)
     (_, small), (_, large) = reel.put(lab.small_messages(lab.big)[0], 'small.bag'), reel.put(lab.large_messages(lab.big)[0], 'large.bag')

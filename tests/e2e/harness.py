@@ -199,6 +199,7 @@ def time_ns(text):
 
 
 def payload(row):
+    """Of a row asked for with decode=none."""
     return base64.b64decode(row['data']['$base64'])
 
 

@@ -48,7 +48,7 @@ class CommandLine(unittest.TestCase):
             self.assertIn(word, out)
 
     def test_cat(self):
-        rows = [json.loads(line) for line in reel('cat', self.at('lab.bag'), '--topic', '/odom', '--start', '+1s', '--end', '+2s').stdout.splitlines()]
+        rows = [json.loads(line) for line in reel('cat', self.at('lab.bag'), '--no-decode', '--topic', '/odom', '--start', '+1s', '--end', '+2s').stdout.splitlines()]
         want = [m for m in LAB if m.topic == '/odom' and T0 + SECOND <= m.time < T0 + 2 * SECOND]
         self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in rows], [(m.time, m.payload) for m in want])
 

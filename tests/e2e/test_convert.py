@@ -53,7 +53,7 @@ class Convert(Case):
         self.assertEqual([p for _, p in read_nanover(self.get(self.path('sim', 'as/x.nanover.zip')).body)], [p for _, p in read_nanover(nanover(SIM))])
 
     def test_ndjson_holds_the_source(self):
-        answer = self.get(self.path('lab', 'as/x.ndjson'))
+        answer = self.get(self.path('lab', 'as/x.ndjson?decode=none'))
         self.assertEqual(answer.headers.get_content_type(), 'application/x-ndjson')
         self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in answer.rows()], [(m.time, m.payload) for m in sorted(LAB, key=lambda m: m.time)])
 

@@ -45,7 +45,7 @@ def merged(messages, known):
     return by_topic(messages)
 
 
-# One Python process opens all the bags: it is told a path a line and answers with a line of JSON.
+# What Answering asks of Python.
 ROSBAG_LOOP = r'''
 import hashlib, json, sys, traceback
 import rosbag
@@ -78,28 +78,47 @@ for line in sys.stdin:
 '''
 
 
-class RosbagPython:
-    """Debian's python3-rosbag in a process of its own, since these tests may run under another Python."""
-    name = 'python3-rosbag'
+class Answering:
+    """A reader in a process of its own that opens all the files: a line of JSON for each, [path, unwrap], and one back."""
 
-    def __init__(self):
-        self.process = None
-        if os.path.exists('/usr/lib/python3/dist-packages/rosbag'):
-            self.process = subprocess.Popen(['/usr/bin/python3', '-c', ROSBAG_LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, name, *command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def read(self, path, unwrap):
         self.process.stdin.write(json.dumps([path, unwrap]) + '\n')
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
         if 'error' in answer:
-            raise AssertionError(answer['error'])
+            raise AssertionError('%s: %s' % (self.name, answer['error']))
         return answer
 
     def close(self):
-        if self.process:
-            self.process.stdin.close()
-            self.process.wait()
-            self.process.stdout.close()
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class RosbagNode(Answering):
+    """@foxglove/rosbag, which knows 2.0 only. It stands where prepare() of peer_mcap.py could install it."""
+
+    def __init__(self):
+        super().__init__('@foxglove/rosbag', shutil.which('node'), os.path.join(HERE, 'bag_check.mjs'))
+
+    def read(self, path, unwrap):
+        return {k: of_node(topics) for k, topics in super().read(path, unwrap).items()}
+
+
+def rosbag_python():
+    """Debian's python3-rosbag, None where it is not; these tests may run under another Python."""
+    there = os.path.exists('/usr/lib/python3/dist-packages/rosbag')
+    return Answering('python3-rosbag', '/usr/bin/python3', '-c', ROSBAG_LOOP) if there else None
+
+
+def of_node(topics):
+    """Numbers of 64 bits come from node as text; MCAP knows topics without a message."""
+    return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': int(v['first']), 'last_ns': int(v['last']), 'sha': v['sha256']}
+            for t, v in topics.items() if v['count'] > 0}
 
 
 def bag_storage(path):
@@ -111,8 +130,7 @@ def bag_storage(path):
 def mcap_core(path):
     seen = ran(shutil.which('node'), os.path.join(HERE, 'mcap_check.mjs'), path)
     assert seen['chunks_without_crc'] == 0
-    return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': int(v['first']), 'last_ns': int(v['last']), 'sha': v['sha256']}
-            for t, v in seen['topics'].items() if v['count'] > 0}
+    return of_node(seen['topics'])
 
 
 def nanover_zip(path):

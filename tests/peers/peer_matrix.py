@@ -64,13 +64,16 @@ class Matrix(unittest.TestCase):
         targets = [(t['name'], t['extension'], t.get('version')) for t in cls.server.get(API).json()['targets'] if t['name'] not in ROWS]
         versioned = {name for name, _, version in targets if version}
         cls.targets = [t for t in targets if t[2] or t[0] not in versioned]  # without a version stands for one of those
-        cls.rosbag = readers.RosbagPython()
         cls.no_node = prepare()
+        cls.rosbag = readers.rosbag_python()
+        cls.rosbag_node = None if cls.no_node else readers.RosbagNode()
         cls.table = []
 
     @classmethod
     def tearDownClass(cls):
-        cls.rosbag.close()
+        for reader in cls.rosbag, cls.rosbag_node:
+            if reader:
+                reader.close()
         cls.server.stop()
         shutil.rmtree(cls.folder)
         width = max((len(row[0]) for row in cls.table), default=0)
@@ -93,6 +96,10 @@ class Matrix(unittest.TestCase):
         number = self.server.added(source, data, collection=self.id().rsplit('.', 1)[1])
         info, topics = ours(path)
         self.assertEqual(info['messages'], sum(t['count'] for t in topics.values()))
+        if info['format'] == 'bag2' and self.rosbag_node:
+            with self.subTest('%s itself' % source):
+                self.assertEqual(self.rosbag_node.read(path, False)['topics'], topics)
+                self.table.append((source, '(itself)', info['messages'], 'reel, ' + self.rosbag_node.name))
         for title, name, extension, query in self.variants(source):
             with self.subTest('%s as %s' % (source, title)):
                 answer = self.server.request('GET', '%s/recordings/%s/as/x%s?%s' % (API, number, extension, query), headers=PREFER)
@@ -124,10 +131,11 @@ class Matrix(unittest.TestCase):
         return getattr(self, 'peers_of_' + name)(before, after, info, got)
 
     def peers_of_bag2(self, before, after, info, topics, version=200):
-        """One unwraps what we wrapped, the other knows nothing of that: they must agree on what lies in the bag."""
+        """Two unwrap what we wrapped, librosbag_storage knows nothing of that: they must agree on what lies in the bag."""
         who, plain = [], topics if info['format'] in ('rosbag1', 'bag2') else None
-        if self.rosbag.process:
-            seen = self.rosbag.read(after, unwrap=plain is None)
+        unwrap = plain is None
+        if self.rosbag:
+            seen = self.rosbag.read(after, unwrap)
             self.assertEqual((seen['version'], seen['topics']), (version, topics))
             plain = seen['plain']
             who.append(self.rosbag.name)
@@ -137,6 +145,10 @@ class Matrix(unittest.TestCase):
             if plain is not None:
                 self.assertEqual(seen, plain)
             who.append('librosbag_storage')
+        if self.rosbag_node and version == 200:
+            seen = self.rosbag_node.read(after, unwrap)
+            self.assertEqual((seen['topics'], seen['plain']), (topics, seen['plain'] if plain is None else plain))
+            who.append(self.rosbag_node.name)
         return who
 
     def peers_of_rosbag1(self, before, after, info, topics):

@@ -15,7 +15,7 @@ INSTALLED = os.path.join(HERE, 'node_modules', '.package-lock.json')
 
 
 def prepare():
-    """Installs @mcap/core where it is not; returns why it cannot be."""
+    """Installs the readers of npm where they are not; returns why they cannot be."""
     if not shutil.which('node') or not shutil.which('npm'):
         return 'node and npm are not installed'
     if os.path.exists(INSTALLED) and os.path.getmtime(INSTALLED) >= os.path.getmtime(os.path.join(HERE, 'package-lock.json')):

@@ -40,7 +40,7 @@ static void small(struct toy *toy, enum reel_clock clock) {
     toy_start(toy, clock);
     toy_channel(toy, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "ros1"});
     toy_channel(toy,
-                &(struct reel_channel){.name = "b\\\"\n\x01\x1f\x7f/\xc3\xa4", .type = "T", .encoding = "nanover", .metadata = {pairs, 2}});
+                &(struct reel_channel){.name = "b\\\"\n\x01\x1f\x7f/\xc3\xa4", .type = "T", .encoding = "opaque", .metadata = {pairs, 2}});
     toy_message(toy, 0, T0, 7, "", 0);
     toy_message(toy, 1, T0 + 999999958, 4294967295U, "\xff", 1);
     toy_message(toy, 0, T0 + 1000000000, 9, "ab", 2);
@@ -53,7 +53,7 @@ static void small(struct toy *toy, enum reel_clock clock) {
 #define ROW1                                                                                                                               \
     "{\"topic\":\"b\\\\\\\"\\u000a\\u0001\\u001f\x7f/\xc3\xa4\",\"sequence\":4294967295,\"log_time\":\"2010-05-10T21:14:04.000000000Z\","  \
     "\"publish_time\":\"2010-05-10T21:14:04.000000001Z\",\"callerid\":\"/node "                                                            \
-    "\\\"1\\\"\",\"data\":{\"$base64\":\"/w==\"},\"encoding\":\"nanover\"}"
+    "\\\"1\\\"\",\"data\":{\"$base64\":\"/w==\"},\"encoding\":\"opaque\"}"
 #define ROW2                                                                                                                               \
     "{\"topic\":\"/"                                                                                                                       \
     "a\",\"sequence\":9,\"log_time\":\"2010-05-10T21:14:04.000000042Z\",\"publish_time\":\"2010-05-10T21:14:04.000000043Z\","              \

@@ -1,5 +1,5 @@
-/* SHA-1 (FIPS 180-4) of bytes in memory: names definitions in TIDE 2.0. Nothing here is about security. */
-#include "formats/tide_write.h"
+/* See sha1.h. */
+#include "core/sha1.h"
 
 static uint32_t rotate(uint32_t v, unsigned n) {
     return v << n | v >> (32 - n);
@@ -30,7 +30,7 @@ static void take_block(uint32_t h[5], const uint8_t *p) {
     h[4] += e;
 }
 
-void tide_sha1(struct bytes data, uint8_t out[TIDE_SHA1]) {
+void sha1_of(struct bytes data, uint8_t out[SHA1_SIZE]) {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
     size_t at = 0;
     for (; data.size - at >= 64; at += 64) {
@@ -48,7 +48,7 @@ void tide_sha1(struct bytes data, uint8_t out[TIDE_SHA1]) {
     for (at = 0; at < size; at += 64) {
         take_block(h, last + at);
     }
-    for (size_t i = 0; i < TIDE_SHA1; i++) {
+    for (size_t i = 0; i < SHA1_SIZE; i++) {
         out[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
     }
 }

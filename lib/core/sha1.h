@@ -1,0 +1,11 @@
+/* SHA-1 (FIPS 180-4) of bytes in memory: names definitions in TIDE 2.0 and events of RSB. Nothing here is about security. */
+#ifndef REEL_CORE_SHA1_H
+#define REEL_CORE_SHA1_H
+
+#include "reel/bytes.h"
+
+enum { SHA1_SIZE = 20 };
+
+void sha1_of(struct bytes data, uint8_t out[SHA1_SIZE]);
+
+#endif

@@ -1,0 +1,33 @@
+/* The words for CARLA's numbers. Rule: whoever shows one of them to people takes it from here. */
+#ifndef REEL_DECODE_CARLA_NAMES_H
+#define REEL_DECODE_CARLA_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CARLA_DOORS = 7, CARLA_LIGHTS = 11 };
+
+/* NULL-terminated, by number. */
+extern const char *const carla_type_names[]; /* of actors */
+extern const char *const carla_state_names[];
+extern const char *const carla_scene_names[];
+extern const char *const carla_door_names[];
+extern const char *const carla_attribute_names[]; /* counted from 0 */
+
+/* In the order in which CARLA prints them. */
+struct carla_light {
+    const char *name;
+    uint32_t bit;
+};
+extern const struct carla_light carla_lights[CARLA_LIGHTS];
+
+static inline const char *carla_name_of(const char *const *names, unsigned number) {
+    for (unsigned i = 0; names[i]; i++) {
+        if (i == number) {
+            return names[i];
+        }
+    }
+    return "unknown";
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* Answers that are tables: told row by row to whoever prints or keeps them. */
+#ifndef REEL_TABLE_H
+#define REEL_TABLE_H
+
+#include "reel/bytes.h"
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+enum reel_cell_kind { REEL_CELL_NULL, REEL_CELL_TEXT, REEL_CELL_JSON /* text that is JSON already */, REEL_CELL_INTEGER, REEL_CELL_REAL, REEL_CELL_REAL32, REEL_CELL_BOOL };
+struct reel_cell {
+    enum reel_cell_kind kind;
+    union {
+        struct bytes text;
+        int64_t integer;
+        double real;
+        float real32;
+        bool boolean;
+    };
+};
+static inline struct reel_cell reel_cell_text(struct bytes text) {
+    return (struct reel_cell){.kind = REEL_CELL_TEXT, .text = text};
+}
+static inline struct reel_cell reel_cell_json(struct bytes text) {
+    return (struct reel_cell){.kind = REEL_CELL_JSON, .text = text};
+}
+static inline struct reel_cell reel_cell_integer(int64_t value) {
+    return (struct reel_cell){.kind = REEL_CELL_INTEGER, .integer = value};
+}
+static inline struct reel_cell reel_cell_real(double value) {
+    return (struct reel_cell){.kind = REEL_CELL_REAL, .real = value};
+}
+static inline struct reel_cell reel_cell_real32(float value) { /* of which fewer digits say everything */
+    return (struct reel_cell){.kind = REEL_CELL_REAL32, .real32 = value};
+}
+static inline struct reel_cell reel_cell_bool(bool value) {
+    return (struct reel_cell){.kind = REEL_CELL_BOOL, .boolean = value};
+}
+
+/* Who is told: the columns once, then each row (as many cells, valid during the call), then the end. Units stand in the columns' names (time_s, x_m).
+ * Each returns false to end it all. */
+struct reel_table {
+    bool (*columns)(void *context, const char *const *names, unsigned n); /* the names outlive the table */
+    bool (*row)(void *context, const struct reel_cell *cells, unsigned n);
+    bool (*end)(void *context);
+    void *context;
+};
+
+/* Where text goes; false: no more of it is wanted. */
+struct reel_text_sink {
+    bool (*put)(void *context, const char *text, size_t size);
+    void *context;
+};
+
+/* A table as text: CSV by RFC 4180, a JSON array of objects, or one object a line. Numbers that are not finite stand as NaN, Infinity, -Infinity (strings in
+ * JSON). The sink's context outlives it. */
+enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON };
+struct reel_table_text;
+struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err);
+void reel_table_text_free(struct reel_table_text *text); /* NULL is fine */
+REEL_DEFINE_AUTO(struct reel_table_text, reel_table_text_free);
+const struct reel_table *reel_table_of_text(const struct reel_table_text *text);
+
+#endif

@@ -1,0 +1,79 @@
+/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is the payload. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/cursor.h"
+#include "decode/decoders.h"
+#include "decode/rsb.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct {
+    const char *encoding, *type;
+} kinds[] = {{"rsb", ".p.M"},  {"rsb", "uint64"},   {"rsb", ""},     {"rsb", "utf-8-string"}, {"bytes", "double"},
+             {"bytes", "void"}, {"mira", "std::string"}, {"mira", "long"}, {"mira", "bool"}};
+
+/* Hears how much is told and how deep. */
+struct meter {
+    struct reel_visitor visitor;
+    size_t told, depth;
+};
+static bool hear(struct reel_visitor *v) {
+    ((struct meter *)v)->told++;
+    return true;
+}
+static bool deeper(struct reel_visitor *v) {
+    ((struct meter *)v)->depth++;
+    return hear(v);
+}
+static bool higher(struct reel_visitor *v) {
+    ((struct meter *)v)->depth--;
+    return hear(v);
+}
+static bool bytes(struct reel_visitor *v, struct bytes value) {
+    static volatile uint8_t seen; /* reads every byte told */
+    for (size_t i = 0; i < value.size; i++) {
+        seen = value.data[i];
+    }
+    return hear(v) && seen + 1 > 0;
+}
+static bool natural(struct reel_visitor *v, uint64_t value) {
+    return hear(v) && value + 1 != value;
+}
+static const struct reel_visitor_ops ops = {.begin_map = deeper, .end_map = higher, .begin_list = deeper, .end_list = higher, .null = hear, .key = bytes,
+                                            .text = bytes, .binary = bytes, .natural = natural};
+
+static void must(bool holds, const char *what) {
+    if (!holds) {
+        fprintf(stderr, "%s\n", what);
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct cursor c = cursor_of(bytes_of(data, size));
+    uint8_t kind = cursor_u8(&c) % (sizeof kinds / sizeof *kinds);
+    struct bytes text = cursor_string32(&c);
+    struct bytes payload = bytes_of(c.at, cursor_left(&c));
+    if (c.failed) {
+        return 0;
+    }
+    struct reel_error err = {0};
+    struct grow set = {0};
+    bool compiled = rsb_proto_compile(text, &set, &err);
+    must(compiled == (err.code == REEL_OK), "what is not compiled says why");
+    must(!compiled || rsb_guess_fits(bytes_of(set.data, set.size)), "a compiled text is protobuf");
+    must(set.size < 64 + 600 * text.size, "a compiled text is not far larger");
+    free(set.data);
+    const struct reel_schema schema = {.name = "p.M", .encoding = "proto", .hash = "", .data = text};
+    const struct reel_channel channel = {.name = "/a", .type = kinds[kind].type, .encoding = kinds[kind].encoding, .schemas = &schema, .n_schemas = 1};
+    err = (struct reel_error){0};
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
+    must(d != NULL, err.text);
+    struct meter meter = {.visitor = {&ops}};
+    bool whole = reel_decode(d, payload, &meter.visitor, &err);
+    must(whole == (err.code == REEL_OK), "what is not decoded says why");
+    must(!whole || meter.depth == 0, "what begins ends");
+    must(meter.told < 64 + 16 * payload.size, "no more is told than there are bytes for");
+    return 0;
+}
