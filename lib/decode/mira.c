@@ -2,6 +2,7 @@
  * do not agree to the byte; all else stays bytes. */
 #include "core/cursor.h"
 #include "decode/decoders.h"
+#include "formats/mira_wire.h"
 
 enum kind { KIND_NUMBER, KIND_LONG, KIND_STRING }; /* long: 4 bytes on Windows, else 8 */
 
@@ -29,7 +30,7 @@ static const struct value {
 /* The channel says the byte order of its tape when that is the unusual one: then nothing is told of payloads. */
 static bool is_big(const struct reel_channel *channel) {
     for (size_t i = 0; i < channel->metadata.count; i++) {
-        if (strcmp(channel->metadata.items[i].key, "mira.byte_order") == 0) {
+        if (strcmp(channel->metadata.items[i].key, MIRA_ORDER_KEY) == 0) {
             return strcmp(channel->metadata.items[i].value, "big") == 0;
         }
     }
@@ -82,7 +83,7 @@ static bool fields_of_mira(const void *state, reel_field_visit visit, void *cont
 }
 
 const struct reel_decoding reel_decoding_mira = {
-    .encoding = "mira",
+    .encoding = MIRA_ENCODING,
     .open = open_mira,
     .close = close_mira,
     .decode = decode_mira,

@@ -141,6 +141,10 @@ static bool is_container(const struct pack_item *item) {
     return item->kind == PACK_ARRAY || item->kind == PACK_MAP;
 }
 
+static bool is_level(const struct pack_item *item) { /* of what is told */
+    return is_container(item) || item->kind == PACK_EXT;
+}
+
 bool pack_tell_item(struct pack_tell *t, const struct pack_item *outer, unsigned depth) {
     struct {
         uint64_t left; /* values still to come */
@@ -149,10 +153,10 @@ bool pack_tell_item(struct pack_tell *t, const struct pack_item *outer, unsigned
     struct pack_item item = *outer;
     struct bytes key;
     for (unsigned level = 0;;) {
+        if (is_level(&item) && (level >= depth || level >= REEL_DEPTH_MAX)) {
+            return fail_result(t, t->at.at, PACK_DEEP);
+        }
         if (is_container(&item)) {
-            if (level >= depth || level >= REEL_DEPTH_MAX) {
-                return fail_result(t, t->at.at, PACK_DEEP);
-            }
             stack[level].left = item.count;
             stack[level].map = item.kind == PACK_MAP;
             if (!(stack[level++].map ? visit_begin_map(t->v) : visit_begin_list(t->v))) {

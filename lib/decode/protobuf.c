@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 /* A step is a field of a definition asked for, or one of the payload passed by because fields are not in order. Real messages need 1 or 2 a byte. */
-enum { STEPS_PER_BYTE = 64, STEPS_LEAST = 1 << 16 };
+enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX };
 
 struct walk {
     struct bytes payload;

@@ -118,16 +118,24 @@ struct scope {
     bool implicit;
 };
 
+static bool is_name(struct bytes name) {
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) {
+            return false;
+        }
+    }
+    return name.size > 0;
+}
+
 static bool enter(struct reading *r, const struct scope *outer, struct bytes name, struct scope *inner) {
     size_t dot = outer->size > 0;
-    if (outer->size + dot + name.size >= NAME_MAX || (name.size > 0 && memchr(name.data, 0, name.size))) {
-        return damaged(r, "a name is too long");
+    if (!is_name(name) || outer->size + dot + name.size >= NAME_MAX) {
+        return damaged(r, "a name that is none, or is too long");
     }
     memcpy(inner->name, outer->name, outer->size);
     inner->name[outer->size] = '.';
-    if (name.size > 0) {
-        memcpy(inner->name + outer->size + dot, name.data, name.size);
-    }
+    memcpy(inner->name + outer->size + dot, name.data, name.size);
     inner->size = outer->size + dot + name.size;
     inner->name[inner->size] = '\0';
     inner->implicit = outer->implicit;
@@ -191,10 +199,10 @@ static bool learn_message(struct reading *r, const struct scope *outer, struct b
 }
 
 static bool learn_file(struct reading *r, struct bytes file) {
-    struct scope none = {.size = 0}, scope;
     struct bytes syntax = find_bytes(file, FILE_SYNTAX), features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
-    none.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT;
-    bool good = enter(r, &none, find_bytes(file, FILE_PACKAGE), &scope);
+    struct scope none = {.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT}, scope = none;
+    struct bytes package = find_bytes(file, FILE_PACKAGE);
+    bool good = package.size == 0 || enter(r, &none, package, &scope);
     struct cursor at = cursor_of(file);
     struct proto_field f;
     while (good && pb_next(&at, &f)) {
@@ -292,7 +300,7 @@ static bool read_field(struct reading *r, const struct known *of, struct bytes b
     if (!walked(r, &at)) {
         return false;
     }
-    if (number == 0 || number > PROTO_NUMBER_MAX || type >= PB_TYPES || field->name.size == 0) {
+    if (number == 0 || number > PROTO_NUMBER_MAX || type >= PB_TYPES || !is_name(field->name)) {
         return damaged(r, "a field has no name, number or type");
     }
     field->number = (uint32_t)number;

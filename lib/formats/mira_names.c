@@ -229,7 +229,7 @@ static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_cha
 /* Frame ids first, so that a message's number finds its own; then what the channel had; then the mark of unknown compression. */
 static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     const struct reel_pairs had = model->metadata;
-    struct reel_pair *pairs = keep(t, NULL, (c->n_frames + had.count + 1) * sizeof *pairs, err);
+    struct reel_pair *pairs = keep(t, NULL, (c->n_frames + had.count + 2) * sizeof *pairs, err);
     if (!pairs) {
         return false;
     }
@@ -242,6 +242,9 @@ static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct r
     }
     if (c->unknown > 0) {
         pairs[n++] = (struct reel_pair){MIRA_CODEC_KEY, "unknown"};
+    }
+    if (t->header.big && !is_foreign(c->meta)) {
+        pairs[n++] = (struct reel_pair){MIRA_ORDER_KEY, "big"};
     }
     model->metadata = (struct reel_pairs){.items = pairs, .count = n};
     return true;

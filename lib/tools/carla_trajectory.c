@@ -57,23 +57,23 @@ static bool find_velocity(const struct trajectory *s, double v[3]) {
 
 static bool tell(struct reel_carla *pass, struct reel_error *err) {
     struct trajectory *s = pass->state;
-    const double turn = pass->question.ros_frame ? -1 : 1; /* what is mirrored with the y axis: y itself, pitch and yaw */
+    const double turn = pass->question.ros_frame ? -1 : 1; /* what is mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
     const struct pose *now = &s->now;
     struct reel_cell cells[13] = {
         reel_cell_real(now->time),
         reel_cell_integer((int64_t)now->frame),
         carla_metres(now->location[0], &s->layout),
-        carla_metres(now->location[1] * turn, &s->layout),
+        carla_metres(now->location[1] * turn + 0, &s->layout),
         carla_metres(now->location[2], &s->layout),
         carla_degrees(now->rotation[0], &s->layout),
-        carla_degrees(now->rotation[1] * turn, &s->layout),
-        carla_degrees(now->rotation[2] * turn, &s->layout),
+        carla_degrees(now->rotation[1] * turn + 0, &s->layout),
+        carla_degrees(now->rotation[2] * turn + 0, &s->layout),
     };
     double v[3];
     if (find_velocity(s, v)) {
         cells[8] = reel_cell_real32((float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
         cells[9] = reel_cell_real32((float)v[0]);
-        cells[10] = reel_cell_real32((float)(v[1] * turn));
+        cells[10] = reel_cell_real32((float)(v[1] * turn + 0));
         cells[11] = reel_cell_real32((float)v[2]);
         cells[12] = reel_cell_text(bytes_text(s->moving ? "recorded" : "difference"));
     }

@@ -47,7 +47,7 @@ int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns) {
     enum { WAIT_MAX_S = 60 };
     const char *prefer = http_header(r, "Prefer"), *wait = prefer ? strstr(prefer, "wait=") : NULL;
     if (!wait || wait[5] < '0' || wait[5] > '9') {
-        return usual_ns;
+        return prefer && strstr(prefer, "respond-async") ? 0 : usual_ns;
     }
     unsigned long seconds = strtoul(wait + 5, NULL, 10);
     return (int64_t)(seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S) * 1000000000;

@@ -50,7 +50,7 @@ bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]);
 /* Adds Link: rel="next": the same request with another cursor. */
 void api_add_next_link(struct http_request *r, const char *cursor);
 
-/* How long the client will wait for work: Prefer: wait=N (seconds, at most a minute), else usual_ns. */
+/* How long the client will wait for work: Prefer: wait=N (seconds, at most a minute), respond-async: not at all, else usual_ns. */
 int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns);
 
 /* 503 with Retry-After and the job's address. */

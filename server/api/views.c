@@ -253,7 +253,7 @@ static json_t *text_or_null(const char *text) {
 
 /* How much is known: what the file says of itself, or what a scan has verified; null when neither. */
 static const char *depth_of(const struct catalog_recording *r, const struct reel_index *index) {
-    bool shallow = index ? reel_index_info(index)->shallow : r->state == STATE_SCANNING;
+    bool shallow = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow; /* a row is what its scan has written into it */
     return !r->format || !r->format[0] ? NULL : shallow ? "shallow" : index || r->state == STATE_READY ? "deep" : NULL;
 }
 

@@ -135,3 +135,25 @@ class Upload(Case):
             with self.subTest(name):
                 answer = self.server.request('PUT', '%s/recordings/by-name/lab/%s' % (API, name), SMALL)
                 self.assertIn(answer.status, (400, 404), answer)
+
+    def test_until_its_scan_ends_a_recording_is_what_its_file_says(self):
+        messages = lab_messages(4, blob=2_000_000, salt=77)
+        for attempt in range(5):  # the scan may be quicker than the answer
+            messages[0].time += 1
+            data = bag(messages)
+            name = 'later-%d.bag' % attempt
+            answer = self.server.request('PUT', '%s/recordings/by-name/lab/%s' % (API, name), data, {'Prefer': 'respond-async'})
+            self.assertIn(answer.status, (201, 202), answer)
+            if answer.status == 202:
+                break
+        self.assertEqual(answer.status, 202)
+        said = answer.json()
+        self.assertEqual((said['state'], said['depth'], said['messages'], said['format']), ('scanning', 'shallow', len(messages), 'rosbag1'))
+        self.assertEqual((said['damaged'], said['findings'], said['payload_bytes']), (None, None, None))
+        path = '%s/recordings/%s' % (API, said['id'])
+        rows = self.get(path + '/messages?topic=/odom&decode=none').rows()  # waits for the scan
+        self.assertEqual(len(rows), len([m for m in messages if m.topic == '/odom']))
+        self.assertTrue(eventually(lambda: self.get(path).json()['depth'] == 'deep'))
+        deep = self.get(path).json()
+        self.assertEqual((deep['state'], deep['messages'], deep['damaged'], deep['start_ns']), ('ready', len(messages), False, said['start_ns']))
+        self.assertEqual(self.get(said['job']).json()['state'], 'done')

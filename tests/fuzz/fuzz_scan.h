@@ -1,4 +1,4 @@
-/* One fuzz run of a format: scan the bytes into a pack, open it, read every message and attachment. Whatever the bytes are, nothing may
+/* One fuzz run of a format: outline the bytes, scan them into a pack, open it, read every message and attachment. Whatever the bytes are, nothing may
  * crash, leak or hang; what scan() accepted must be readable. */
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
@@ -47,6 +47,12 @@ static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_
     struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
     format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
+    if (format->outline && reel_scan_outline(&source, 1, format, pack, NULL, &err)) {
+        struct reel_index *outline = reel_index_open(pack, &err);
+        fuzz_expect(outline && reel_index_info(outline)->shallow, "open the outline", &err);
+        reel_index_free(outline);
+    }
+    err = (struct reel_error){0};
     if (!reel_scan_run(&source, 1, format, pack, NULL, &err)) {
         fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
         reel_source_free(source);
