@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/plans.h"
+#include "api/made.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
 
@@ -23,7 +23,7 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && (app->catalog = open_catalog(config->data, err)) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
-              (app->recordings = recordings_new(app, err)) && (app->plans = plans_new(app->jobs, config->cache_bytes / 4, err)) &&
+              (app->recordings = recordings_new(app, err)) && (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
               ingest_resume(app, err);
     if (!ok) {
         app_close(app);
@@ -59,7 +59,7 @@ void app_close(struct app *app) {
         http_server_stop(app->http, app->config.drain_s);
     }
     jobs_close(app->jobs); /* before what they work on */
-    plans_free(app->plans);
+    made_free(app->made);
     recordings_free(app->recordings);
     reel_cache_free(app->cache);
     catalog_close(app->catalog);

@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 struct jobs;
-struct plans;
+struct made;
 struct recordings;
 
 struct app_config {
@@ -25,7 +25,7 @@ struct app {
     struct catalog *catalog;
     struct jobs *jobs;             /* ingest/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: opened recordings, kept while used, least recently used go */
-    struct plans *plans;           /* api/plans.h: plans by ETag, bounded */
+    struct made *made;             /* api/made.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct http_server *http;
     int64_t started_ns;

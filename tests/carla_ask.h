@@ -12,7 +12,8 @@ static inline bool ask_put(void *context, const char *text, size_t size) {
     return true;
 }
 
-/* The whole answer with a NUL, valid until the next call; "error CODE: text" when there is none. form < 0: CARLA's text, else enum reel_table_form. */
+/* The whole answer with a NUL, valid until the next call; "error CODE: text" when there is none. form < 0: CARLA's text, else enum
+ * reel_table_form. */
 static inline const char *ask(struct reel_recording *r, const struct reel_carla_question *question, int form) {
     static struct grow out;
     struct reel_error err = {0};
@@ -20,8 +21,10 @@ static inline const char *ask(struct reel_recording *r, const struct reel_carla_
     bool done = false, good = true;
     out.size = 0;
     const struct reel_text_sink sink = {.put = ask_put, .context = &out};
-    AUTO(reel_table_text_free) struct reel_table_text *rows = form < 0 ? NULL : reel_table_text_new((enum reel_table_form)form, &sink, &err);
-    AUTO(reel_carla_free) struct reel_carla *pass = reel_carla_open(r, question, form < 0 ? &sink : NULL, rows ? reel_table_of_text(rows) : NULL, &err);
+    AUTO(reel_table_text_free)
+    struct reel_table_text *rows = form < 0 ? NULL : reel_table_text_new((enum reel_table_form)form, &sink, &err);
+    AUTO(reel_carla_free)
+    struct reel_carla *pass = reel_carla_open(r, question, form < 0 ? &sink : NULL, rows ? reel_table_of_text(rows) : NULL, &err);
     while (pass && good && !done) {
         good = reel_carla_step(pass, &done, &err);
     }

@@ -202,3 +202,22 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     *count = s->count;
     return true;
 }
+
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context, struct reel_error *err) {
+    AUTO_MEM struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
+    if (!rows) {
+        return reel_fail_memory(err);
+    }
+    uint32_t first = 0, count = 0;
+    for (uint64_t id = 0; id < index->info.n_chunks; id = (uint64_t)first + count) {
+        if (!index_read_chunks(index, (uint32_t)id, rows, &first, &count, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (first + i >= index->info.n_parts && !visit(context, &rows[i])) {
+                return true;
+            }
+        }
+    }
+    return true;
+}

@@ -1,6 +1,6 @@
-/* CARLA packets as values: {"frame":…} for what every frame has one of; records of actors by the actor's number, {"actors":{"24":{…}}}, so that
- * actors.24.location.x stays one actor's whoever else comes and goes; lists of what has no such key. Numbers are those of the file, in its units.
- * Rule: one table says what each packet holds, and one walk reads them all. */
+/* CARLA packets as values: {"frame":…} for what every frame has one of; records of actors by the actor's number, {"actors":{"24":{…}}}, so
+ * that actors.24.location.x stays one actor's whoever else comes and goes; lists of what has no such key. Numbers are those of the file, in
+ * its units. Rule: one table says what each packet holds, and one walk reads them all. */
 #include <stdio.h>
 
 #include "decode/carla_names.h"
@@ -13,32 +13,32 @@ const char *const carla_scene_names[] = {"none", "vehicle", "street", "building"
 const char *const carla_door_names[] = {"Front Left", "Front Right", "Rear Left", "Rear Right", "Hood", "Trunk", "All", NULL};
 const char *const carla_attribute_names[] = {"bool", "int", "float", "string", "color", NULL};
 const struct carla_light carla_lights[CARLA_LIGHTS] = {
-    {"Position", 1},       {"LowBeam", 2},  {"HighBeam", 4},   {"Brake", 8}, {"RightBlinker", 16}, {"LeftBlinker", 32},
-    {"Reverse", 64},       {"Interior", 256}, {"Fog", 128},    {"Special1", 512}, {"Special2", 1024},
+    {"Position", 1}, {"LowBeam", 2},    {"HighBeam", 4}, {"Brake", 8},      {"RightBlinker", 16}, {"LeftBlinker", 32},
+    {"Reverse", 64}, {"Interior", 256}, {"Fog", 128},    {"Special1", 512}, {"Special2", 1024},
 };
 
 /* --- what each packet holds --- */
 
 enum what {
-            U8,
-            FLAG,
-            NAMED, /* u8, then "…_name" by the table `more` */
-            ATTRIBUTE, /* u8: only its name */
-            U32,
-            I32,
-            BITS, /* u32, then "…_on" */
-            U64,
-            F32,
-            F64,
-            XYZ,    /* a vec */
-            RPY,    /* a vec of angles */
-            METRES, /* three floats whatever a vec is */
-            TEXT,
-            LIST,    /* u16 n, n times `more` */
-            LIST32,  /* u32 n */
-            NUMBERS, /* u16 n, n u32 */
-            KEYED,   /* u16 n, n records of a u32 that names them and `more` */
-            KEYED_I32,
+    U8,
+    FLAG,
+    NAMED,     /* u8, then "…_name" by the table `more` */
+    ATTRIBUTE, /* u8: only its name */
+    U32,
+    I32,
+    BITS, /* u32, then "…_on" */
+    U64,
+    F32,
+    F64,
+    XYZ,    /* a vec */
+    RPY,    /* a vec of angles */
+    METRES, /* three floats whatever a vec is */
+    TEXT,
+    LIST,    /* u16 n, n times `more` */
+    LIST32,  /* u32 n */
+    NUMBERS, /* u16 n, n u32 */
+    KEYED,   /* u16 n, n records of a u32 that names them and `more` */
+    KEYED_I32,
 };
 struct part { /* tables end with {0} */
     const char *name;
@@ -48,8 +48,10 @@ struct part { /* tables end with {0} */
 };
 
 #define PARTS static const struct part
-#define P(name, what) {name, what, NULL, ""}
-#define OF(name, what, more) {name, what, more, ""}
+#define P(name, what)                                                                                                                      \
+    { name, what, NULL, "" }
+#define OF(name, what, more)                                                                                                               \
+    { name, what, more, "" }
 PARTS frame_start[] = {P("frame", U64), {"duration", F64, NULL, "s"}, {"elapsed", F64, NULL, "s"}, {0}};
 PARTS frame_end[] = {{0}};
 PARTS visual_time[] = {{"time", F64, NULL, "s"}, {0}};
@@ -57,8 +59,13 @@ PARTS frame_counter[] = {P("frame", U64), {0}};
 PARTS platform_time[] = {{"time", F64, NULL, "s"}, {0}};
 
 PARTS attribute[] = {P("type", ATTRIBUTE), P("id", TEXT), P("value", TEXT), {0}};
-PARTS actor[] = {OF("type", NAMED, carla_type_names), P("location", XYZ),      P("rotation", RPY), P("uid", U32),
-                 P("description", TEXT),       OF("attributes", LIST, attribute), {0}};
+PARTS actor[] = {OF("type", NAMED, carla_type_names),
+                 P("location", XYZ),
+                 P("rotation", RPY),
+                 P("uid", U32),
+                 P("description", TEXT),
+                 OF("attributes", LIST, attribute),
+                 {0}};
 PARTS event_add[] = {{"actors", KEYED, actor, "location cm, rotation deg"}, {0}};
 PARTS event_del[] = {P("actors", NUMBERS), {0}};
 PARTS child[] = {P("parent", U32), {0}};
@@ -76,8 +83,14 @@ PARTS step[] = {P("speed", F32), {0}};
 PARTS walker_animation[] = {{"actors", KEYED, step, "speed cm/s"}, {0}};
 PARTS lights[] = {P("lights", BITS), {0}};
 PARTS vehicle_light[] = {OF("actors", KEYED, lights), {0}};
-PARTS scene[] = {P("intensity", F32), P("red", F32), P("green", F32), P("blue", F32), P("alpha", F32),
-                 P("on", FLAG),         OF("type", NAMED, carla_scene_names), {0}};
+PARTS scene[] = {P("intensity", F32),
+                 P("red", F32),
+                 P("green", F32),
+                 P("blue", F32),
+                 P("alpha", F32),
+                 P("on", FLAG),
+                 OF("type", NAMED, carla_scene_names),
+                 {0}};
 PARTS scene_light[] = {{"lights", KEYED_I32, scene, "intensity lm"}, {0}};
 PARTS wheel[] = {P("wheel", U8), P("steering", F32), P("rotation", F32), {0}};
 PARTS wheels_of[] = {OF("wheels", LIST32, wheel), {0}};
@@ -86,11 +99,21 @@ PARTS pedals[] = {P("speed", F32), P("engine_rotation", F32), {0}};
 PARTS biker[] = {{"actors", KEYED, pedals, "speed cm/s"}, {0}};
 PARTS door_of[] = {P("actor", U32), OF("door", NAMED, carla_door_names), P("open", FLAG), {0}};
 PARTS door[] = {OF("doors", LIST, door_of), {0}};
-PARTS sky[] = {P("cloudiness", F32),        P("precipitation", F32),        P("precipitation_deposits", F32),
-               P("wind_intensity", F32),    P("sun_azimuth_angle", F32), P("sun_altitude_angle", F32),
-               P("fog_density", F32),       P("fog_distance", F32),        P("fog_falloff", F32),
-               P("wetness", F32),           P("scattering_intensity", F32), P("mie_scattering_scale", F32),
-               P("rayleigh_scattering_scale", F32), P("dust_storm", F32),   {0}};
+PARTS sky[] = {P("cloudiness", F32),
+               P("precipitation", F32),
+               P("precipitation_deposits", F32),
+               P("wind_intensity", F32),
+               P("sun_azimuth_angle", F32),
+               P("sun_altitude_angle", F32),
+               P("fog_density", F32),
+               P("fog_distance", F32),
+               P("fog_falloff", F32),
+               P("wetness", F32),
+               P("scattering_intensity", F32),
+               P("mie_scattering_scale", F32),
+               P("rayleigh_scattering_scale", F32),
+               P("dust_storm", F32),
+               {0}};
 PARTS weather[] = {{"weather", LIST, sky, "angles deg"}, {0}};
 
 PARTS motion[] = {P("linear_velocity", XYZ), P("angular_velocity", XYZ), {0}};
@@ -106,9 +129,9 @@ PARTS bones[] = {{"actors", KEYED, bones_of, "location cm, rotation deg"}, {0}};
 PARTS torque[] = {P("rpm", F32), P("torque", F32), {0}};
 PARTS gear[] = {P("ratio", F32), P("down_ratio", F32), P("up_ratio", F32), {0}};
 PARTS steer[] = {P("speed", F32), P("factor", F32), {0}};
-#define WHEEL \
-    P("tire_friction", F32), P("damping_rate", F32), P("max_steer_angle", F32), P("radius", F32), \
-        P("max_brake_torque", F32), P("max_handbrake_torque", F32)
+#define WHEEL                                                                                                                              \
+    P("tire_friction", F32), P("damping_rate", F32), P("max_steer_angle", F32), P("radius", F32), P("max_brake_torque", F32),              \
+        P("max_handbrake_torque", F32)
 PARTS wheel_36[] = {WHEEL, P("position", METRES), {0}};
 PARTS wheel_48[] = {WHEEL,
                     P("lateral_stiffness_max_load", F32),
@@ -116,14 +139,14 @@ PARTS wheel_48[] = {WHEEL,
                     P("longitudinal_stiffness_value", F32),
                     P("position", METRES),
                     {0}};
-#define PHYSICS(wheel) \
-    P("max_rpm", F32), P("moi", F32), P("damping_rate_full_throttle", F32), \
-        P("damping_rate_zero_throttle_clutch_engaged", F32), P("damping_rate_zero_throttle_clutch_disengaged", F32), \
-        P("use_gear_autobox", FLAG), P("clutch_strength", F32), P("final_ratio", F32), P("mass", F32), \
-        P("drag_coefficient", F32), P("center_of_mass", METRES), OF("torque_curve", LIST32, torque), \
-        OF("forward_gears", LIST32, gear), OF("steering_curve", LIST32, steer), OF("wheels", LIST32, wheel), {0}
-PARTS car_36[] = {PHYSICS(wheel_36)};
-PARTS car_48[] = {PHYSICS(wheel_48)};
+#define PHYSICS(wheel)                                                                                                                     \
+    P("max_rpm", F32), P("moi", F32), P("damping_rate_full_throttle", F32), P("damping_rate_zero_throttle_clutch_engaged", F32),           \
+        P("damping_rate_zero_throttle_clutch_disengaged", F32), P("use_gear_autobox", FLAG), P("clutch_strength", F32),                    \
+        P("final_ratio", F32), P("mass", F32), P("drag_coefficient", F32), P("center_of_mass", METRES),                                    \
+        OF("torque_curve", LIST32, torque), OF("forward_gears", LIST32, gear), OF("steering_curve", LIST32, steer),                        \
+        OF("wheels", LIST32, wheel)
+PARTS car_36[] = {PHYSICS(wheel_36), {0}};
+PARTS car_48[] = {PHYSICS(wheel_48), {0}};
 PARTS physics_36[] = {{"actors", KEYED, car_36, "mass kg, center_of_mass m, wheel position cm"}, {0}};
 PARTS physics_48[] = {{"actors", KEYED, car_48, "mass kg, center_of_mass m, wheel position cm"}, {0}};
 
@@ -219,7 +242,8 @@ static bool visit_vec(struct walk *w, const struct part *part) {
     const uint8_t *p = take(w, part, doubles ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT);
     bool goes_on = p && visit_begin_map(w->v);
     for (size_t i = 0; goes_on && i < 3; i++) {
-        goes_on = visit_key_text(w->v, names[i]) && (doubles ? visit_real(w->v, load_f64le(p + 8 * i)) : visit_real32(w->v, load_f32le(p + 4 * i)));
+        goes_on = visit_key_text(w->v, names[i]) &&
+                  (doubles ? visit_real(w->v, load_f64le(p + 8 * i)) : visit_real32(w->v, load_f32le(p + 4 * i)));
     }
     return goes_on && visit_end_map(w->v);
 }
@@ -242,7 +266,8 @@ static bool visit_scalar(struct walk *w, const struct part *part) {
         return visit_text(w->v, bytes_text(carla_name_of(carla_attribute_names, (unsigned)*p - w->state->layout.attributes_from)));
     }
     bool named = part->what == NAMED;
-    return reel_number_tell(w->v, type, p) && (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(carla_name_of(part->more, *p)))));
+    return reel_number_tell(w->v, type, p) &&
+           (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(carla_name_of(part->more, *p)))));
 }
 
 static bool visit_bits(struct walk *w, const struct part *part) {
@@ -329,12 +354,14 @@ static uint32_t wrapped_total(const struct state *state, struct bytes payload) {
 }
 
 static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
-    struct walk w = {.state = state, .c = cursor_of(payload), .payload = payload, .v = v, .err = err, .wrapped = wrapped_total(state, payload)};
+    struct walk w = {
+        .state = state, .c = cursor_of(payload), .payload = payload, .v = v, .err = err, .wrapped = wrapped_total(state, payload)};
     if (!visit_begin_map(v) || !visit_parts(&w, w.state->parts)) {
         return false;
     }
     if (!cursor_done(&w.c)) {
-        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(w.c.at - payload.data), payload.size, cursor_left(&w.c));
+        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(w.c.at - payload.data), payload.size,
+                         cursor_left(&w.c));
     }
     return visit_end_map(v);
 }
@@ -345,7 +372,12 @@ static bool fields(const void *of, reel_field_visit visit, void *context) {
     const struct state *state = of;
     for (const struct part *p = state->parts; p->name; p++) {
         bool number = p->what == U64 || p->what == F64;
-        struct reel_field f = {.path = p->name, .type = p->what == U64 ? "uint64" : p->what == F64 ? "float64" : state->type, .unit = p->unit, .numeric = number};
+        struct reel_field f = {.path = p->name,
+                               .type = p->what == U64   ? "uint64"
+                                       : p->what == F64 ? "float64"
+                                                        : state->type,
+                               .unit = p->unit,
+                               .numeric = number};
         if (!visit(context, &f)) {
             return false;
         }
@@ -353,4 +385,5 @@ static bool fields(const void *of, reel_field_visit visit, void *context) {
     return true;
 }
 
-const struct reel_decoding reel_decoding_carla = {.encoding = "carla", .open = open_channel, .close = free, .decode = decode, .fields = fields, .version = 1};
+const struct reel_decoding reel_decoding_carla = {
+    .encoding = "carla", .open = open_channel, .close = free, .decode = decode, .fields = fields, .version = 1};

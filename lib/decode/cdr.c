@@ -1,5 +1,5 @@
-/* Messages of ROS 2 in CDR: 4 bytes that say how, then numbers at multiples of their own size, counted from behind those 4. Its one rule: bytes are taken by one
- * function, which also steps over the padding. */
+/* Messages of ROS 2 in CDR: 4 bytes that say how, then numbers at multiples of their own size, counted from behind those 4. Its one rule: bytes are
+ * taken by one function, which also steps over the padding. */
 #include <stdlib.h>
 
 #include "decode/decoders.h"
@@ -148,8 +148,8 @@ static bool walk_many(struct cdr *c, const struct msgdef_step *s) {
         return false;
     }
     if (s->many == MSGDEF_LIST && count > s->count) {
-        return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed", r->payload.size - cursor_left(&r->c), r->payload.size,
-                         (int)s->key.size, (const char *)s->key.data, count, s->count);
+        return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed", r->payload.size - cursor_left(&r->c),
+                         r->payload.size, (int)s->key.size, (const char *)s->key.data, count, s->count);
     }
     uint64_t needs = msgdef_bytes(s->least, count);
     if (needs > cursor_left(&r->c)) {

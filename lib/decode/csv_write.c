@@ -328,7 +328,8 @@ static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_er
     put_text(&run->row, run->topics ? ",topic" : "");
     for (uint32_t i = 0; i < field_set_count(run->fields); i++) {
         put_text(&run->row, ",");
-        put_value(&run->row, bytes_text(field_set_name(run->fields, i)));
+        const char *name = field_set_name(run->fields, i);
+        put_value(&run->row, bytes_text(name[0] ? name : "value"));
     }
     put_text(&run->row, run->whole ? ",data\r\n" : "\r\n");
     if (run->row.failed) {

@@ -76,7 +76,7 @@ static bool normal_path(const char *path, char out[FIELD_PATH_MAX]) {
         }
     }
     out[n] = '\0';
-    return *path == '\0' && n > 0;
+    return *path == '\0';
 }
 
 bool field_set_add(struct field_set *set, const char *path, struct reel_error *err) {

@@ -1,5 +1,5 @@
 /* Picking fields out of payloads by their paths: for projections, columns and series. A path is keys and places in lists joined by dots – "pose.position.x",
- * "ranges.0" – and "ranges[0]" is the same as "ranges.0". A path that ends at a map or list means all of it. */
+ * "ranges.0" – and "ranges[0]" is the same as "ranges.0". A path that ends at a map or list means all of it; the empty one means a payload that is a single value. */
 #ifndef REEL_DECODE_FIELDS_H
 #define REEL_DECODE_FIELDS_H
 
@@ -9,7 +9,7 @@ enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 
 /* An immutable set of paths; the place of a path in the list it was made of is its column. */
 struct field_set;
-/* REEL_ARGUMENT: an empty or too long path; REEL_LIMIT: more than FIELDS_MAX. */
+/* REEL_ARGUMENT: too long a path; REEL_LIMIT: more than FIELDS_MAX. */
 struct field_set *field_set_new(const char *const *paths, uint32_t n, struct reel_error *err);
 /* One more path, before the set is used; one that is there already is that column. REEL_ARGUMENT, REEL_LIMIT as above. */
 bool field_set_add(struct field_set *set, const char *path, struct reel_error *err);

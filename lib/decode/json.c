@@ -1,5 +1,5 @@
-/* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items and type are read, and one
- * that is damaged or has more than that tells the fewer fields. */
+/* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items and type are
+ * read, and one that is damaged or has more than that tells the fewer fields. */
 #include "core/arena.h"
 #include "core/limits.h"
 #include "decode/decoders.h"

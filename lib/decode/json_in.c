@@ -307,6 +307,6 @@ bool json_tell(struct bytes text, struct reel_visitor *v, struct reel_error *err
         }
     } while (j.depth > 0);
     skip_space(&j);
-    return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", text.size - cursor_left(&j.at), text.size,
-                                           cursor_left(&j.at));
+    return cursor_done(&j.at) ||
+           reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", text.size - cursor_left(&j.at), text.size, cursor_left(&j.at));
 }

@@ -4,8 +4,8 @@
 
 #include "reel/decode.h"
 
-/* Exactly one value, with white space around it. Integers that fit 64 bits are told as such, other numbers as double; NaN, Infinity and -Infinity, which Python
- * writes, are taken too; half of a surrogate pair becomes the three bytes that UTF-8 would have for it. */
+/* Exactly one value, with white space around it. Integers that fit 64 bits are told as such, other numbers as double; NaN, Infinity and -Infinity,
+ * which Python writes, are taken too; half of a surrogate pair becomes the three bytes that UTF-8 would have for it. */
 bool json_tell(struct bytes text, struct reel_visitor *v, struct reel_error *err);
 
 #endif

@@ -46,8 +46,19 @@ void json_put_string(struct grow *to, struct bytes text) {
     grow_put(to, "\"", 1);
 }
 
+static const char *not_finite(double value) {
+    return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
 static void put_not_finite(struct grow *to, double value) {
-    put_text(to, isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    json_put_string(to, bytes_text(not_finite(value)));
+}
+
+void reel_number_text(double value, char out[REEL_NUMBER_TEXT]) {
+    if (isfinite(value)) {
+        out[shortest_double(value, out)] = '\0'; /* at most 24 characters */
+    } else {
+        strcpy(out, not_finite(value));
+    }
 }
 
 void json_put_real(struct grow *to, double value) {

@@ -1,5 +1,5 @@
-/* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing is told whose type and length
- * do not agree to the byte; all else stays bytes. */
+/* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing is told
+ * whose type and length do not agree to the byte; all else stays bytes. */
 #include "core/cursor.h"
 #include "decode/decoders.h"
 #include "formats/mira_wire.h"
@@ -66,14 +66,16 @@ static bool decode_mira(const void *state, struct bytes payload, struct reel_vis
     const struct value *type = state;
     if (type->kind == KIND_STRING) {
         struct bytes text = string_in(payload);
-        return text.data ? visit_text(v, text) : reel_fail(err, REEL_DAMAGED, "%zu bytes, of which no length of 4 or 8 bytes makes a string", payload.size);
+        return text.data ? visit_text(v, text)
+                         : reel_fail(err, REEL_DAMAGED, "%zu bytes, of which no length of 4 or 8 bytes makes a string", payload.size);
     }
     enum reel_number number = type->number;
     if (type->kind == KIND_LONG && payload.size == 4) {
         number = number == REEL_I64 ? REEL_I32 : REEL_U32;
     }
-    return payload.size == reel_number_size(number) ? reel_number_tell(v, number, payload.data)
-                                                    : reel_fail(err, REEL_DAMAGED, "%zu bytes, where %s has %u", payload.size, type->name, reel_number_size(number));
+    return payload.size == reel_number_size(number)
+               ? reel_number_tell(v, number, payload.data)
+               : reel_fail(err, REEL_DAMAGED, "%zu bytes, where %s has %u", payload.size, type->name, reel_number_size(number));
 }
 
 static bool fields_of_mira(const void *state, reel_field_visit visit, void *context) {

@@ -82,11 +82,23 @@ bool msgdef_set_word(struct msgdef *d, struct msgdef_step *step, struct bytes wo
     static const struct {
         const char *word;
         uint8_t ros1, ros2;
-    } known[] = {{"bool", REEL_BOOL, REEL_BOOL}, {"int8", REEL_I8, REEL_I8}, {"uint8", REEL_U8, REEL_U8}, {"int16", REEL_I16, REEL_I16},
-                 {"uint16", REEL_U16, REEL_U16}, {"int32", REEL_I32, REEL_I32}, {"uint32", REEL_U32, REEL_U32}, {"int64", REEL_I64, REEL_I64},
-                 {"uint64", REEL_U64, REEL_U64}, {"float32", REEL_F32, REEL_F32}, {"float64", REEL_F64, REEL_F64}, {"byte", REEL_I8, REEL_U8},
-                 {"char", REEL_U8, REEL_U8}, {"string", MSGDEF_TEXT, MSGDEF_TEXT}, {"time", MSGDEF_TIME, MSGDEF_TYPE},
-                 {"duration", MSGDEF_DURATION, MSGDEF_TYPE}, {"wstring", MSGDEF_TYPE, MSGDEF_WIDE_TEXT}};
+    } known[] = {{"bool", REEL_BOOL, REEL_BOOL},
+                 {"int8", REEL_I8, REEL_I8},
+                 {"uint8", REEL_U8, REEL_U8},
+                 {"int16", REEL_I16, REEL_I16},
+                 {"uint16", REEL_U16, REEL_U16},
+                 {"int32", REEL_I32, REEL_I32},
+                 {"uint32", REEL_U32, REEL_U32},
+                 {"int64", REEL_I64, REEL_I64},
+                 {"uint64", REEL_U64, REEL_U64},
+                 {"float32", REEL_F32, REEL_F32},
+                 {"float64", REEL_F64, REEL_F64},
+                 {"byte", REEL_I8, REEL_U8},
+                 {"char", REEL_U8, REEL_U8},
+                 {"string", MSGDEF_TEXT, MSGDEF_TEXT},
+                 {"time", MSGDEF_TIME, MSGDEF_TYPE},
+                 {"duration", MSGDEF_DURATION, MSGDEF_TYPE},
+                 {"wstring", MSGDEF_TYPE, MSGDEF_WIDE_TEXT}};
     step->kind = MSGDEF_TYPE;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (bytes_is(word, known[i].word)) {
@@ -265,7 +277,8 @@ bool msgdef_too_long(const struct msgdef_run *r) {
 
 bool msgdef_afford(struct msgdef_run *r, uint64_t count) {
     if (count > REEL_EMPTY_VALUES_MAX - r->empties) {
-        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", place(r), r->payload.size, REEL_EMPTY_VALUES_MAX);
+        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", place(r), r->payload.size,
+                         REEL_EMPTY_VALUES_MAX);
     }
     r->empties += (uint32_t)count;
     return true;

@@ -1,5 +1,5 @@
-/* The definition of a ROS message as a program: for each type the steps that its payload is made of, one a field. ros1.c and cdr.c run it. Made once per channel,
- * immutable then. Its one rule: whatever the text was, nesting ends (REEL_DEPTH_MAX) and every step knows the fewest bytes it takes. */
+/* The definition of a ROS message as a program: for each type the steps that its payload is made of, one a field. ros1.c and cdr.c run it. Made once
+ * per channel, immutable then. Its one rule: whatever the text was, nesting ends (REEL_DEPTH_MAX) and every step knows the fewest bytes it takes. */
 #ifndef REEL_DECODE_MSGDEF_H
 #define REEL_DECODE_MSGDEF_H
 
@@ -9,7 +9,8 @@
 
 enum msgdef_dialect { MSGDEF_ROS1, MSGDEF_ROS2 };
 
-enum msgdef_kind { /* of one value; the numbers stand before these, as in enum reel_number */
+/* Of one value; the numbers stand before these, as in enum reel_number. */
+enum msgdef_kind {
     MSGDEF_TEXT = REEL_F64 + 1,
     MSGDEF_WIDE_TEXT,
     MSGDEF_TIME,
@@ -53,7 +54,7 @@ struct msgdef {
     struct msgdef_type *types;
     struct msgdef_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
-    uint32_t top; /* the payload is one of these */
+    uint32_t top;                 /* the payload is one of these */
     uint32_t *by_name, *by_short; /* places of types, sorted by name, and by its last part without the names that stood before; while linking */
     size_t n_short;
 };

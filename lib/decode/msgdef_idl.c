@@ -1,5 +1,5 @@
-/* Reads definitions in OMG IDL, as far as ROS 2 writes it: modules, structs, typedefs, enums. Its one rule: what it does not know is refused, never guessed; only
- * annotations and constants are passed over. */
+/* Reads definitions in OMG IDL, as far as ROS 2 writes it: modules, structs, typedefs, enums. Its one rule: what it does not know is refused, never
+ * guessed; only annotations and constants are passed over. */
 #include <stdio.h>
 
 #include "core/limits.h"
@@ -11,10 +11,10 @@ struct idl {
     struct msgdef *def;
     const uint8_t *begin, *at, *end;
     uint32_t line;
-    struct bytes token; /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
+    struct bytes token;           /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
     char scope[MSGDEF_NAME_ROOM]; /* "geometry_msgs/msg", "" outside */
-    struct bytes unit;  /* of the next member */
-    bool optional;      /* the next member */
+    struct bytes unit;            /* of the next member */
+    bool optional;                /* the next member */
 };
 
 /* ---- tokens */
@@ -82,7 +82,8 @@ static bool skip(struct idl *p, const char *text) {
     return there;
 }
 static bool refuse(const struct idl *p, enum reel_code code, const char *what, struct reel_error *err) {
-    return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what, (int)(p->token.size < 64 ? p->token.size : 64), (const char *)p->token.data);
+    return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what, (int)(p->token.size < 64 ? p->token.size : 64),
+                     (const char *)p->token.data);
 }
 static bool need(struct idl *p, const char *text, struct reel_error *err) {
     char what[32];
@@ -157,9 +158,9 @@ struct spec {
 static const char *plain_word(struct idl *p) {
     static const struct {
         const char *idl, *ros;
-    } words[] = {{"boolean", "bool"}, {"octet", "uint8"},  {"char", "uint8"},     {"short", "int16"},  {"float", "float32"}, {"int8", "int8"},
-                 {"uint8", "uint8"},  {"int16", "int16"},  {"uint16", "uint16"},  {"int32", "int32"},  {"uint32", "uint32"}, {"int64", "int64"},
-                 {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
+    } words[] = {{"boolean", "bool"},  {"octet", "uint8"}, {"char", "uint8"},    {"short", "int16"},   {"float", "float32"},
+                 {"int8", "int8"},     {"uint8", "uint8"}, {"int16", "int16"},   {"uint16", "uint16"}, {"int32", "int32"},
+                 {"uint32", "uint32"}, {"int64", "int64"}, {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
     bool natural = skip(p, "unsigned");
     if (skip(p, "long")) {
         return skip(p, "long") ? natural ? "uint64" : "int64" : is(p, "double") ? NULL : natural ? "uint32" : "int32";
@@ -179,7 +180,8 @@ static const char *plain_word(struct idl *p) {
 }
 
 static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
-    static const char *const unread[] = {"unsigned", "long", "double", "wchar", "fixed", "any", "map", "sequence", "struct", "union", "enum", "bitset", "bitmask"};
+    static const char *const unread[] = {"unsigned", "long",   "double", "wchar", "fixed",  "any",    "map",
+                                         "sequence", "struct", "union",  "enum",  "bitset", "bitmask"};
     const char *plain = plain_word(p);
     if (plain) {
         strcpy(out->word, plain);
@@ -223,16 +225,20 @@ static bool declarator(struct idl *p, const struct spec *spec, struct bytes name
             return list || is(p, "[") ? refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
         }
     }
-    s->hidden = bytes_is(name, "structure_needs_at_least_one_member"); /* what stands in a message without fields */
-    return msgdef_set_word(p->def, s, bytes_text(spec->word), err);
+    if (!msgdef_set_word(p->def, s, bytes_text(spec->word), err)) {
+        return false;
+    }
+    /* what stands in a message without fields */
+    s->hidden = s->kind == REEL_U8 && s->many == MSGDEF_ONE && bytes_is(name, "structure_needs_at_least_one_member");
+    return true;
 }
 
 /* ---- declarations */
 
 static bool add_type(struct idl *p, struct bytes name, enum msgdef_form form, struct reel_error *err) {
     char path[2 * MSGDEF_NAME_ROOM];
-    int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "", (int)(name.size < MSGDEF_NAME_ROOM ? name.size : MSGDEF_NAME_ROOM),
-                     (const char *)name.data);
+    int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "",
+                     (int)(name.size < MSGDEF_NAME_ROOM ? name.size : MSGDEF_NAME_ROOM), (const char *)name.data);
     struct msgdef_type *t = msgdef_add_type(p->def, bytes_of(path, (size_t)n), err);
     if (t) {
         t->form = (uint8_t)form;

@@ -1,5 +1,5 @@
-/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are passed over, they are in
- * no payload. */
+/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are passed over,
+ * they are in no payload. */
 #include <stdio.h>
 
 #include "core/limits.h"
@@ -142,7 +142,8 @@ static bool read_heading(struct reading *r, struct bytes line, struct reel_error
     return add_type(r, without_blanks(line), err);
 }
 
-/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its calls hold both. */
+/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its calls hold
+ * both. */
 static bool split_service(struct reading *r, struct reel_error *err) {
     struct msgdef *d = r->def;
     char name[MSGDEF_NAME_ROOM + 32], text[3 * sizeof name];
@@ -163,7 +164,8 @@ static bool split_service(struct reading *r, struct reel_error *err) {
     }
     d->types[d->n_types - 1].name = request;
     strcpy(name + size, "_Event");
-    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size, name, (int)size, name);
+    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size, name,
+             (int)size, name);
     if (!msgdef_read_text(d, name, r->whole_names, bytes_text(text), err) ||
         !msgdef_read_text(d, "service_msgs/ServiceEventInfo", r->whole_names,
                           bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {

@@ -1,5 +1,5 @@
-/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only a packed key that
- * stands as its key says is told in rows (a position is one of three), be it packed or a list. */
+/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only a packed
+ * key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
 #include "decode/decoders.h"
 #include "decode/nanover_keys.h"
 #include "decode/pack_tell.h"
@@ -95,7 +95,8 @@ static bool has_type(const struct reel_channel *channel, const char *type) {
 
 static bool nanover_fields(const void *state, reel_field_visit visit, void *context) {
     const struct reel_channel *channel = state;
-    return (!has_type(channel, "frame") || nanover_frame_fields(visit, context)) && (!has_type(channel, "state") || nanover_state_fields(visit, context));
+    return (!has_type(channel, "frame") || nanover_frame_fields(visit, context)) &&
+           (!has_type(channel, "state") || nanover_state_fields(visit, context));
 }
 
 const struct reel_decoding reel_decoding_nanover = {

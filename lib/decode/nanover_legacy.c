@@ -1,9 +1,9 @@
 /* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is as in
- * formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing is kept: of a key that stands
- * twice, which no writer makes, both are told. */
+ * formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing is kept: of a
+ * key that stands twice, which no writer makes, both are told. */
+#include "formats/nanover_legacy.h"
 #include "decode/decoders.h"
 #include "decode/nanover_keys.h"
-#include "formats/nanover_legacy.h"
 #include "formats/nanover_legacy_wire.h"
 #include "formats/nanover_wire.h"
 #include "formats/proto.h"
@@ -20,8 +20,8 @@ struct tell {
 
 /* The end of a walk over the fields of `whole`. */
 static bool walked(struct tell *t, const struct cursor *at, struct bytes whole) {
-    return !at->failed || reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit", whole.size,
-                                    whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
+    return !at->failed || reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
+                                    whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
 }
 
 struct pair {
@@ -271,9 +271,9 @@ static bool tell_all_changes(struct tell *t, bool removals) {
 }
 
 static bool tell_state(struct tell *t) {
-    return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") && visit_begin_map(t->v) &&
-           tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") && visit_begin_list(t->v) && tell_all_changes(t, true) &&
-           visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
+    return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") &&
+           visit_begin_map(t->v) && tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") && visit_begin_list(t->v) &&
+           tell_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
 /* ---- the encoding */

@@ -101,7 +101,8 @@ static struct bytes key_text(const struct pack_item *item, char room[SHORTEST_RO
         return bytes_text(item->kind == PACK_NIL ? "null" : item->integer ? "true" : "false");
     }
     if (item->kind == PACK_INT) {
-        size = (size_t)(item->over ? snprintf(room, SHORTEST_ROOM, "%" PRIu64, item->natural) : snprintf(room, SHORTEST_ROOM, "%" PRIi64, item->integer));
+        size = (size_t)(item->over ? snprintf(room, SHORTEST_ROOM, "%" PRIu64, item->natural)
+                                   : snprintf(room, SHORTEST_ROOM, "%" PRIi64, item->integer));
     } else if (item->kind == PACK_FLOAT && isfinite(item->number)) {
         size = item->narrow ? shortest_float((float)item->number, room) : shortest_double(item->number, room);
     } else if (item->kind == PACK_FLOAT) {
@@ -186,6 +187,6 @@ bool pack_tell_value(struct pack_tell *t, unsigned depth) {
 }
 
 bool pack_tell_end(struct pack_tell *t) {
-    return cursor_done(&t->at) || reel_fail(t->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(t->at.at - t->payload.data), t->payload.size,
-                                            cursor_left(&t->at));
+    return cursor_done(&t->at) || reel_fail(t->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(t->at.at - t->payload.data),
+                                            t->payload.size, cursor_left(&t->at));
 }

@@ -1,8 +1,8 @@
 /* Protobuf payloads by the tables of their definition. Keys are told in the order of field numbers, whatever the order on the wire:
- *   - a repeated field is a list, also when it is empty; a map is a map; a singular field that stands twice counts the last time (of messages too: they are not
- *     merged);
- *   - proto3's plain fields are told with their default where they are absent, because absent is how a zero is written; what has presence (messages, optional,
- *     oneof, proto2) is told where it is there;
+ *   - a repeated field is a list, also when it is empty; a map is a map; a singular field that stands twice counts the last time (of messages too:
+ * they are not merged);
+ *   - proto3's plain fields are told with their default where they are absent, because absent is how a zero is written; what has presence (messages,
+ * optional, oneof, proto2) is told where it is there;
  *   - an enum is its name, or its number where it has none; Timestamp and Duration are {"sec","nsec"};
  *   - fields that the definition lacks are told as "#NUMBER", one by one; groups are passed over.
  * Rule: work is linear in the payload, see STEPS_PER_BYTE. */
@@ -124,8 +124,8 @@ static bool tell_value(struct walk *w, const struct pb_field *s, const struct pr
 struct places {
     struct bytes bytes; /* of the message */
     struct cursor at;
-    bool sorted;        /* fields stand in the order of their numbers: one walk finds all */
-    bool unknown;       /* the definition lacks some */
+    bool sorted;  /* fields stand in the order of their numbers: one walk finds all */
+    bool unknown; /* the definition lacks some */
 };
 
 /* One walk over the message: is it whole, and how do its fields stand? */
@@ -343,8 +343,8 @@ static bool tell_time(struct walk *w, struct bytes bytes) {
     if (at.failed) {
         return fail_at(w, bytes.data, "no time", bytes_of("", 0));
     }
-    return visit_begin_map(w->v) && visit_key_text(w->v, "sec") && visit_integer(w->v, seconds) && visit_key_text(w->v, "nsec") && visit_integer(w->v, ns) &&
-           visit_end_map(w->v);
+    return visit_begin_map(w->v) && visit_key_text(w->v, "sec") && visit_integer(w->v, seconds) && visit_key_text(w->v, "nsec") &&
+           visit_integer(w->v, ns) && visit_end_map(w->v);
 }
 
 static bool tell_message(struct walk *w, const struct pb_message *m, struct bytes bytes, unsigned depth) {

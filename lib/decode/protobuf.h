@@ -7,25 +7,25 @@
 #include "reel/decode.h"
 
 enum pb_type { /* as descriptors number them */
-    PB_DOUBLE = 1,
-    PB_FLOAT,
-    PB_INT64,
-    PB_UINT64,
-    PB_INT32,
-    PB_FIXED64,
-    PB_FIXED32,
-    PB_BOOL,
-    PB_STRING,
-    PB_GROUP,
-    PB_MESSAGE,
-    PB_BYTES,
-    PB_UINT32,
-    PB_ENUM,
-    PB_SFIXED32,
-    PB_SFIXED64,
-    PB_SINT32,
-    PB_SINT64,
-    PB_TYPES,
+               PB_DOUBLE = 1,
+               PB_FLOAT,
+               PB_INT64,
+               PB_UINT64,
+               PB_INT32,
+               PB_FIXED64,
+               PB_FIXED32,
+               PB_BOOL,
+               PB_STRING,
+               PB_GROUP,
+               PB_MESSAGE,
+               PB_BYTES,
+               PB_UINT32,
+               PB_ENUM,
+               PB_SFIXED32,
+               PB_SFIXED64,
+               PB_SINT32,
+               PB_SINT64,
+               PB_TYPES,
 };
 
 struct pb_value { /* of an enum */
@@ -42,7 +42,7 @@ struct pb_field {
     uint32_t number;
     enum pb_type type;
     bool repeated;
-    bool implicit;                    /* where it is absent it has its default: proto3's plain fields */
+    bool implicit; /* where it is absent it has its default: proto3's plain fields */
     struct bytes name;
     const struct pb_message *message; /* NULL: not PB_MESSAGE, or of a message that the definition lacks – told as bytes */
     const struct pb_enum *names;      /* likewise of PB_ENUM – told as numbers */

@@ -1,5 +1,5 @@
-/* The fields that a protobuf definition gives a message. Rule: messages that stand once are gone into, but never into themselves; what may stand any number of times
- * is one field. */
+/* The fields that a protobuf definition gives a message. Rule: messages that stand once are gone into, but never into themselves; what may stand any
+ * number of times is one field. */
 #include "decode/protobuf.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@ struct listing {
 
 static const char *type_of(const struct pb_field *s) {
     static const char *const names[PB_TYPES] = {
-        [PB_DOUBLE] = "double",  [PB_FLOAT] = "float",     [PB_INT64] = "int64",       [PB_UINT64] = "uint64",     [PB_INT32] = "int32",
-        [PB_FIXED64] = "fixed64", [PB_FIXED32] = "fixed32", [PB_BOOL] = "bool",         [PB_STRING] = "string",     [PB_GROUP] = "group",
-        [PB_MESSAGE] = "message", [PB_BYTES] = "bytes",     [PB_UINT32] = "uint32",     [PB_ENUM] = "enum",         [PB_SFIXED32] = "sfixed32",
-        [PB_SFIXED64] = "sfixed64", [PB_SINT32] = "sint32", [PB_SINT64] = "sint64",
+        [PB_DOUBLE] = "double",     [PB_FLOAT] = "float",     [PB_INT64] = "int64",   [PB_UINT64] = "uint64", [PB_INT32] = "int32",
+        [PB_FIXED64] = "fixed64",   [PB_FIXED32] = "fixed32", [PB_BOOL] = "bool",     [PB_STRING] = "string", [PB_GROUP] = "group",
+        [PB_MESSAGE] = "message",   [PB_BYTES] = "bytes",     [PB_UINT32] = "uint32", [PB_ENUM] = "enum",     [PB_SFIXED32] = "sfixed32",
+        [PB_SFIXED64] = "sfixed64", [PB_SINT32] = "sint32",   [PB_SINT64] = "sint64",
     };
     if (s->message && s->message->form != PB_PLAIN) {
         return s->message->form == PB_ENTRY ? "map" : s->message->form == PB_TIME ? "time" : "duration";

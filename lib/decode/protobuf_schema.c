@@ -1,44 +1,44 @@
-/* A FileDescriptorSet as tables. Rule: two walks – the first learns the names of all messages and enums, the second their fields – so that definitions may refer to
- * each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a ceiling. */
+/* A FileDescriptorSet as tables. Rule: two walks – the first learns the names of all messages and enums, the second their fields – so that
+ * definitions may refer to each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a ceiling. */
 #include "decode/protobuf.h"
 
 #include "core/grow.h"
 #include "core/limits.h"
 
 enum { /* fields of descriptor.proto */
-    SET_FILE = 1,
-    FILE_PACKAGE = 2,
-    FILE_MESSAGE = 4,
-    FILE_ENUM = 5,
-    FILE_OPTIONS = 8,
-    FILE_SYNTAX = 12,
-    FILE_FEATURES = 50, /* in its options */
-    MESSAGE_NAME = 1,
-    MESSAGE_FIELD = 2,
-    MESSAGE_NESTED = 3,
-    MESSAGE_ENUM = 4,
-    MESSAGE_OPTIONS = 7,
-    OPTIONS_MAP_ENTRY = 7,
-    FIELD_NAME = 1,
-    FIELD_NUMBER = 3,
-    FIELD_LABEL = 4,
-    FIELD_TYPE = 5,
-    FIELD_TYPE_NAME = 6,
-    FIELD_OPTIONS = 8,
-    FIELD_ONEOF = 9,
-    FIELD_FEATURES = 21, /* in its options */
-    LABEL_REPEATED = 3,
-    FEATURES_PRESENCE = 1,
-    PRESENCE_IMPLICIT = 2,
-    ENUM_NAME = 1,
-    ENUM_VALUE = 2,
-    VALUE_NAME = 1,
-    VALUE_NUMBER = 2,
+       SET_FILE = 1,
+       FILE_PACKAGE = 2,
+       FILE_MESSAGE = 4,
+       FILE_ENUM = 5,
+       FILE_OPTIONS = 8,
+       FILE_SYNTAX = 12,
+       FILE_FEATURES = 50, /* in its options */
+       MESSAGE_NAME = 1,
+       MESSAGE_FIELD = 2,
+       MESSAGE_NESTED = 3,
+       MESSAGE_ENUM = 4,
+       MESSAGE_OPTIONS = 7,
+       OPTIONS_MAP_ENTRY = 7,
+       FIELD_NAME = 1,
+       FIELD_NUMBER = 3,
+       FIELD_LABEL = 4,
+       FIELD_TYPE = 5,
+       FIELD_TYPE_NAME = 6,
+       FIELD_OPTIONS = 8,
+       FIELD_ONEOF = 9,
+       FIELD_FEATURES = 21, /* in its options */
+       LABEL_REPEATED = 3,
+       FEATURES_PRESENCE = 1,
+       PRESENCE_IMPLICIT = 2,
+       ENUM_NAME = 1,
+       ENUM_VALUE = 2,
+       VALUE_NAME = 1,
+       VALUE_NUMBER = 2,
 
-    NESTED_MAX = 32,           /* messages defined in messages */
-    NAME_MAX = 512,            /* a name with its package */
-    DEFINITIONS_MAX = 1 << 16, /* messages; enums */
-    TABLES_MAX = 64 << 20,     /* memory of all tables */
+       NESTED_MAX = 32,           /* messages defined in messages */
+       NAME_MAX = 512,            /* a name with its package */
+       DEFINITIONS_MAX = 1 << 16, /* messages; enums */
+       TABLES_MAX = 64 << 20,     /* memory of all tables */
 };
 
 /* A message or enum whose name is known. */
@@ -333,8 +333,8 @@ static bool read_message(struct reading *r, const struct known *of, struct pb_me
     }
     m->fields = fields;
     m->n = (uint32_t)n;
-    m->form = strcmp(m->name, "google.protobuf.Timestamp") == 0                           ? PB_TIME
-              : strcmp(m->name, "google.protobuf.Duration") == 0                          ? PB_DURATION
+    m->form = strcmp(m->name, "google.protobuf.Timestamp") == 0                            ? PB_TIME
+              : strcmp(m->name, "google.protobuf.Duration") == 0                           ? PB_DURATION
               : find_number(find_bytes(of->body, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) != 0 ? PB_ENTRY
                                                                                            : PB_PLAIN;
     return true;

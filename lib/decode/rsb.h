@@ -1,6 +1,6 @@
-/* What the parts of the decoder of RSB events share: rsb (the event around a payload) · rsb_values (payloads of fundamental type) · rsb_guess (protobuf without its
- * definition) · rsb_proto (the text of a definition, compiled). Rule: an event that can be read is told whole; a payload that does not fit its type is told as bytes
- * in it. */
+/* What the parts of the decoder of RSB events share: rsb (the event around a payload) · rsb_values (payloads of fundamental type) · rsb_guess
+ * (protobuf without its definition) · rsb_proto (the text of a definition, compiled). Rule: an event that can be read is told whole; a payload that
+ * does not fit its type is told as bytes in it. */
 #ifndef REEL_DECODE_RSB_H
 #define REEL_DECODE_RSB_H
 
@@ -15,8 +15,8 @@ bool rsb_value_fits(const struct rsb_value *type, struct bytes data);
 bool rsb_value_tell(const struct rsb_value *type, struct bytes data, struct reel_visitor *v); /* data that fits */
 struct reel_field rsb_value_field(const struct rsb_value *type, const char *path);
 
-/* ---- protobuf by field number: varints are naturals, 4 and 8 bytes are floating point, bytes are text, a map or binary, whatever they look like. Repeated fields
- * are lists where their values stand together, as all serializers write them. */
+/* ---- protobuf by field number: varints are naturals, 4 and 8 bytes are floating point, bytes are text, a map or binary, whatever they look like.
+ * Repeated fields are lists where their values stand together, as all serializers write them. */
 
 bool rsb_guess_fits(struct bytes message);
 bool rsb_guess_tell(struct bytes message, struct reel_visitor *v); /* a message that fits */

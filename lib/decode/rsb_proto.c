@@ -1,28 +1,25 @@
-/* The text of protobuf definitions, as RSB writes it into a log, compiled into a FileDescriptorSet. Rule: two passes over the same grammar, the first learns the names
- * of messages and enums, the second emits with every type resolved; what is not understood is an error, never a guess.
+/* The text of protobuf definitions, as RSB writes it into a log, compiled into a FileDescriptorSet. Rule: two passes over the same grammar, the first
+ * learns the names of messages and enums, the second emits with every type resolved; what is not understood is an error, never a guess.
  *
- * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1 name, 3 number, 4 label,
- * 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
-#include <ctype.h>
+ * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1 name, 3
+ * number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
 #include <stdio.h>
 
 #include "core/arena.h"
-#include "core/cursor.h"
 #include "core/limits.h"
 #include "decode/rsb.h"
+#include "decode/rsb_words.h"
 
 enum { TYPE_MESSAGE = 11, TYPE_ENUM = 14, LABEL_OPTIONAL = 1, LABEL_REQUIRED = 2, LABEL_REPEATED = 3 };
 
 struct name {
-    const char *full; /* "package.Outer.Inner" */
+    const char *full;  /* "package.Outer.Inner" */
     const uint8_t *at; /* where it is defined */
     uint32_t type;
 };
 
 struct parse {
-    struct cursor c;
-    struct bytes text, token; /* the token is empty at the end */
-    const uint8_t *token_at;
+    struct words *w;
     bool emit; /* the second pass */
     struct arena arena;
     struct name *names;
@@ -34,114 +31,6 @@ struct parse {
     struct reel_error *err;
 };
 
-/* ---- words */
-
-static bool wrong(struct parse *p, const char *what) {
-    return reel_fail(p->err, REEL_DAMAGED, "proto text, byte %zu of %zu: %s", (size_t)(p->token_at - p->text.data), p->text.size, what);
-}
-
-static bool is_word(uint8_t c) {
-    return isalnum(c) || c == '_' || c == '.';
-}
-
-static uint8_t ahead(const struct parse *p, size_t by) {
-    return cursor_left(&p->c) > by ? p->c.at[by] : 0;
-}
-
-static void skip_space(struct parse *p) {
-    while (!cursor_done(&p->c)) {
-        if (isspace(ahead(p, 0))) {
-            cursor_u8(&p->c);
-        } else if (ahead(p, 0) == '/' && ahead(p, 1) == '/') {
-            const uint8_t *end = memchr(p->c.at, '\n', cursor_left(&p->c));
-            cursor_take(&p->c, end ? (size_t)(end - p->c.at) : cursor_left(&p->c));
-        } else if (ahead(p, 0) == '/' && ahead(p, 1) == '*') {
-            const uint8_t *end = memmem(p->c.at + 2, cursor_left(&p->c) - 2, "*/", 2);
-            cursor_take(&p->c, end ? (size_t)(end - p->c.at) + 2 : cursor_left(&p->c));
-        } else {
-            return;
-        }
-    }
-}
-
-/* A word or number, a text with its quotes, or one other character. */
-static void next(struct parse *p) {
-    skip_space(p);
-    p->token_at = p->c.at;
-    uint8_t first = ahead(p, 0);
-    cursor_take(&p->c, !cursor_done(&p->c));
-    if (is_word(first)) {
-        while (is_word(ahead(p, 0))) {
-            cursor_u8(&p->c);
-        }
-    } else if (first == '"' || first == '\'') {
-        while (!cursor_done(&p->c) && ahead(p, 0) != first) {
-            cursor_take(&p->c, ahead(p, 0) == '\\' && cursor_left(&p->c) > 1 ? 2 : 1);
-        }
-        cursor_take(&p->c, !cursor_done(&p->c));
-    }
-    p->token = bytes_of(p->token_at, (size_t)(p->c.at - p->token_at));
-}
-
-static bool at_end(const struct parse *p) {
-    return p->token.size == 0;
-}
-static bool is(const struct parse *p, const char *text) {
-    return bytes_is(p->token, text);
-}
-static bool expect(struct parse *p, const char *text) {
-    if (!is(p, text)) {
-        char what[32];
-        snprintf(what, sizeof what, "\"%s\" is expected", text);
-        return wrong(p, what);
-    }
-    next(p);
-    return true;
-}
-
-static bool take_word(struct parse *p, struct bytes *word) {
-    *word = p->token;
-    if (at_end(p) || !is_word(p->token.data[0])) {
-        return wrong(p, "a name is expected");
-    }
-    next(p);
-    return true;
-}
-
-static bool take_number(struct parse *p, int64_t *number) {
-    char digits[24] = "";
-    bool minus = is(p, "-");
-    if (minus) {
-        next(p);
-    }
-    if (at_end(p) || p->token.size >= sizeof digits || !isdigit(p->token.data[0])) {
-        return wrong(p, "a number is expected");
-    }
-    memcpy(digits, p->token.data, p->token.size);
-    char *end;
-    long long value = strtoll(digits, &end, 0);
-    if (*end != '\0' || value > INT32_MAX) {
-        return wrong(p, "not a number of 32 bits");
-    }
-    *number = minus ? -value : value;
-    next(p);
-    return true;
-}
-
-/* To the end of a statement, or of its block. */
-static bool skip_statement(struct parse *p) {
-    for (size_t open = 0; !at_end(p);) {
-        bool last = open == 0 ? is(p, ";") : open == 1 && is(p, "}");
-        open += is(p, "{");
-        open -= open > 0 && is(p, "}");
-        next(p);
-        if (last) {
-            return true;
-        }
-    }
-    return wrong(p, "a statement has no end");
-}
-
 /* ---- names */
 
 static bool enter(struct parse *p, struct bytes name, size_t *outer) {
@@ -149,8 +38,8 @@ static bool enter(struct parse *p, struct bytes name, size_t *outer) {
     if (p->scope_size + name.size + 2 > sizeof p->scope) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", RSB_PROTO_NAME_MAX);
     }
-    p->scope_size += (size_t)snprintf(p->scope + p->scope_size, sizeof p->scope - p->scope_size, "%s%.*s", p->scope_size > 0 ? "." : "", (int)name.size,
-                                      (const char *)name.data);
+    p->scope_size += (size_t)snprintf(p->scope + p->scope_size, sizeof p->scope - p->scope_size, "%s%.*s", p->scope_size > 0 ? "." : "",
+                                      (int)name.size, (const char *)name.data);
     return true;
 }
 
@@ -201,7 +90,8 @@ static const struct name *resolve(const struct parse *p, struct bytes type) {
     bool whole = type.data[0] == '.';
     for (size_t scope = whole ? 0 : p->scope_size;; scope--) {
         if (scope == 0 || scope == p->scope_size || p->scope[scope] == '.') {
-            snprintf(full, sizeof full, "%.*s%s%.*s", (int)scope, p->scope, scope > 0 ? "." : "", (int)(type.size - whole), (const char *)type.data + whole);
+            snprintf(full, sizeof full, "%.*s%s%.*s", (int)scope, p->scope, scope > 0 ? "." : "", (int)(type.size - whole),
+                     (const char *)type.data + whole);
             const struct name *found = find(p, full);
             if (found || scope == 0) {
                 return found;
@@ -246,23 +136,23 @@ static void end_part(struct parse *p, size_t begin) {
 
 /* "[packed = true, deprecated = false]", or nothing. */
 static bool parse_options(struct parse *p, bool *packed) {
-    if (!is(p, "[")) {
+    if (!words_is(p->w, "[")) {
         return true;
     }
-    for (next(p); !at_end(p) && !is(p, "]");) {
-        bool is_packed = is(p, "packed");
-        next(p);
-        if (is_packed && is(p, "=")) {
-            next(p);
-            *packed = is(p, "true");
+    for (words_next(p->w); !words_end(p->w) && !words_is(p->w, "]");) {
+        bool is_packed = words_is(p->w, "packed");
+        words_next(p->w);
+        if (is_packed && words_is(p->w, "=")) {
+            words_next(p->w);
+            *packed = words_is(p->w, "true");
         }
     }
-    return expect(p, "]");
+    return words_expect(p->w, "]");
 }
 
 static uint32_t scalar_type(struct bytes type) {
-    static const char *const scalars[] = {"",       "double", "float", "int64", "uint64", "int32",    "fixed64",  "fixed32", "bool",
-                                          "string", "",       "",      "bytes", "uint32", "",         "sfixed32", "sfixed64", "sint32", "sint64"};
+    static const char *const scalars[] = {"", "double", "float", "int64",  "uint64", "int32",    "fixed64",  "fixed32", "bool",  "string",
+                                          "", "",       "bytes", "uint32", "",       "sfixed32", "sfixed64", "sint32",  "sint64"};
     for (uint32_t i = 1; i < sizeof scalars / sizeof *scalars; i++) {
         if (scalars[i][0] && bytes_is(type, scalars[i])) {
             return i;
@@ -277,7 +167,7 @@ static bool emit_field(struct parse *p, int label, struct bytes type, struct byt
     if (!scalar && !named) {
         char what[128];
         snprintf(what, sizeof what, "the type \"%.*s\" is not defined", (int)(type.size < 64 ? type.size : 64), (const char *)type.data);
-        return wrong(p, what);
+        return words_wrong(p->w, what);
     }
     size_t field = begin_part(p, 2);
     put_text(p, 1, name);
@@ -300,38 +190,40 @@ static bool emit_field(struct parse *p, int label, struct bytes type, struct byt
 
 /* [label] type name = number [options]; */
 static bool parse_field(struct parse *p, bool emit) {
-    int label = is(p, "repeated") ? LABEL_REPEATED : is(p, "required") ? LABEL_REQUIRED : LABEL_OPTIONAL;
-    if (label != LABEL_OPTIONAL || is(p, "optional")) {
-        next(p);
+    int label = words_is(p->w, "repeated") ? LABEL_REPEATED : words_is(p->w, "required") ? LABEL_REQUIRED : LABEL_OPTIONAL;
+    if (label != LABEL_OPTIONAL || words_is(p->w, "optional")) {
+        words_next(p->w);
     }
-    if (is(p, "group")) {
-        return wrong(p, "groups are not supported");
+    if (words_is(p->w, "group")) {
+        return words_wrong(p->w, "groups are not supported");
     }
     struct bytes type, name;
     int64_t number;
     bool packed = false;
-    if (!take_word(p, &type) || !take_word(p, &name) || !expect(p, "=") || !take_number(p, &number) || !parse_options(p, &packed)) {
+    if (!words_take(p->w, &type) || !words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) ||
+        !parse_options(p, &packed)) {
         return false;
     }
     if (number < 1 || number >= 1 << 29) {
-        return wrong(p, "a field number that protobuf does not have");
+        return words_wrong(p->w, "a field number that protobuf does not have");
     }
-    return (!emit || emit_field(p, label, type, name, number, packed)) && expect(p, ";");
+    return (!emit || emit_field(p, label, type, name, number, packed)) && words_expect(p->w, ";");
 }
 
 static bool parse_enum_values(struct parse *p, bool emit) {
-    while (!at_end(p) && !is(p, "}")) {
+    while (!words_end(p->w) && !words_is(p->w, "}")) {
         struct bytes name;
         int64_t number;
         bool unheard;
-        if (is(p, ";")) {
-            next(p);
-        } else if (is(p, "option") || is(p, "reserved")) {
-            if (!skip_statement(p)) {
+        if (words_is(p->w, ";")) {
+            words_next(p->w);
+        } else if (words_is(p->w, "option") || words_is(p->w, "reserved")) {
+            if (!words_skip_statement(p->w)) {
                 return false;
             }
         } else {
-            if (!take_word(p, &name) || !expect(p, "=") || !take_number(p, &number) || !parse_options(p, &unheard) || !expect(p, ";")) {
+            if (!words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) || !parse_options(p, &unheard) ||
+                !words_expect(p->w, ";")) {
                 return false;
             }
             size_t value = emit ? begin_part(p, 2) : 0;
@@ -349,11 +241,11 @@ static bool parse_message_body(struct parse *p, bool emit);
 
 /* message NAME {…} or enum NAME {…}, as field `field` of what is around it. `emit`: that is emitted. */
 static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit) {
-    const uint8_t *at = p->token_at;
+    const uint8_t *at = p->w->token_at;
     struct bytes name;
     size_t outer;
-    next(p);
-    if (!take_word(p, &name) || !enter(p, name, &outer)) {
+    words_next(p->w);
+    if (!words_take(p->w, &name) || !enter(p, name, &outer)) {
         return false;
     }
     if (++p->depth > RSB_PROTO_DEPTH_MAX) {
@@ -368,7 +260,7 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     if (emit) {
         put_text(p, 1, name);
     }
-    if (!expect(p, "{") || !(type == TYPE_ENUM ? parse_enum_values(p, emit) : parse_message_body(p, emit)) || !expect(p, "}")) {
+    if (!words_expect(p->w, "{") || !(type == TYPE_ENUM ? parse_enum_values(p, emit) : parse_message_body(p, emit)) || !words_expect(p->w, "}")) {
         return false;
     }
     if (emit) {
@@ -381,31 +273,32 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
 
 static bool parse_oneof(struct parse *p, bool emit) {
     struct bytes name;
-    next(p);
-    if (!take_word(p, &name) || !expect(p, "{")) {
+    words_next(p->w);
+    if (!words_take(p->w, &name) || !words_expect(p->w, "{")) {
         return false;
     }
-    while (!at_end(p) && !is(p, "}")) {
-        if (!(is(p, "option") ? skip_statement(p) : parse_field(p, emit))) {
+    while (!words_end(p->w) && !words_is(p->w, "}")) {
+        if (!(words_is(p->w, "option") ? words_skip_statement(p->w) : parse_field(p, emit))) {
             return false;
         }
     }
-    return expect(p, "}");
+    return words_expect(p->w, "}");
 }
 
 static bool parse_member(struct parse *p, bool emit) {
-    if (is(p, "message") || is(p, "enum")) {
-        return is(p, "message") ? parse_type(p, TYPE_MESSAGE, 3, emit) : parse_type(p, TYPE_ENUM, 4, emit);
+    if (words_is(p->w, "message") || words_is(p->w, "enum")) {
+        return words_is(p->w, "message") ? parse_type(p, TYPE_MESSAGE, 3, emit) : parse_type(p, TYPE_ENUM, 4, emit);
     }
-    if (is(p, "oneof")) {
+    if (words_is(p->w, "oneof")) {
         return parse_oneof(p, emit);
     }
-    bool passed_over = is(p, ";") || is(p, "option") || is(p, "extensions") || is(p, "reserved") || is(p, "extend");
-    return passed_over ? skip_statement(p) : parse_field(p, emit);
+    bool passed_over =
+        words_is(p->w, ";") || words_is(p->w, "option") || words_is(p->w, "extensions") || words_is(p->w, "reserved") || words_is(p->w, "extend");
+    return passed_over ? words_skip_statement(p->w) : parse_field(p, emit);
 }
 
 static bool parse_message_body(struct parse *p, bool emit) {
-    while (!at_end(p) && !is(p, "}")) {
+    while (!words_end(p->w) && !words_is(p->w, "}")) {
         if (!parse_member(p, emit)) {
             return false;
         }
@@ -414,17 +307,18 @@ static bool parse_message_body(struct parse *p, bool emit) {
 }
 
 static bool is_passed_over(const struct parse *p) {
-    return is(p, ";") || is(p, "import") || is(p, "option") || is(p, "syntax") || is(p, "service") || is(p, "extend");
+    return words_is(p->w, ";") || words_is(p->w, "import") || words_is(p->w, "option") || words_is(p->w, "syntax") || words_is(p->w, "service") ||
+           words_is(p->w, "extend");
 }
 
 static bool parse_statement(struct parse *p) {
-    if (is(p, "message")) {
+    if (words_is(p->w, "message")) {
         return parse_type(p, TYPE_MESSAGE, 4, p->emit);
     }
-    if (is(p, "enum")) {
+    if (words_is(p->w, "enum")) {
         return parse_type(p, TYPE_ENUM, 5, p->emit);
     }
-    return is_passed_over(p) ? skip_statement(p) : wrong(p, "no statement of a definition");
+    return is_passed_over(p) ? words_skip_statement(p->w) : words_wrong(p->w, "no statement of a definition");
 }
 
 /* Up to the next package: one file of the set. */
@@ -432,21 +326,21 @@ static bool parse_file(struct parse *p) {
     size_t file = p->emit ? begin_part(p, 1) : 0, outer;
     leave(p, 0);
     while (is_passed_over(p)) {
-        if (!skip_statement(p)) {
+        if (!words_skip_statement(p->w)) {
             return false;
         }
     }
-    if (is(p, "package")) {
+    if (words_is(p->w, "package")) {
         struct bytes package;
-        next(p);
-        if (!take_word(p, &package) || !enter(p, package, &outer) || !expect(p, ";")) {
+        words_next(p->w);
+        if (!words_take(p->w, &package) || !enter(p, package, &outer) || !words_expect(p->w, ";")) {
             return false;
         }
         if (p->emit) {
             put_text(p, 2, package);
         }
     }
-    while (!at_end(p) && !is(p, "package")) {
+    while (!words_end(p->w) && !words_is(p->w, "package")) {
         if (!parse_statement(p)) {
             return false;
         }
@@ -459,8 +353,8 @@ static bool parse_file(struct parse *p) {
 
 static bool parse_all(struct parse *p, bool emit) {
     p->emit = emit;
-    p->c = cursor_of(p->text);
-    for (next(p); !at_end(p);) {
+    p->w->c = cursor_of(p->w->text);
+    for (words_next(p->w); !words_end(p->w);) {
         if (!parse_file(p)) {
             return false;
         }
@@ -472,7 +366,8 @@ bool rsb_proto_compile(struct bytes text, struct grow *out, struct reel_error *e
     if (text.size > RSB_PROTO_TEXT_MAX) {
         return reel_fail(err, REEL_LIMIT, "a proto text of %zu bytes; %d are compiled", text.size, RSB_PROTO_TEXT_MAX);
     }
-    struct parse p = {.text = text, .out = out, .err = err, .arena = {.max = REEL_SCHEMA_MAX}};
+    struct words words = {.text = text, .err = err};
+    struct parse p = {.w = &words, .out = out, .err = err, .arena = {.max = REEL_SCHEMA_MAX}};
     bool good = parse_all(&p, false);
     if (good && p.n_names > 0) {
         qsort(p.names, p.n_names, sizeof *p.names, by_name);

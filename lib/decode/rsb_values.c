@@ -1,4 +1,5 @@
-/* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be the type's. */
+/* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be the type's.
+ */
 #include "decode/decoders.h"
 #include "decode/rsb.h"
 

@@ -105,7 +105,8 @@ static inline bool carla_has_records(enum carla_kind kind, const struct carla_la
 }
 /* Steps over one record of a list; false when it does not fit. */
 bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct bytes *record);
-/* How many records a list holds, also where its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be walked. */
+/* How many records a list holds, also where its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be
+ * walked. */
 bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct bytes data, uint32_t *count);
 /* Do the records of the packet end exactly at its end? Physics are tried with the wheels of `layout` only. */
 bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct bytes data);

@@ -7,6 +7,7 @@
 #include "core/cursor.h"
 #include "core/limits.h"
 #include "reel/format.h"
+#include "reel/index.h"
 #include "reel/model.h"
 
 /* extra[0]: bit 0      the frame is a reset (frame.index 0)
@@ -182,5 +183,27 @@ typedef bool (*nanover_load)(void *context, struct reel_reader *reader, const st
                              struct reel_error *err);
 bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                       struct reel_front *front, struct reel_error *err);
+
+/* What all messages with time < time_ns of the wanted channels add up to. */
+struct nanover_sum {
+    bool frame, state; /* which is asked for */
+    bool as_run;       /* in: the message begins a run: frame.index is 0, and of frame and state it holds those that there are. Else frame.index is
+                        * what the frames add up to, and what is asked for stands there, if empty */
+    nanover_load load;
+    /* Optional, where entries are not those of a NanoVer file: their extra columns by the contract above (nothing need be known of the keys). */
+    bool (*learn)(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err);
+    void *context;
+    bool has_frame, has_state; /* out: any message had one */
+    uint8_t *data;             /* out: MessagePack, the caller's to free; also after a failure */
+    size_t size;
+};
+bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err);
+
+/* --- nanover_view.c --- */
+
+/* Has the recording NanoVer messages, of today or of the older form, whatever file they came in? */
+bool nanover_is_there(const struct reel_index *index);
+/* The whole frame, or else the whole state, that those with time < time_ns add up to, as one message: MessagePack, from malloc. */
+bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* The frame and state of one instant, as a message to put in front of a cut. Rule: from the newest message backwards, the first to speak of
- * a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read. */
+/* The frame and state of one instant, as one message: to put in front of a cut, or to look at. Rule: from the newest message backwards, the
+ * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read. */
 #include "formats/nanover.h"
 #include "formats/nanover_wire.h"
 
 #include <msgpack.h>
 
+#include "core/grow.h"
 #include "reel/iterate.h"
 
 enum {
@@ -19,19 +20,24 @@ struct pick {
     bool frame, state;
 };
 struct picks {
+    const struct nanover_sum *sum;
+    struct reel_reader *reader;
     struct pick *items;
     size_t count, capacity;
     uint8_t seen[(NANOVER_SETS_MAX + 1) / 8]; /* key sets met in the channel that is walked */
     bool frame, state;                        /* what that channel carries … */
     bool frame_done;                          /* … and whether its last reset is behind us */
     struct reel_entry reset;                  /* the last one of all channels */
-    bool has_reset;
-    enum reel_code failed;
+    bool has_reset, failed;
+    struct reel_error *err;
 };
 
 static int compare_places(const struct reel_entry *a, const struct reel_entry *b) {
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    if (a->chunk != b->chunk) {
+        return a->chunk < b->chunk ? -1 : 1;
     }
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
@@ -41,30 +47,28 @@ static int newest_first(const void *a, const void *b) {
 
 static bool pick_add(struct picks *p, const struct reel_entry *entry) {
     if (p->count == FOLD_MESSAGES_MAX) {
-        p->failed = REEL_LIMIT;
-        return false;
+        return reel_fail(p->err, REEL_LIMIT, "more than %d messages make the state of this instant", FOLD_MESSAGES_MAX);
     }
-    if (p->count == p->capacity) {
-        size_t capacity = p->capacity > 0 ? p->capacity * 2 : 64;
-        struct pick *items = reallocarray(p->items, capacity, sizeof *items);
-        if (!items) {
-            p->failed = REEL_NO_MEMORY;
-            return false;
-        }
-        p->items = items;
-        p->capacity = capacity;
+    if (!GROW_ARRAY(p->items, p->count, p->capacity)) {
+        return reel_fail_memory(p->err);
     }
     p->items[p->count++] = (struct pick){.entry = *entry, .frame = p->frame && !p->frame_done, .state = p->state};
     return true;
 }
 
 /* Entries of one channel, newest first. */
-static bool visit(void *context, const struct reel_entry *entry) {
+static bool visit(void *context, const struct reel_entry *given) {
     struct picks *p = context;
+    struct reel_entry learnt = *given, *entry = &learnt;
+    if (p->sum->learn && !p->sum->learn(p->sum->context, p->reader, entry, p->err)) {
+        p->failed = true;
+        return false;
+    }
     uint32_t set = nanover_key_set(entry);
     bool is_new = set == 0 || (p->seen[set / 8] & 1 << set % 8) == 0;
     p->seen[set / 8] |= (uint8_t)(1 << set % 8);
     if (is_new && !pick_add(p, entry)) {
+        p->failed = true;
         return false;
     }
     if (p->frame && !p->frame_done && nanover_is_reset(entry)) {
@@ -86,25 +90,19 @@ static bool carries(const struct reel_channel *channel, const char *type) {
     return false;
 }
 
-static bool pick_all(struct picks *p, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(p->reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);
-        p->frame = carries(channel, "frame");
-        p->state = carries(channel, "state");
+        p->frame = p->sum->frame && carries(channel, "frame");
+        p->state = p->sum->state && carries(channel, "state");
         if (!wanted[i] || (!p->frame && !p->state)) {
             continue;
         }
         p->frame_done = false;
         memset(p->seen, 0, sizeof p->seen);
-        if (!reel_reader_back(reader, i, time_ns, visit, p, err)) {
+        if (!reel_reader_back(p->reader, i, time_ns, visit, p, p->err) || p->failed) {
             return false;
-        }
-        if (p->failed == REEL_LIMIT) {
-            return reel_fail(err, REEL_LIMIT, "more than %d messages make the state of this instant", FOLD_MESSAGES_MAX);
-        }
-        if (p->failed != REEL_OK) {
-            return reel_fail_memory(err);
         }
     }
     for (size_t i = 0; i < p->count; i++) {
@@ -133,7 +131,7 @@ struct fold {
     struct arena arena; /* names and values; its ceiling bounds the whole aggregate */
     struct keys frame, state;
     uint32_t turn; /* lists folded so far */
-    bool has_frame, has_state;
+    bool has_frame, has_state, has_reset;
 };
 
 static uint64_t key_hash(struct bytes name) {
@@ -270,37 +268,45 @@ static size_t packed_size(const struct keys *k) {
     return size;
 }
 
-/* The frame begins with frame.index 0: to a player the cut is a run that starts here. */
-static bool pack_message(const struct fold *f, msgpack_sbuffer *out, struct reel_error *err) {
+/* frame.index 0 holds on until the next reset; in a cut it stands in any case, for to a player the cut is a run that starts here. */
+static void pack_frame(const struct fold *f, const struct nanover_sum *sum, msgpack_packer *pk, msgpack_sbuffer *out) {
+    bool zero = sum->as_run || f->has_reset, has_index = false;
+    for (size_t i = 0; i < f->frame.count; i++) {
+        has_index |= bytes_is(f->frame.items[i].name, NANOVER_FRAME_INDEX);
+    }
+    pack_word(pk, "frame");
+    msgpack_pack_map(pk, f->frame.given + (zero && !has_index));
+    if (zero) {
+        pack_word(pk, NANOVER_FRAME_INDEX);
+        msgpack_pack_uint64(pk, 0);
+    }
+    pack_keys(pk, out, &f->frame, zero ? NANOVER_FRAME_INDEX : NULL);
+}
+
+static bool pack_message(const struct fold *f, struct nanover_sum *sum, struct reel_error *err) {
     size_t room = packed_size(&f->frame) + packed_size(&f->state) + 128;
-    out->data = malloc(room);
-    if (!out->data) {
+    msgpack_sbuffer out = {.data = malloc(room), .alloc = room};
+    if (!out.data) {
         return reel_fail_memory(err);
     }
-    out->alloc = room;
     msgpack_packer pk;
-    msgpack_packer_init(&pk, out, msgpack_sbuffer_write);
-    msgpack_pack_map(&pk, (size_t)f->has_frame + (size_t)f->has_state);
-    if (f->has_frame) {
-        bool has_index = false;
-        for (size_t i = 0; i < f->frame.count; i++) {
-            has_index |= bytes_is(f->frame.items[i].name, NANOVER_FRAME_INDEX);
-        }
-        pack_word(&pk, "frame");
-        msgpack_pack_map(&pk, f->frame.given + !has_index);
-        pack_word(&pk, NANOVER_FRAME_INDEX);
-        msgpack_pack_uint64(&pk, 0);
-        pack_keys(&pk, out, &f->frame, NANOVER_FRAME_INDEX);
+    msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
+    bool frame = sum->as_run ? sum->has_frame : sum->frame, state = sum->as_run ? sum->has_state : sum->state;
+    msgpack_pack_map(&pk, (size_t)frame + (size_t)state);
+    if (frame) {
+        pack_frame(f, sum, &pk, &out);
     }
-    if (f->has_state) {
+    if (state) {
         pack_word(&pk, "state");
         msgpack_pack_map(&pk, 2);
         pack_word(&pk, "updates");
         msgpack_pack_map(&pk, f->state.given);
-        pack_keys(&pk, out, &f->state, NULL);
+        pack_keys(&pk, &out, &f->state, NULL);
         pack_word(&pk, "removals");
         msgpack_pack_array(&pk, 0);
     }
+    sum->data = (uint8_t *)out.data;
+    sum->size = out.size;
     return true;
 }
 
@@ -321,21 +327,47 @@ static inline void reel_auto_picks_free(struct picks **p) {
     }
 }
 
-static bool add_front(const struct fold *f, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
+bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err) {
+    __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
+    if (!picks) {
+        return reel_fail_memory(err);
+    }
+    picks->sum = sum;
+    picks->reader = reader;
+    picks->err = err;
+    if (!pick_all(picks, time_ns, wanted)) {
+        return false;
+    }
+    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset};
+    for (size_t i = 0; i < picks->count; i++) {
+        struct bytes message;
+        const struct pick *pick = &picks->items[i];
+        if ((pick->frame || pick->state) &&
+            (!sum->load(sum->context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
+            return false;
+        }
+    }
+    sum->has_frame = fold.has_frame;
+    sum->has_state = fold.has_state;
+    return pack_message(&fold, sum, err);
+}
+
+/* --- in front of a cut --- */
+
+static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
     struct bytes types[2];
     unsigned n_types = 0;
-    if (f->has_frame) {
+    if (sum->has_frame) {
         types[n_types++] = bytes_text("frame");
     }
-    if (f->has_state) {
+    if (sum->has_state) {
         types[n_types++] = bytes_text("state");
     }
     struct arena arena = {.max = 1 << 16};
     struct reel_channel channel;
-    msgpack_sbuffer out = {.data = NULL};
-    const uint64_t extra[REEL_ENTRY_EXTRAS] = {f->has_frame, f->has_frame};
-    bool good = (nanover_channel(&arena, types, n_types, &channel) || reel_fail_memory(err)) && pack_message(f, &out, err) &&
-                reel_front_add(front, &channel, time_ns, (uint8_t *)out.data, out.size, extra, err);
+    const uint64_t extra[REEL_ENTRY_EXTRAS] = {sum->has_frame, sum->has_frame};
+    bool good = (nanover_channel(&arena, types, n_types, &channel) || reel_fail_memory(err)) &&
+                reel_front_add(front, &channel, time_ns, TAKE(sum->data), sum->size, extra, err);
     arena_free(&arena);
     return good;
 }
@@ -352,21 +384,9 @@ bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *w
 
 bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                       struct reel_front *front, struct reel_error *err) {
-    __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
-    if (!picks) {
-        return reel_fail_memory(err);
-    }
-    if (!pick_all(picks, reader, time_ns, wanted, err)) {
-        return false;
-    }
-    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
-    for (size_t i = 0; i < picks->count; i++) {
-        struct bytes message;
-        const struct pick *pick = &picks->items[i];
-        if ((pick->frame || pick->state) &&
-            (!load(context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
-            return false;
-        }
-    }
-    return (!fold.has_frame && !fold.has_state) || add_front(&fold, time_ns, front, err);
+    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load, .context = context};
+    bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err) &&
+                ((!sum.has_frame && !sum.has_state) || add_front(&sum, time_ns, front, err));
+    free(sum.data);
+    return good;
 }

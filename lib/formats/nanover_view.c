@@ -60,18 +60,22 @@ static bool load_message(struct view *v, const struct reel_message *m, struct by
 }
 
 /* What the scan of a NanoVer file leaves in the entry. A message that is none is the writer's to pass on as it is. */
-static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
-    struct bytes message;
+static void fill_entry(struct bytes message, struct reel_entry *entry) {
     struct nanover_message facts;
     const char *why;
+    struct cursor c = cursor_of(message);
+    bool has_index = nanover_message_read(&c, &facts, &why) == PACK_OK && facts.has_frame_index;
+    entry->extra[0] = has_index && facts.frame_index == 0;
+    entry->extra[1] = has_index ? facts.frame_index + 1 : 0;
+}
+
+static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
+    struct bytes message;
     if (!load_message(v, m, &message, err)) {
         return false;
     }
-    struct cursor c = cursor_of(message);
-    bool has_index = nanover_message_read(&c, &facts, &why) == PACK_OK && facts.has_frame_index;
+    fill_entry(message, &m->entry);
     m->size = (uint32_t)message.size;
-    m->entry.extra[0] = has_index && facts.frame_index == 0;
-    m->entry.extra[1] = has_index ? facts.frame_index + 1 : 0;
     return true;
 }
 
@@ -114,14 +118,18 @@ static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_
 
 /* --- channels --- */
 
+static bool is_nanover(const struct reel_channel *channel) {
+    return strcmp(channel->encoding, "nanover") == 0 || legacy_channel_kind(channel) != LEGACY_NONE;
+}
+static bool is_own(const struct reel_index *index) {
+    const struct reel_format *format = reel_index_info(index)->format;
+    return format == &reel_format_nanover || format == &reel_format_nanover_legacy;
+}
+
 static struct mapping mapping_of(const struct reel_stream *stream, uint32_t channel) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[stream->channel_source[channel]]));
-    const struct reel_format *format = reel_index_info(index)->format;
     const struct reel_channel *c = stream->channels[channel];
-    struct mapping m = {.kind = legacy_channel_kind(c)};
-    bool known = m.kind != LEGACY_NONE || strcmp(c->encoding, "nanover") == 0;
-    m.foreign = known && format != &reel_format_nanover && format != &reel_format_nanover_legacy;
-    return m;
+    return (struct mapping){.kind = legacy_channel_kind(c), .foreign = is_nanover(c) && !is_own(index)};
 }
 
 /* The channel of today, under the number that the old one has. */
@@ -180,17 +188,59 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
     return &v->base;
 }
 
-/* --- the state at a cut of a recording of the older form --- */
+/* --- what messages add up to, in whatever file they are --- */
 
 static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
                        struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
     struct bytes raw;
-    return reel_reader_payload(reader, entry, &raw, err) &&
-           legacy_convert(context, legacy_channel_kind(reel_index_channel(index, entry->channel)), raw, out, err);
+    if (kind == LEGACY_NONE) {
+        return reel_reader_payload(reader, entry, out, err);
+    }
+    return reel_reader_payload(reader, entry, &raw, err) && legacy_convert(context, kind, raw, out, err);
 }
 
 bool legacy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
     AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     return nanover_state_by(load_entry, &converter, reader, time_ns, wanted, front, err);
+}
+
+static bool learn_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
+    struct bytes message;
+    if (!load_entry(context, reader, entry, &message, err)) {
+        return false;
+    }
+    fill_entry(message, entry);
+    return true;
+}
+
+bool nanover_is_there(const struct reel_index *index) {
+    bool any = is_own(index);
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && !any; i++) {
+        any = is_nanover(reel_index_channel(index, i));
+    }
+    return any;
+}
+
+bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    uint32_t n = reel_index_info(index)->n_channels;
+    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
+    if (!wanted) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        wanted[i] = is_nanover(reel_index_channel(index, i));
+    }
+    struct nanover_sum sum = {
+        .frame = frame, .state = !frame, .load = load_entry, .learn = is_own(index) ? NULL : learn_entry, .context = &converter};
+    bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err);
+    *data = good ? sum.data : NULL;
+    *size = good ? sum.size : 0;
+    if (!good) {
+        free(sum.data);
+    }
+    return good;
 }

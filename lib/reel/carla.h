@@ -1,4 +1,5 @@
-/* The questions of CARLA's own tools, answered from a stored recorder file in one pass: the text that the simulator prints, byte for byte, or rows. */
+/* The questions of CARLA's own tools, answered from a stored recorder file in one pass: the text that the simulator prints, byte for byte,
+ * or rows. */
 #ifndef REEL_CARLA_H
 #define REEL_CARLA_H
 
@@ -7,8 +8,8 @@
 
 /* Whose words: CARLA's text changed with its versions. */
 enum reel_carla_dialect {
-    REEL_CARLA_0_9_4, /* and 0.9.5 */
-    REEL_CARLA_0_9_6, /* to 0.9.9 */
+    REEL_CARLA_0_9_4,  /* and 0.9.5 */
+    REEL_CARLA_0_9_6,  /* to 0.9.9 */
     REEL_CARLA_0_9_10, /* to 0.9.13 */
     REEL_CARLA_0_9_14,
     REEL_CARLA_0_9_15, /* the usual one: what ScenarioRunner's metrics read, whatever wrote the file */
@@ -42,14 +43,14 @@ struct reel_carla_question reel_carla_question(enum reel_carla_topic topic);
 
 /* One pass under way. Memory: what is remembered of actors, and the text of one packet. */
 struct reel_carla;
-/* `rows` NULL: text to `text`; else rows, and `text` may be NULL. Both are copied, their contexts outlive the pass. REEL_UNSUPPORTED: the recording is no CARLA
- * log, or there is no such text; REEL_ARGUMENT. */
-struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question, const struct reel_text_sink *text,
-                                   const struct reel_table *rows, struct reel_error *err);
+/* `rows` NULL: text to `text`; else rows, and `text` may be NULL. Both are copied, their contexts outlive the pass. REEL_UNSUPPORTED: the
+ * recording is no CARLA log, or there is no such text; REEL_ARGUMENT. */
+struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
+                                   const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err);
 void reel_carla_free(struct reel_carla *pass);
 REEL_DEFINE_AUTO(struct reel_carla, reel_carla_free);
-/* Goes on for a bounded number of packets; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. REEL_NOT_FOUND: a trajectory of an actor that
- * is nowhere in the file; no row was told then. */
+/* Goes on for a bounded number of packets; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. REEL_NOT_FOUND: a
+ * trajectory of an actor that is nowhere in the file; no row was told then. */
 bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err);
 
 #endif

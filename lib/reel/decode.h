@@ -134,4 +134,8 @@ bool reel_decode(const struct reel_decoder *decoder, struct bytes payload, struc
 bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit, void *context); /* none when the encoding has no schema */
 unsigned reel_decodings_version(void); /* changes when any decoder does */
 
+/* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
+enum { REEL_NUMBER_TEXT = 32 };
+void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
+
 #endif

@@ -34,5 +34,7 @@ const struct reel_attachment *reel_index_attachments(const struct reel_index *in
 const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
 const struct reel_pairs *reel_index_metadata(const struct reel_index *index);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
+/* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context, struct reel_error *err);
 
 #endif

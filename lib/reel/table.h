@@ -6,7 +6,15 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
-enum reel_cell_kind { REEL_CELL_NULL, REEL_CELL_TEXT, REEL_CELL_JSON /* text that is JSON already */, REEL_CELL_INTEGER, REEL_CELL_REAL, REEL_CELL_REAL32, REEL_CELL_BOOL };
+enum reel_cell_kind {
+    REEL_CELL_NULL,
+    REEL_CELL_TEXT,
+    REEL_CELL_JSON /* text that is JSON already */,
+    REEL_CELL_INTEGER,
+    REEL_CELL_REAL,
+    REEL_CELL_REAL32,
+    REEL_CELL_BOOL
+};
 struct reel_cell {
     enum reel_cell_kind kind;
     union {
@@ -36,8 +44,8 @@ static inline struct reel_cell reel_cell_bool(bool value) {
     return (struct reel_cell){.kind = REEL_CELL_BOOL, .boolean = value};
 }
 
-/* Who is told: the columns once, then each row (as many cells, valid during the call), then the end. Units stand in the columns' names (time_s, x_m).
- * Each returns false to end it all. */
+/* Who is told: the columns once, then each row (as many cells, valid during the call), then the end. Units stand in the columns' names
+ * (time_s, x_m). Each returns false to end it all. */
 struct reel_table {
     bool (*columns)(void *context, const char *const *names, unsigned n); /* the names outlive the table */
     bool (*row)(void *context, const struct reel_cell *cells, unsigned n);
@@ -51,8 +59,8 @@ struct reel_text_sink {
     void *context;
 };
 
-/* A table as text: CSV by RFC 4180, a JSON array of objects, or one object a line. Numbers that are not finite stand as NaN, Infinity, -Infinity (strings in
- * JSON). The sink's context outlives it. */
+/* A table as text: CSV by RFC 4180, a JSON array of objects, or one object a line. Numbers that are not finite stand as NaN, Infinity,
+ * -Infinity (strings in JSON). The sink's context outlives it. */
 enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON };
 struct reel_table_text;
 struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err);

@@ -1,4 +1,5 @@
-/* show_recorder_actors_blocked: who stood still, and for how long. Rule: distances are measured as CARLA measures them, in the precision of the file. */
+/* show_recorder_actors_blocked: who stood still, and for how long. Rule: distances are measured as CARLA measures them, in the precision of
+ * the file. */
 #include <math.h>
 
 #include "decode/carla_names.h"
@@ -40,8 +41,12 @@ static bool stopped(struct blocked *s, const struct carla_person *person, struct
     if (!GROW_ARRAY(s->stops, s->count, s->capacity)) {
         return reel_fail_memory(err);
     }
-    s->stops[s->count] = (struct stop){
-        .id = person->id, .place = (uint32_t)s->count, .type = person->type, .name = person->name, .since = person->since, .duration = person->duration};
+    s->stops[s->count] = (struct stop){.id = person->id,
+                                       .place = (uint32_t)s->count,
+                                       .type = person->type,
+                                       .name = person->name,
+                                       .since = person->since,
+                                       .duration = person->duration};
     s->count++;
     return true;
 }

@@ -18,7 +18,8 @@ static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
-    static const char *const columns[] = {"time_s", "frame", "collision", "actor1", "type1", "description1", "hero1", "actor2", "type2", "description2", "hero2"};
+    static const char *const columns[] = {"time_s", "frame",  "collision", "actor1",       "type1", "description1",
+                                          "hero1",  "actor2", "type2",     "description2", "hero2"};
     if (pass->rows) {
         return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
     }
@@ -91,7 +92,8 @@ static void side_cells(const struct side *side, struct reel_cell cells[4]) {
 static bool tell(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b, struct reel_error *err) {
     struct grow *text = &pass->text;
     if (pass->rows) {
-        struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id), reel_cell_integer(number)};
+        struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id),
+                                      reel_cell_integer(number)};
         side_cells(a, cells + 3);
         side_cells(b, cells + 7);
         return carla_row(pass, cells, 11, err);

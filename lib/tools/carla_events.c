@@ -1,4 +1,5 @@
-/* What happened: actors created, destroyed, attached and collided, a row each. Rule: the rows stand in the order in which CARLA's own text tells them. */
+/* What happened: actors created, destroyed, attached and collided, a row each. Rule: the rows stand in the order in which CARLA's own text
+ * tells them. */
 #include "decode/carla_names.h"
 #include "tools/carla_tools.h"
 
@@ -6,7 +7,8 @@ enum { TIME, FRAME, EVENT, ACTOR, OTHER, TYPE, DESCRIPTION, X, Y, Z, COLLISION, 
 
 static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
-    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT || kind == CARLA_COLLISION;
+    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT ||
+           kind == CARLA_COLLISION;
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
@@ -75,4 +77,5 @@ static void free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_events = {.wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = 1};
+const struct carla_question carla_events = {
+    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = 1};

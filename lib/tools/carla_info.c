@@ -1,5 +1,5 @@
-/* What show_recorder_file_info prints, in the words of each version. Rule: the words of simple records are forms in one table, and a version differs from the usual
- * ones only where form_of() says so. */
+/* What show_recorder_file_info prints, in the words of each version. Rule: the words of simple records are forms in one table, and a
+ * version differs from the usual ones only where form_of() says so. */
 #include <math.h>
 
 #include "tools/carla_tools.h"
@@ -19,23 +19,29 @@ static const struct words words[CARLA_KINDS] = {
     [CARLA_DOOR] = {" Vehicle door animations: ", "  Id: %u\n  Doors opened: %D", REEL_CARLA_0_9_16, false},
     [CARLA_POSITION] = {" Positions: ", "  Id: %u Location: %v Rotation: %v\n", REEL_CARLA_0_9_6, false},
     [CARLA_TRAFFIC_LIGHT] = {" State traffic lights: ", "  Id: %u state: %9c frozen: %4b elapsedTime: %5f\n", REEL_CARLA_0_9_4, false},
-    [CARLA_VEHICLE_ANIMATION] = {" Vehicle animations: ", "  Id: %u Steering: %f Throttle: %f Brake: %f Handbrake: %b Gear: %i\n", REEL_CARLA_0_9_6, false},
+    [CARLA_VEHICLE_ANIMATION] = {" Vehicle animations: ", "  Id: %u Steering: %f Throttle: %f Brake: %f Handbrake: %b Gear: %i\n",
+                                 REEL_CARLA_0_9_6, false},
     [CARLA_WALKER_ANIMATION] = {" Walker animations: ", "  Id: %u speed: %f\n", REEL_CARLA_0_9_6, false},
     [CARLA_VEHICLE_LIGHT] = {" Vehicle light animations: ", "  Id: %u %L\n", REEL_CARLA_0_9_10, false},
     [CARLA_SCENE_LIGHT] = {" Scene light changes: ", "  Id: %i enabled: %24B intensity: %4f RGB_color: %w\n", REEL_CARLA_0_9_10, false},
     [CARLA_KINEMATICS] = {" Dynamic actors: ", "  Id: %u linear_velocity: %v angular_velocity: %v\n", REEL_CARLA_0_9_10, false},
     [CARLA_BOUNDING_BOX] = {" Actor bounding boxes: ", "  Id: %u origin: %v extension: %v\n", REEL_CARLA_0_9_10, false},
     [CARLA_TRIGGER_VOLUME] = {" Actor trigger volumes: ", "  Id: %u origin: %v extension: %v\n", REEL_CARLA_0_9_10, false},
-    [CARLA_PHYSICS] = {" Physics Control events: ",
-                       "  Id: %u\n   max_rpm = %f\n   MOI = %f\n   damping_rate_full_throttle = %f\n   damping_rate_zero_throttle_clutch_engaged = %f\n"
-                       "   damping_rate_zero_throttle_clutch_disengaged = %f\n   use_gear_auto_box = %t\n   gear_switch_time = 0.5\n   clutch_strength = %f\n"
-                       "   final_ratio = %f\n   mass = %f\n   drag_coefficient = %f\n   center_of_mass = %m\n",
-                       REEL_CARLA_0_9_10, false},
-    [CARLA_TRAFFIC_LIGHT_TIME] = {" Traffic Light time events: ", "  Id: %u green_time: %f yellow_time: %f red_time: %f\n", REEL_CARLA_0_9_10, false},
+    [CARLA_PHYSICS] =
+        {" Physics Control events: ",
+         "  Id: %u\n   max_rpm = %f\n   MOI = %f\n   damping_rate_full_throttle = %f\n   damping_rate_zero_throttle_clutch_engaged = %f\n"
+         "   damping_rate_zero_throttle_clutch_disengaged = %f\n   use_gear_auto_box = %t\n   gear_switch_time = 0.5\n   clutch_strength = "
+         "%f\n"
+         "   final_ratio = %f\n   mass = %f\n   drag_coefficient = %f\n   center_of_mass = %m\n",
+         REEL_CARLA_0_9_10, false},
+    [CARLA_TRAFFIC_LIGHT_TIME] = {" Traffic Light time events: ", "  Id: %u green_time: %f yellow_time: %f red_time: %f\n",
+                                  REEL_CARLA_0_9_10, false},
     [CARLA_BONES] = {" Walkers Bones: ", "  Id: %u\n", REEL_CARLA_0_9_14, false},
     [CARLA_WEATHER] = {" Weathers: ",
-                       "  Cloudiness: %f Precipitation: %f PrecipitationDeposits: %f WindIntensity: %f SunAzimuthAngle: %f SunAltitudeAngle: %f FogDensity: %f "
-                       "FogDistance: %f FogFalloff: %f Wetness: %f ScatteringIntensity: %f MieScatteringScale: %f RayleighScatteringScale: %f DustStorm: %f\n",
+                       "  Cloudiness: %f Precipitation: %f PrecipitationDeposits: %f WindIntensity: %f SunAzimuthAngle: %f "
+                       "SunAltitudeAngle: %f FogDensity: %f "
+                       "FogDistance: %f FogFalloff: %f Wetness: %f ScatteringIntensity: %f MieScatteringScale: %f RayleighScatteringScale: "
+                       "%f DustStorm: %f\n",
                        REEL_CARLA_DEV_2026, true},
 };
 
@@ -122,7 +128,8 @@ static struct bytes take_packed(struct cursor *c, uint64_t size) {
 
 static void say_physics(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
     carla_say_record(text, words[CARLA_PHYSICS].record, c, layout);
-    struct bytes torque = take_packed(c, 8), gears = take_packed(c, 12), steering = take_packed(c, 8), wheels = take_packed(c, layout->wheel);
+    struct bytes torque = take_packed(c, 8), gears = take_packed(c, 12), steering = take_packed(c, 8),
+                 wheels = take_packed(c, layout->wheel);
     struct cursor list = cursor_of(gears);
     say_curve(text, "   torque_curve =", torque);
     say_curve(text, "   steering_curve =", steering);
@@ -138,7 +145,9 @@ static void say_physics(struct grow *text, struct cursor *c, const struct carla_
         struct cursor wheel = cursor_sub(&list, layout->wheel);
         carla_say(text, "    wheel ");
         carla_say_number(text, k);
-        carla_say_record(text, ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f max_handbrake_torque %f", &wheel, layout);
+        carla_say_record(text,
+                         ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f max_handbrake_torque %f",
+                         &wheel, layout);
         cursor_take(&wheel, layout->wheel - CARLA_WHEEL_OLD); /* stiffness is not told */
         carla_say_record(text, " position %w\n", &wheel, layout);
     }
@@ -260,4 +269,5 @@ static void free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_info = {.wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct info)};
+const struct carla_question carla_info = {
+    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct info)};

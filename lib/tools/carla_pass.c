@@ -1,5 +1,5 @@
-/* The walk behind every answer: packets in the order of the file, the frame they belong to, and what is made of them put out as it comes. Rule: between two steps
- * nothing is held but what the question remembers. */
+/* The walk behind every answer: packets in the order of the file, the frame they belong to, and what is made of them put out as it comes.
+ * Rule: between two steps nothing is held but what the question remembers. */
 #include <stdio.h>
 
 #include "tools/carla_tools.h"
@@ -13,9 +13,9 @@ static const struct {
     const char *name;
     enum reel_carla_dialect dialect;
 } dialects[] = {
-    {"0.9.4", REEL_CARLA_0_9_4},   {"0.9.5", REEL_CARLA_0_9_4},   {"0.9.6", REEL_CARLA_0_9_6},   {"0.9.7", REEL_CARLA_0_9_6},
-    {"0.9.8", REEL_CARLA_0_9_6},   {"0.9.9", REEL_CARLA_0_9_6},   {"0.9.10", REEL_CARLA_0_9_10}, {"0.9.11", REEL_CARLA_0_9_10},
-    {"0.9.12", REEL_CARLA_0_9_10}, {"0.9.13", REEL_CARLA_0_9_10}, {"0.9.14", REEL_CARLA_0_9_14}, {"0.9.15", REEL_CARLA_0_9_15},
+    {"0.9.4", REEL_CARLA_0_9_4},   {"0.9.5", REEL_CARLA_0_9_4},   {"0.9.6", REEL_CARLA_0_9_6},      {"0.9.7", REEL_CARLA_0_9_6},
+    {"0.9.8", REEL_CARLA_0_9_6},   {"0.9.9", REEL_CARLA_0_9_6},   {"0.9.10", REEL_CARLA_0_9_10},    {"0.9.11", REEL_CARLA_0_9_10},
+    {"0.9.12", REEL_CARLA_0_9_10}, {"0.9.13", REEL_CARLA_0_9_10}, {"0.9.14", REEL_CARLA_0_9_14},    {"0.9.15", REEL_CARLA_0_9_15},
     {"0.9.16", REEL_CARLA_0_9_16}, {"0.10", REEL_CARLA_0_10},     {"dev2026", REEL_CARLA_DEV_2026},
 };
 
@@ -130,8 +130,8 @@ static bool read_header(struct reel_carla *pass, struct reel_error *err) {
     return true;
 }
 
-struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question, const struct reel_text_sink *text,
-                                   const struct reel_table *rows, struct reel_error *err) {
+struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
+                                   const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err) {
     const struct reel_format *format = reel_index_info(reel_recording_index(recording))->format;
     if (strcmp(format->name, "carla") != 0) {
         reel_fail(err, REEL_UNSUPPORTED, "this is no log of the CARLA recorder, but: %s", format->title);

@@ -112,7 +112,9 @@ static bool add(struct carla_people *people, const struct carla_added *added, st
     people->names.max = CARLA_NAMES_MAX;
     const uint8_t *name = person ? arena_copy(&people->names, added->description.data, added->description.size) : NULL;
     if (!name) {
-        return person ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX) : false;
+        return person
+                   ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX)
+                   : false;
     }
     *person = (struct carla_person){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
     people->last_added = added->id;
@@ -130,7 +132,8 @@ bool carla_people_learn(struct carla_people *people, const struct carla_packet *
             return false;
         }
     }
-    uint32_t place = p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
+    uint32_t place =
+        p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
     if (place > 0) {
         people->items[place - 1] = (struct carla_person){.id = people->last_added};
     }

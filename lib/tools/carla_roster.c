@@ -1,5 +1,5 @@
-/* Who was there: a row an actor, in the order of their creation. Rule: of each only its place in the file and its times are remembered; what it is, is read again
- * when its row is told. */
+/* Who was there: a row an actor, in the order of their creation. Rule: of each only its place in the file and its times are remembered;
+ * what it is, is read again when its row is told. */
 #include "decode/carla_names.h"
 #include "decode/json_out.h"
 #include "tools/carla_tools.h"
@@ -25,8 +25,9 @@ static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
-    static const char *const columns[] = {"actor", "type", "description", "role_name", "parent", "first_time_s", "last_time_s", "destroyed",
-                                          "x_m",   "y_m",  "z_m",         "roll_deg",  "pitch_deg", "yaw_deg",   "attributes"};
+    static const char *const columns[] = {"actor",        "type",        "description", "role_name", "parent",
+                                          "first_time_s", "last_time_s", "destroyed",   "x_m",       "y_m",
+                                          "z_m",          "roll_deg",    "pitch_deg",   "yaw_deg",   "attributes"};
     return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
 }
 

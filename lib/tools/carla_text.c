@@ -191,7 +191,8 @@ void carla_say_start(struct reel_carla *pass) {
     struct tm tm;
     time_t at = (time_t)pass->header.date;
     if (gmtime_r(&at, &tm)) {
-        snprintf(date, sizeof date, "%02d/%02d/%02d %02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday, (tm.tm_year % 100 + 100) % 100, tm.tm_hour, tm.tm_min, tm.tm_sec);
+        snprintf(date, sizeof date, "%02d/%02d/%02d %02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday, (tm.tm_year % 100 + 100) % 100, tm.tm_hour,
+                 tm.tm_min, tm.tm_sec);
     }
     carla_say(text, "Version: ");
     carla_say_number(text, pass->header.version);

@@ -1,6 +1,5 @@
-/* What the answers to CARLA's questions share. pass: the walk over the recording, one packet after the other · text: CARLA's way of writing · people: who an
- * actor is · then a file per question: info, events, collisions,
- * blocked, roster, trajectory. */
+/* What the answers to CARLA's questions share. pass: the walk over the recording, one packet after the other · text: CARLA's way of writing
+ * · people: who an actor is · then a file per question: info, events, collisions, blocked, roster, trajectory. */
 #ifndef REEL_TOOLS_CARLA_TOOLS_H
 #define REEL_TOOLS_CARLA_TOOLS_H
 
@@ -11,10 +10,10 @@
 #include "reel/iterate.h"
 
 enum {
-    CARLA_PACKET_MAX = 16 << 20,       /* a larger packet is passed over */
-    CARLA_PEOPLE_MAX = 1 << 20,        /* actors of one recording */
-    CARLA_NAMES_MAX = 64 << 20,        /* bytes of their names */
-    CARLA_ROWS_MAX = 1 << 20,          /* rows that must be sorted before they can be told; pairs of one frame */
+    CARLA_PACKET_MAX = 16 << 20, /* a larger packet is passed over */
+    CARLA_PEOPLE_MAX = 1 << 20,  /* actors of one recording */
+    CARLA_NAMES_MAX = 64 << 20,  /* bytes of their names */
+    CARLA_ROWS_MAX = 1 << 20,    /* rows that must be sorted before they can be told; pairs of one frame */
 };
 
 struct carla_packet {
@@ -75,10 +74,10 @@ void carla_say_padded(struct grow *text, struct bytes what, int width);
 /* %.0f in `width` columns. */
 void carla_say_rounded(struct grow *text, double value, int width);
 /* Writes `form`, in which %… stands for the next part of the record, or, with digits after the %, for the one at that byte of it:
- * u u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + it, h " (hero) " if the u8 is not 0, B True or False, t true or false,
- * v a vec, w three floats, m three floats in metres as CARLA rounds them, s a string, D a door, L vehicle lights. */
+ * u u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + it, h " (hero) " if the u8 is not 0, B True or False, t true or
+ * false, v a vec, w three floats, m three floats in metres as CARLA rounds them, s a string, D a door, L vehicle lights. */
 void carla_say_record(struct grow *text, const char *form, struct cursor *record, const struct carla_layout *layout);
-void carla_say_start(struct reel_carla *pass);  /* Version, Map, Date and an empty line */
+void carla_say_start(struct reel_carla *pass); /* Version, Map, Date and an empty line */
 void carla_say_end(struct reel_carla *pass, bool whole_seconds);
 
 /* --- carla_people.c --- */
@@ -107,7 +106,7 @@ static inline struct reel_cell carla_metres(double cm, const struct carla_layout
 struct carla_ids {
     struct carla_id {
         uint32_t id, place; /* place 0: free */
-    } *slots;
+    } * slots;
     size_t n_slots, count;
     uint64_t seed; /* keeps hostile numbers from colliding: results do not depend on it */
 };
@@ -134,8 +133,8 @@ struct carla_people {
 };
 /* The person of an id; one that was never added is made, nameless. NULL with err. The pointer is good until the next call. */
 struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, struct reel_error *err);
-/* Event add and del. For CARLA's text its fault is kept: whatever is deleted, the last one added is forgotten. For rows nobody is: what happens in the frame of
- * a deletion is told of the deleted one too. */
+/* Event add and del. For CARLA's text its fault is kept: whatever is deleted, the last one added is forgotten. For rows nobody is: what
+ * happens in the frame of a deletion is told of the deleted one too. */
 bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err);
 void carla_people_free(struct carla_people *people);
 

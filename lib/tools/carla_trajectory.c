@@ -1,5 +1,5 @@
-/* Where one actor was, frame by frame. Rule: a speed is the recorded one where there is one, else the way since the frame before over the time it took, and the row
- * says which. */
+/* Where one actor was, frame by frame. Rule: a speed is the recorded one where there is one, else the way since the frame before over the
+ * time it took, and the row says which. */
 #include <math.h>
 
 #include "tools/carla_tools.h"
@@ -9,11 +9,11 @@ struct pose {
     uint64_t ordinal, frame; /* place in the file; its own number */
 };
 struct trajectory {
-    bool met;     /* the actor is in the file */
-    bool headed;  /* the columns are told */
-    bool waits;   /* `now` is not told: its frame may still say how fast it was */
+    bool met;    /* the actor is in the file */
+    bool headed; /* the columns are told */
+    bool waits;  /* `now` is not told: its frame may still say how fast it was */
     bool has_before;
-    bool moving;  /* `velocity` is recorded */
+    bool moving; /* `velocity` is recorded */
     struct pose now, before;
     double velocity[3]; /* m/s */
     struct carla_layout layout;
@@ -31,7 +31,7 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
 }
 
 static bool tell_columns(struct reel_carla *pass, struct reel_error *err) {
-    static const char *const columns[] = {"time_s",  "frame",     "x_m",  "y_m",  "z_m",  "roll_deg", "pitch_deg",
+    static const char *const columns[] = {"time_s",  "frame",     "x_m",    "y_m",    "z_m",    "roll_deg",  "pitch_deg",
                                           "yaw_deg", "speed_m_s", "vx_m_s", "vy_m_s", "vz_m_s", "speed_from"};
     struct trajectory *s = pass->state;
     bool first = !s->headed;

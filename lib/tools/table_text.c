@@ -1,5 +1,6 @@
 /* Tables as CSV, JSON and NDJSON. Rule: a row is put whole. */
 #include <math.h>
+#include <stdio.h>
 
 #include "decode/json_out.h"
 #include "reel/table.h"
@@ -50,6 +51,12 @@ static bool put_not_finite(struct reel_table_text *t, const struct reel_cell *ce
     return true;
 }
 
+static void put_integer(struct reel_table_text *t, int64_t value) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    say(t, digits);
+}
+
 static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
     bool csv = t->form == REEL_TABLE_CSV;
     if (put_not_finite(t, cell)) {
@@ -66,7 +73,7 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
         csv ? put_csv(t, cell->text) : grow_put(&t->line, cell->text.data, cell->text.size);
         break;
     case REEL_CELL_INTEGER:
-        json_put_integer(&t->line, cell->integer);
+        csv ? put_integer(t, cell->integer) : json_put_integer(&t->line, cell->integer); /* which quotes large ones */
         break;
     case REEL_CELL_REAL:
         json_put_real(&t->line, cell->real);

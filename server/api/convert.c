@@ -10,6 +10,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "reel/decode.h"
+#include "reel/nanover.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
 
@@ -59,7 +60,7 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     print_inputs(f, c->in);
     fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version, c->options.compression);
-    fprintf(f, "%lld %lld %llu %lld %d %lld %d %d\n", (long long)s->start_ns, (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns,
+    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns,
             s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
@@ -79,6 +80,24 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     free(text);
     return good;
+}
+
+/* ?run= of a NanoVer recording. False: replied. */
+static bool read_run(struct http_request *r, struct conversion *c) {
+    struct reel_error err = {0};
+    uint64_t run;
+    if (c->in->merged || !http_param_u64(r, "run", &run)) {
+        return true;
+    }
+    if (c->q.has_start || c->q.selection.end_ns != REEL_TIME_MAX) {
+        http_reply_bad_param(r, "run", "it says where to start and end: give no times with it");
+        return false;
+    }
+    if (!reel_nanover_run(c->in->recordings[0], run, &c->q.selection, &c->options, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
 }
 
 /* Writer, selection and options of the request. False: replied. */
@@ -106,7 +125,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
-    return api_read_text(r, &c->text, &c->options);
+    return read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* ---- what a reply reads from */
@@ -172,7 +191,7 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                              .recordings = c->in->recordings,
                              .n_recordings = c->in->n,
                              .selection = c->q.selection};
-    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->plans, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->made, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; ask again");
         return;
@@ -211,8 +230,9 @@ static void reply(struct http_request *r, struct inputs *in) {
         return;
     }
     struct reel_selection plain = c.q.selection;
-    plain.state_at_cut = false; /* the front is made with the plan, once */
-    plain.last_per_topic = c.writer->needs & REEL_STREAMED ? plain.last_per_topic : false;
+    bool streamed = c.writer->needs & REEL_STREAMED; /* else the front is made with the plan, once */
+    plain.state_at_cut = streamed && plain.state_at_cut;
+    plain.last_per_topic = streamed && plain.last_per_topic;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     if (!stream || !loss || !make_etag(&c, stream->view_version)) {
@@ -227,7 +247,7 @@ static void reply(struct http_request *r, struct inputs *in) {
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
-    } else if (c.writer->needs & REEL_STREAMED) {
+    } else if (streamed) {
         reply_streamed(r, &c, TAKE(stream));
     } else {
         reply_planned(r, &c);

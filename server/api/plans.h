@@ -1,16 +1,11 @@
-/* Plans by ETag: made once, as a job when it takes longer than a moment, kept while there is room. */
+/* Plans by ETag, made and kept by made.h. */
 #ifndef SERVER_PLANS_H
 #define SERVER_PLANS_H
 
 #include <stdint.h>
 
+#include "api/made.h"
 #include "reel/write.h"
-
-struct jobs;
-struct plans;
-
-struct plans *plans_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err);
-void plans_free(struct plans *plans);
 
 /* What a plan is made from; everything is copied or referenced. */
 struct plan_request {
@@ -23,6 +18,6 @@ struct plan_request {
 };
 
 /* A reference to the plan (reel_plan_free). NULL with job[0] set: it is still being made after wait_ns (503, Retry-After). NULL with err: it failed. */
-struct reel_plan *plans_get(struct plans *plans, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err);
+struct reel_plan *plans_get(struct made *made, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err);
 
 #endif

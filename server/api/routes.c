@@ -81,6 +81,24 @@ static const struct http_param message_params[] = {
     {0},
 };
 
+static const char *const aggregates[] = {"minmax", "mean", "lttb", "last", NULL};
+static const struct http_param series_params[] = {
+    {.name = "field", .type = HTTP_TEXT, .repeats = true, .help = "a number of a topic: /gps_odom.pose.pose.position.x, /scan.ranges[0]"},
+    {.name = "start", .type = HTTP_TIME, .help = "first instant: RFC 3339, ns, +2.5s from the start, -2.5s from the end"},
+    {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},
+    {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"},
+    {.name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"},
+    {.name = "max_points", .type = HTTP_UINT, .help = "of each field, 2 to 100000, usually 1000"},
+    {.name = "agg", .type = HTTP_CHOICE, .choices = aggregates, .help = "of more values than that: minmax (usual), mean, lttb or last"},
+    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
+    {0},
+};
+
+static const struct http_param fields_params[] = {
+    {.name = "topic", .type = HTTP_TEXT, .help = "which topic"},
+    {0},
+};
+
 #define CONVERT_PARAMS                                                                                                                                       \
     SELECTION_PARAMS, {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},                                                  \
         {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},                                                                                 \
@@ -89,13 +107,83 @@ static const struct http_param message_params[] = {
         .name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"                                                          \
     }
 
-static const struct http_param convert_params[] = {CONVERT_PARAMS, {0}};
+static const struct http_param convert_params[] = {
+    CONVERT_PARAMS,
+    {.name = "run", .type = HTTP_UINT, .help = "of a NanoVer recording only this run: from that reset, as in …/nanover/resets, to the next; 0: before the first"},
+    {0},
+};
 
 static const struct http_param merge_params[] = {
     {.name = "recording", .type = HTTP_TEXT, .repeats = true, .help = "id of one of them, at least one; messages of one time come in this order"},
     {.name = "align", .type = HTTP_CHOICE, .choices = aligns, .help = "start (usual): recordings of a relative clock begin with the others; none: times as they are"},
     {.name = "prefix", .type = HTTP_CHOICE, .choices = prefixes, .help = "when a topic gets its recording's name in front: clash (usual) where two have it"},
     CONVERT_PARAMS,
+    {0},
+};
+
+static const char *const table_formats[] = {"text", "json", "csv", "ndjson", NULL};
+static const char *const carla_types[] = {"h", "v", "w", "t", "o", "a", NULL};
+static const char *const carla_frames[] = {"carla", "ros", NULL};
+#define TABLE_FORMAT {.name = "format", .type = HTTP_CHOICE, .choices = table_formats, .help = "instead of Accept"}
+
+static const struct http_param carla_info_params[] = {
+    {.name = "all", .type = HTTP_BOOL, .help = "the states of every frame too"},
+    {.name = "dialect", .type = HTTP_TEXT, .help = "the words of this CARLA: 0.9.4 … 0.9.16, 0.10, dev2026; usually 0.9.15"},
+    TABLE_FORMAT,
+    {0},
+};
+static const struct http_param carla_collisions_params[] = {
+    {.name = "type1", .type = HTTP_CHOICE, .choices = carla_types, .help = "hero, vehicle, walker, traffic light, other, any (usual)"},
+    {.name = "type2", .type = HTTP_CHOICE, .choices = carla_types, .help = "of the other side"},
+    TABLE_FORMAT,
+    {0},
+};
+static const struct http_param carla_blocked_params[] = {
+    {.name = "min_time", .type = HTTP_TEXT, .help = "seconds, usually 30"},
+    {.name = "min_distance", .type = HTTP_TEXT, .help = "centimetres, usually 10: who moves less stands still"},
+    TABLE_FORMAT,
+    {0},
+};
+static const struct http_param carla_actors_params[] = {TABLE_FORMAT, {0}};
+static const struct http_param carla_trajectory_params[] = {
+    {.name = "frame", .type = HTTP_CHOICE, .choices = carla_frames, .help = "carla: left-handed (usual); ros: right-handed, y, pitch and yaw negated"},
+    TABLE_FORMAT,
+    {0},
+};
+
+static const struct http_param bag_info_params[] = {
+    {.name = "yaml", .type = HTTP_BOOL, .help = "as rosbag info --yaml"},
+    {.name = "freq", .type = HTTP_BOOL, .help = "how often messages come, also of bags of version 2"},
+    {0},
+};
+static const struct http_param tide_channels_params[] = {TABLE_FORMAT, {0}};
+
+static const char *const row_forms[] = {"json", "csv", "ndjson", NULL};
+static const char *const moment_formats[] = {"json", "msgpack", NULL};
+#define SPAN_PARAMS                                                                                                                                          \
+    {.name = "start", .type = HTTP_TIME, .help = "first instant: ns, +2.5s from the start, -2.5s from the end"},                                            \
+        {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},                                                                             \
+        {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"}, {                                                         \
+        .name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"                                                                  \
+    }
+#define ROW_FORMAT {.name = "format", .type = HTTP_CHOICE, .choices = row_forms, .help = "instead of Accept"}
+
+static const struct http_param nanover_moment_params[] = {
+    {.name = "at", .type = HTTP_TIME, .help = "with all messages up to this time; without it: at the end"},
+    {.name = "format", .type = HTTP_CHOICE, .choices = moment_formats, .help = "instead of Accept"},
+    {0},
+};
+static const struct http_param nanover_resets_params[] = {ROW_FORMAT, {0}};
+static const struct http_param nanover_changes_params[] = {
+    {.name = "key", .type = HTTP_GLOB, .repeats = true, .help = "only keys that match one of these globs: avatar.*"},
+    SPAN_PARAMS,
+    ROW_FORMAT,
+    {0},
+};
+static const struct http_param nanover_energies_params[] = {
+    SPAN_PARAMS,
+    {.name = "every", .type = HTTP_TEXT, .help = "10: each tenth frame; 100ms: the first in each interval"},
+    ROW_FORMAT,
     {0},
 };
 
@@ -121,9 +209,28 @@ const struct http_route api_routes[] = {
     {"GET", BASE "/recordings/{id}/attachments/{n}", ROLE_READ, no_params, "One of them, by its place in the list", api_attachment, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/metadata", ROLE_READ, no_params, "What the recording says of itself", api_metadata, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/messages", ROLE_READ, messages_params, "Messages in time order", api_messages, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params, "Numbers over time, few enough to be drawn", api_series, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/topics/fields", ROLE_READ, fields_params, "The fields of a topic", api_topic_fields, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/message", ROLE_READ, message_params, "One message", api_message, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/file/{name...}", ROLE_READ, no_params, "The original bytes", api_file, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/as/{name}", ROLE_READ, convert_params, "Converted to what the name ends in", api_convert, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/carla/info", ROLE_READ, carla_info_params, "What CARLA's show_recorder_file_info prints", api_carla_info, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/carla/collisions", ROLE_READ, carla_collisions_params, "What show_recorder_collisions prints", api_carla_collisions, NULL,
+     NULL, NULL},
+    {"GET", BASE "/recordings/{id}/carla/blocked", ROLE_READ, carla_blocked_params, "What show_recorder_actors_blocked prints", api_carla_blocked, NULL, NULL,
+     NULL},
+    {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params, "Who was in a CARLA log", api_carla_actors, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/carla/actors/{actor}/trajectory", ROLE_READ, carla_trajectory_params, "Where one actor was, frame by frame",
+     api_carla_trajectory, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/bag/info", ROLE_READ, bag_info_params, "What rosbag info prints", api_bag_info, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/tide/channels", ROLE_READ, tide_channels_params, "Scope, source, types and rates of a TIDE file's channels", api_tide_channels,
+     NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/nanover/frame", ROLE_READ, nanover_moment_params, "The whole NanoVer frame of a moment", api_nanover_frame, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/nanover/state", ROLE_READ, nanover_moment_params, "The whole shared state of a moment", api_nanover_state, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/nanover/state/changes", ROLE_READ, nanover_changes_params, "How the shared state changes, key by key", api_nanover_changes,
+     NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/nanover/resets", ROLE_READ, nanover_resets_params, "Where simulations begin anew", api_nanover_resets, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/nanover/energies", ROLE_READ, nanover_energies_params, "Energies frame by frame", api_nanover_energies, NULL, NULL, NULL},
     {"GET", BASE "/merge/as/{name}", ROLE_READ, merge_params, "Several recordings as one, by time", api_merge, NULL, NULL, NULL},
     {"GET", BASE "/jobs", ROLE_READ, no_params, "Background work", api_jobs_list, NULL, NULL, NULL},
     {"GET", BASE "/jobs/{id}", ROLE_READ, no_params, "One job", api_job_get, NULL, NULL, NULL},

@@ -32,6 +32,8 @@ void api_attachment(struct http_request *r);
 void api_metadata(struct http_request *r);
 /* messages.c */
 void api_messages(struct http_request *r);
+void api_series(struct http_request *r);
+void api_topic_fields(struct http_request *r);
 /* message.c */
 void api_message(struct http_request *r);
 /* file.c */
@@ -39,6 +41,22 @@ void api_file(struct http_request *r);
 /* convert.c */
 void api_convert(struct http_request *r);
 void api_merge(struct http_request *r);
+/* carla.c */
+void api_carla_info(struct http_request *r);
+void api_carla_collisions(struct http_request *r);
+void api_carla_blocked(struct http_request *r);
+void api_carla_actors(struct http_request *r);
+void api_carla_trajectory(struct http_request *r);
+/* bag.c */
+void api_bag_info(struct http_request *r);
+/* tide.c */
+void api_tide_channels(struct http_request *r);
+/* nanover.c */
+void api_nanover_frame(struct http_request *r);
+void api_nanover_state(struct http_request *r);
+void api_nanover_resets(struct http_request *r);
+void api_nanover_changes(struct http_request *r);
+void api_nanover_energies(struct http_request *r);
 /* jobs.c */
 void api_jobs_list(struct http_request *r);
 void api_job_get(struct http_request *r);

@@ -21,7 +21,7 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health;
+extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla, cli_nanover, cli_bag;
 
 /* ---- options.c: one table says what is parsed and what --help prints */
 

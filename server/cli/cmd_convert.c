@@ -2,14 +2,17 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "reel/nanover.h"
 #include "reel/write.h"
 
 enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
+#define NO_RUN UINT64_MAX
 
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format;
     bool report, force;
+    uint64_t run; /* of a NanoVer recording, or NO_RUN */
     int align, prefixing;    /* enum reel_align, enum reel_prefixing */
     struct cli_files *files; /* of each recording */
     struct reel_recording **recordings;
@@ -97,6 +100,9 @@ static bool fit_together(struct conversion *c, struct reel_error *err) {
 }
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
+    if (c->run != NO_RUN && (c->n_recordings > 1 || c->select.start.given || c->select.end.given)) {
+        return reel_fail(err, REEL_ARGUMENT, "--run is for one recording and says where to start and end: without --start and --end");
+    }
     if (!cli_selection(&c->select, c->recordings, c->n_recordings, c->sources, &c->selection, err)) {
         return false;
     }
@@ -106,7 +112,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         c->options.start_ns = c->selection.start_ns;
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
-    return true;
+    return c->run == NO_RUN || reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
 }
 
 static struct reel_stream *open_stream(const struct conversion *c, struct reel_error *err) {
@@ -218,7 +224,7 @@ static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_
 }
 
 static int run(int argc, char **argv) {
-    AUTO(conversion_done) struct conversion c = {0};
+    AUTO(conversion_done) struct conversion c = {.run = NO_RUN};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -242,6 +248,11 @@ static int run(int argc, char **argv) {
          .value = "WHEN",
          .help = "when a topic gets its recording's name in front: clash (usual) where two recordings have it",
          .choices = prefixes},
+        {.name = "run",
+         .kind = CLI_UINT,
+         .to = &c.run,
+         .value = "N",
+         .help = "of a NanoVer recording only its N-th run: from that reset to the next; 0: what stands before the first"},
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "say what would be lost or changed, and write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT when it is there already"},
         {0},

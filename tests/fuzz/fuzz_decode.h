@@ -1,5 +1,5 @@
-/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak or hang; what is told
- * is well nested and not far more than there are bytes for. */
+/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak or hang;
+ * what is told is well nested and not far more than there are bytes for. */
 #ifndef TESTS_FUZZ_DECODE_H
 #define TESTS_FUZZ_DECODE_H
 
@@ -52,19 +52,18 @@ static inline void fuzz_must(bool holds, const char *what) {
     }
 }
 
-static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages, unsigned n_languages) {
-    static const struct reel_visitor_ops ops = {.begin_map = fuzz_deeper, .end_map = fuzz_higher, .begin_list = fuzz_deeper, .end_list = fuzz_higher,
-                                                .key = fuzz_bytes, .text = fuzz_bytes, .binary = fuzz_bytes, .natural = fuzz_natural, .real = fuzz_real};
-    struct cursor c = cursor_of(bytes_of(data, size));
-    const char *language = languages[cursor_u8(&c) % n_languages];
-    struct bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
-    if (c.failed) {
-        return 0;
-    }
-    const struct reel_schema schema = {.name = "p/T", .encoding = language, .hash = "", .data = definition};
-    const struct reel_channel channel = {.name = "/a", .type = "p/T", .encoding = encoding, .schemas = &schema, .n_schemas = 1};
+static inline int fuzz_decode_payload(const struct reel_channel *channel, struct bytes payload) {
+    static const struct reel_visitor_ops ops = {.begin_map = fuzz_deeper,
+                                                .end_map = fuzz_higher,
+                                                .begin_list = fuzz_deeper,
+                                                .end_list = fuzz_higher,
+                                                .key = fuzz_bytes,
+                                                .text = fuzz_bytes,
+                                                .binary = fuzz_bytes,
+                                                .natural = fuzz_natural,
+                                                .real = fuzz_real};
     struct reel_error err = {0};
-    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(channel, &err);
     fuzz_must((d != NULL) == (err.code == REEL_OK), "what is not opened says why");
     if (!d) {
         return 0;
@@ -73,9 +72,22 @@ static inline int fuzz_decode(const uint8_t *data, size_t size, const char *enco
     bool whole = reel_decode(d, payload, &meter.visitor, &err);
     fuzz_must(whole == (err.code == REEL_OK), "what is not decoded says why, and nothing nests too deep");
     fuzz_must(!whole || meter.depth == 0, "what begins ends");
-    fuzz_must(meter.told < 3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1), "no more is told than there are bytes for");
+    fuzz_must(meter.told < 3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
+              "no more is told than there are bytes for");
     fuzz_must(reel_decoder_fields(d, fuzz_field, NULL), "a field has a path and a type");
     return 0;
+}
+
+static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages, unsigned n_languages) {
+    struct cursor c = cursor_of(bytes_of(data, size));
+    const char *language = languages[cursor_u8(&c) % n_languages];
+    struct bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
+    if (c.failed) {
+        return 0;
+    }
+    const struct reel_schema schema = {.name = "p/T", .encoding = language, .hash = "", .data = definition};
+    const struct reel_channel channel = {.name = "/a", .type = "p/T", .encoding = encoding, .schemas = &schema, .n_schemas = 1};
+    return fuzz_decode_payload(&channel, payload);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is the payload. */
+/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is the
+ * payload. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct {
     const char *encoding, *type;
-} kinds[] = {{"rsb", ".p.M"},  {"rsb", "uint64"},   {"rsb", ""},     {"rsb", "utf-8-string"}, {"bytes", "double"},
+} kinds[] = {{"rsb", ".p.M"},   {"rsb", "uint64"},       {"rsb", ""},      {"rsb", "utf-8-string"}, {"bytes", "double"},
              {"bytes", "void"}, {"mira", "std::string"}, {"mira", "long"}, {"mira", "bool"}};
 
 /* Hears how much is told and how deep. */
@@ -40,8 +41,15 @@ static bool bytes(struct reel_visitor *v, struct bytes value) {
 static bool natural(struct reel_visitor *v, uint64_t value) {
     return hear(v) && value + 1 != value;
 }
-static const struct reel_visitor_ops ops = {.begin_map = deeper, .end_map = higher, .begin_list = deeper, .end_list = higher, .null = hear, .key = bytes,
-                                            .text = bytes, .binary = bytes, .natural = natural};
+static const struct reel_visitor_ops ops = {.begin_map = deeper,
+                                            .end_map = higher,
+                                            .begin_list = deeper,
+                                            .end_list = higher,
+                                            .null = hear,
+                                            .key = bytes,
+                                            .text = bytes,
+                                            .binary = bytes,
+                                            .natural = natural};
 
 static void must(bool holds, const char *what) {
     if (!holds) {
@@ -66,7 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(set.size < 64 + 600 * text.size, "a compiled text is not far larger");
     free(set.data);
     const struct reel_schema schema = {.name = "p.M", .encoding = "proto", .hash = "", .data = text};
-    const struct reel_channel channel = {.name = "/a", .type = kinds[kind].type, .encoding = kinds[kind].encoding, .schemas = &schema, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/a", .type = kinds[kind].type, .encoding = kinds[kind].encoding, .schemas = &schema, .n_schemas = 1};
     err = (struct reel_error){0};
     AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
     must(d != NULL, err.text);

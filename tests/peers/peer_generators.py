@@ -36,7 +36,7 @@ class Generators(unittest.TestCase):
     def found(self, path):
         """What we find; with it what info says, which must be the same."""
         info = json.loads(reel('info', path, '--json').stdout)
-        rows = [json.loads(line) for line in reel('cat', path).stdout.splitlines()]
+        rows = [json.loads(line) for line in reel('cat', path, '--no-decode').stdout.splitlines()]
         topics = by_topic([Message(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows])
         self.assertEqual({t['name']: (t['count'], t['bytes']) for t in info['topics'] if t['count']}, {k: (t['count'], t['bytes']) for k, t in topics.items()})
         return info, topics

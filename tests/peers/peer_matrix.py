@@ -48,7 +48,7 @@ def content(path):
 def ours(path):
     """What our reader finds: info, and the messages as topics. A message of several types (NanoVer) has all of them for its topic."""
     info = json.loads(reel('info', path, '--json').stdout)
-    rows = [json.loads(line) for line in reel('cat', path, '--format', 'ndjson').stdout.splitlines()]
+    rows = [json.loads(line) for line in reel('cat', path, '--no-decode').stdout.splitlines()]
     return info, by_topic([Message(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows])
 
 

@@ -50,7 +50,7 @@ class Mira(unittest.TestCase):
             with self.subTest(options):
                 data, written = make(*options)
                 path, want = self.save(data), by_topic(written)
-                rows = [json.loads(line) for line in reel('cat', path).stdout.splitlines()]
+                rows = [json.loads(line) for line in reel('cat', path, '--no-decode').stdout.splitlines()]
                 self.assertEqual(by_topic([Message(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows]), want)
                 info = json.loads(reel('info', path, '--json').stdout)
                 self.assertFalse(info['damaged'])

@@ -17,7 +17,8 @@ static struct reel_recording *open_sample(const char *name) {
     if (!source || !reel_scan_run(&source, 1, &reel_format_carla, CARLA_PACK, NULL, &err)) {
         fail_msg("%s: %s", name, err.text);
     }
-    struct reel_recording *r = reel_recording_open(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *r =
+        reel_recording_open(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     return r;
 }
@@ -43,7 +44,10 @@ static bool read_name(const char *name, struct wanted *w) {
     if (!end || !suffix) {
         return false;
     }
-    char *info = strstr(suffix, ".info"), *pairs = strstr(suffix, ".coll_"), *kind = info ? info : pairs ? pairs : strstr(suffix, ".blocked_");
+    char *info = strstr(suffix, ".info"), *pairs = strstr(suffix, ".coll_"),
+         *kind = info    ? info
+                 : pairs ? pairs
+                         : strstr(suffix, ".blocked_");
     assert_non_null(kind);
     end[0] = suffix[4] = kind[0] = '\0';
     snprintf(w->file, sizeof w->file, "%s", copy);

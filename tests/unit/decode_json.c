@@ -16,7 +16,8 @@ static void says(const char *json, const char *told) {
 
 static void values_of_every_kind(void **state) {
     (void)state;
-    says(" { \"a\" : [ 1 , -2.5e1,true,false , null ] , \"b\":{} ,\"c\":[],\"\":\"x\"}\r\n\t ", "{\"a\":[1,-25,true,false,null],\"b\":{},\"c\":[],\"\":\"x\"}");
+    says(" { \"a\" : [ 1 , -2.5e1,true,false , null ] , \"b\":{} ,\"c\":[],\"\":\"x\"}\r\n\t ",
+         "{\"a\":[1,-25,true,false,null],\"b\":{},\"c\":[],\"\":\"x\"}");
     says("[[],[{}],{\"a\":[[1]]}]", "[[],[{}],{\"a\":[[1]]}]");
     says("7", "7");
     says("\"\"", "\"\"");
@@ -29,7 +30,7 @@ static void integers_are_exact_and_the_rest_is_double(void **state) {
     (void)state;
     says("[9223372036854775807,9223372036854775808,18446744073709551615,-9223372036854775808]",
          "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
-    says("[18446744073709551616,-9223372036854775809]", "[18446744073709552000,-9223372036854775808]");
+    says("[18446744073709551616,-9223372036854775809]", "[18446744073709551616,-9223372036854775808]");
     says("[0.1,1E3,1e-2,1.50,-0,0e0]", "[0.1,1000,0.01,1.5,-0,0]");
     says("[1e999,-1e999,1e-999,0.1e999]", "[\"Infinity\",\"-Infinity\",0,\"Infinity\"]");
     says("123456789012345678901234567890.5", "1.2345678901234568e+29");
@@ -101,15 +102,16 @@ static const char *fields_of(const char *text) {
 
 static void a_schema_gives_fields(void **state) {
     (void)state;
-    assert_string_equal(fields_of("{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
-                                  "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\",\"minimum\":0},\"nsec\":"
-                                  "{\"type\":\"integer\"}}},"
-                                  "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
-                                  "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-                                  "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{\"type\":\"x\"}]}},"
-                                  "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
-                        "timestamp.sec integer numeric\ntimestamp.nsec integer numeric\nx number numeric\non boolean numeric\nname string\nlist number[]\n"
-                        "poses object[]\nfree object\nany any\n");
+    assert_string_equal(
+        fields_of("{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
+                  "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\",\"minimum\":0},\"nsec\":"
+                  "{\"type\":\"integer\"}}},"
+                  "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
+                  "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+                  "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{\"type\":\"x\"}]}},"
+                  "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
+        "timestamp.sec integer numeric\ntimestamp.nsec integer numeric\nx number numeric\non boolean numeric\nname string\nlist number[]\n"
+        "poses object[]\nfree object\nany any\n");
     assert_string_equal(fields_of(""), "");
     assert_string_equal(fields_of("[]"), "");
     assert_string_equal(fields_of("{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\""), "a string\n"); /* cut: as far as it goes */

@@ -92,7 +92,8 @@ static void a_whole_tape(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(strings), cmocka_unit_test(nothing_else_is_told), cmocka_unit_test(fields), cmocka_unit_test(a_whole_tape),
+        cmocka_unit_test(numbers), cmocka_unit_test(strings),      cmocka_unit_test(nothing_else_is_told),
+        cmocka_unit_test(fields),  cmocka_unit_test(a_whole_tape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,11 +66,8 @@ static void depth_has_a_ceiling(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_every_kind),
-        cmocka_unit_test(keys_that_are_no_text),
-        cmocka_unit_test(extensions_and_times),
-        cmocka_unit_test(damage_is_told_where),
-        cmocka_unit_test(depth_has_a_ceiling),
+        cmocka_unit_test(values_of_every_kind), cmocka_unit_test(keys_that_are_no_text), cmocka_unit_test(extensions_and_times),
+        cmocka_unit_test(damage_is_told_where), cmocka_unit_test(depth_has_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

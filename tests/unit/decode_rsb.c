@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "decode/rsb.h"
 #include "decode_sample.h"
 #include "pb_maker.h"
 
@@ -36,7 +35,9 @@ static struct pb notification(const char *schema, const void *data, size_t size)
 }
 
 #define ID "\"event_id\":\"3c6a08b8-abf7-555c-8db9-01448c72d1a8\",\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":0"
-#define NOTHING "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},\"causes\":[],"
+#define NOTHING                                                                                                                                      \
+    "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},"       \
+    "\"causes\":[],"
 
 /* What stands behind "payload":, without the last brace. */
 static const char *payload_of(const char *type, const struct pb *n) {
@@ -78,7 +79,8 @@ static void a_notification_with_everything(void **state) {
                         "{\"scope\":\"/a/\"," ID ",\"method\":\"REQUEST\",\"create_time\":1400000000000002,\"send_time\":1400000000000003,"
                         "\"receive_time\":1400000000000004,\"deliver_time\":1400000000000005,\"user_times\":{\"sampled\":1400000000006000},"
                         "\"user_infos\":{\"speaker\":\"bob\",\"empty\":null},\"causes\":[{\"event_id\":\"cee18e5a-bc6a-5eba-a19c-cdfc0c264480\","
-                        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
+                        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID
+                        "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
 }
 
 static void an_event_of_0_4(void **state) {
@@ -91,9 +93,10 @@ static void an_event_of_0_4(void **state) {
     pb_text(&e, 7, "ASCII-STRING");
     pb_text(&e, 8, "x");
     pb_message(&e, 16, &cause);
-    assert_string_equal(as_json("", &e), "{\"scope\":\"/a/\"," ID ",\"method\":\"REPLY\",\"create_time\":null,\"send_time\":null,\"receive_time\":null,"
-                                         "\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},\"causes\":[{" ID "}],"
-                                         "\"wire_schema\":\"ASCII-STRING\",\"payload\":\"x\"}");
+    assert_string_equal(as_json("", &e),
+                        "{\"scope\":\"/a/\"," ID ",\"method\":\"REPLY\",\"create_time\":null,\"send_time\":null,\"receive_time\":null,"
+                        "\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},\"causes\":[{" ID "}],"
+                        "\"wire_schema\":\"ASCII-STRING\",\"payload\":\"x\"}");
 }
 
 static void ids_of_autumn_2011_and_odd_senders(void **state) {
@@ -160,8 +163,9 @@ static void messages_by_number(void **state) {
     pb_text(&m, 8, "");
     pb_part(&m, 9, "\xc2\x85", 2); /* a control of Unicode */
     pb_number(&m, 1, 6);           /* not with the others: told again */
-    assert_string_equal(told(".x.Y", m.data, m.size), "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
-                                                      "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
+    assert_string_equal(told(".x.Y", m.data, m.size),
+                        "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
+                        "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
     assert_string_equal(told(".x.Y", "", 0), "{}");
     pb_raw(&m, "\x0a\x7f", 2); /* ends behind its message */
     assert_true(strncmp(told(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
@@ -190,8 +194,10 @@ static void damaged_events(void **state) {
     struct pb n = notification("bool", "\1", 1);
     const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "rsb"};
     assert_string_equal(decode_text(&channel, bytes_of("", 0)), "error 2: no RSB event in these 0 bytes: no id in field 108, no scope in field 3");
-    assert_string_equal(decode_text(&channel, bytes_of(n.data, n.size - 1)), "error 2: byte 34 of 36: no protobuf field, or one that ends behind its message");
-    assert_string_equal(decode_text(&channel, bytes_of("\x18\x01", 2)), "error 2: no RSB event in these 2 bytes: no id in field 108, no scope in field 3");
+    assert_string_equal(decode_text(&channel, bytes_of(n.data, n.size - 1)),
+                        "error 2: byte 34 of 36: no protobuf field, or one that ends behind its message");
+    assert_string_equal(decode_text(&channel, bytes_of("\x18\x01", 2)),
+                        "error 2: no RSB event in these 2 bytes: no id in field 108, no scope in field 3");
     n.data[4] = 100; /* the sender in the id */
     assert_string_equal(as_json("", &n), "error 2: byte 3 of 37: no protobuf field, or one that ends behind its message");
     n = notification("bool", "\1", 1);
@@ -239,8 +245,14 @@ static bool stop_natural(struct reel_visitor *v, uint64_t value) {
 
 static void a_visitor_may_end_it_anywhere(void **state) {
     (void)state;
-    static const struct reel_visitor_ops ops = {.begin_map = stop, .key = stop_key, .end_map = stop, .begin_list = stop, .end_list = stop,
-                                                .null = stop, .text = stop_text, .natural = stop_natural};
+    static const struct reel_visitor_ops ops = {.begin_map = stop,
+                                                .key = stop_key,
+                                                .end_map = stop,
+                                                .begin_list = stop,
+                                                .end_list = stop,
+                                                .null = stop,
+                                                .text = stop_text,
+                                                .natural = stop_natural};
     struct pb n = notification(".x.Y", "\x0a\x01z\x08\x05\x08\x06", 7), id = id_of(1);
     pb_message(&n, 13, &id);
     const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "rsb"};
@@ -258,8 +270,9 @@ static void a_visitor_may_end_it_anywhere(void **state) {
 
 static void the_fields_of_events(void **state) {
     (void)state;
-#define KNOWN                                                                                                                                                     \
-    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time int64 us numeric\nsend_time int64 us numeric\n"     \
+#define KNOWN                                                                                                                                        \
+    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time int64 us numeric\nsend_time int64 " \
+    "us numeric\n"                                                                                                                                   \
     "receive_time int64 us numeric\ndeliver_time int64 us numeric\nuser_times map us\nuser_infos map\ncauses EventId[]\nwire_schema string\n"
     struct reel_channel channel = {.name = "/a", .type = "UINT64", .encoding = "rsb"};
     assert_string_equal(decode_fields(&channel), KNOWN "payload uint64 numeric\n");
@@ -288,75 +301,14 @@ static void channels_without_events(void **state) {
 
 /* ---- by name */
 
-static void texts_are_compiled(void **state) {
-    (void)state;
-    static const char text[] = "// A.proto\nsyntax = \"proto2\"; package a.b; import \"x\"; option o = \"};\"; /* } */\n"
-                               "message M { required E e = 1 [default = X]; repeated sint32 v = 2 [packed = true]; enum E { X = -1; } optional b.N n = 3; }\n"
-                               "package a.b; message N { } message M { }";
-    static const char want[] = "{\"1\":[{\"2\":\"a.b\",\"4\":{\"1\":\"M\",\"2\":[{\"1\":\"e\",\"3\":1,\"4\":2,\"5\":14,\"6\":\".a.b.M.E\"},"
-                               "{\"1\":\"v\",\"3\":2,\"4\":3,\"5\":17,\"8\":{\"2\":1}}],\"4\":{\"1\":\"E\",\"2\":{\"1\":\"X\",\"2\":\"18446744073709551615\"}},"
-                               "\"2\":{\"1\":\"n\",\"3\":3,\"4\":1,\"5\":11,\"6\":\".a.b.N\"}}},{\"2\":\"a.b\",\"4\":{\"1\":\"N\"}}]}";
-    struct grow set = {0}, json = {0};
-    struct reel_error err = {0};
-    assert_true(rsb_proto_compile(bytes_text(text), &set, &err));
-    struct json_out out = json_out_to(&json, 1 << 20);
-    assert_true(rsb_guess_tell(bytes_of(set.data, set.size), &out.visitor));
-    grow_put(&json, "", 1);
-    assert_string_equal((char *)json.data, want);
-    free(set.data);
-    free(json.data);
-}
-
-static void texts_that_are_wrong(void **state) {
-    (void)state;
-    static const struct {
-        const char *text, *problem;
-    } wrong[] = {{"message A { optional B b = 1; }", "byte 28 of 31: the type \"B\" is not defined"},
-                 {"message A { optional group G = 1 { } }", "byte 21 of 38: groups are not supported"},
-                 {"message A { map<string,int32> a = 1; }", "byte 15 of 38: a name is expected"},
-                 {"message A {", "byte 11 of 11: \"}\" is expected"},
-                 {"foo", "byte 0 of 3: no statement of a definition"},
-                 {"message A { optional int32 a = 0; }", "byte 32 of 35: a field number that protobuf does not have"},
-                 {"message A { optional int32 a = 0x80000000; }", "byte 31 of 44: not a number of 32 bits"},
-                 {"option a = {", "byte 12 of 12: a statement has no end"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct grow set = {0};
-        struct reel_error err = {0};
-        assert_false(rsb_proto_compile(bytes_text(wrong[i].text), &set, &err));
-        assert_int_equal(err.code, REEL_DAMAGED);
-        assert_string_equal(err.text + strlen("proto text, "), wrong[i].problem);
-        free(set.data);
-    }
-}
-
-static void texts_have_ceilings(void **state) {
-    (void)state;
-    struct grow deep = {0}, set = {0};
-    for (unsigned i = 0; i < 40; i++) {
-        grow_put(&deep, "message a{", 10);
-    }
-    struct reel_error err = {0};
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
-    assert_int_equal(err.code, REEL_LIMIT);
-    deep.size = 0;
-    for (unsigned i = 0; i <= RSB_PROTO_NAMES_MAX; i++) {
-        grow_put(&deep, "enum a{} ", 9);
-    }
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
-    assert_int_equal(err.code, REEL_LIMIT);
-    deep.size = 0;
-    memset(grow_take(&deep, RSB_PROTO_TEXT_MAX + 1), ';', RSB_PROTO_TEXT_MAX + 1);
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
-    assert_int_equal(err.code, REEL_LIMIT);
-    free(deep.data);
-    free(set.data);
-}
-
 static void messages_by_name(void **state) {
     (void)state;
     const struct reel_schema schemas[2] = {
         {.name = "rsb.protocol.Notification", .encoding = "proto", .hash = "", .data = bytes_text("package rsb.protocol; message Notification { }")},
-        {.name = "x.Y", .encoding = "proto", .hash = "", .data = bytes_text("package x; message Y { required double a = 1; repeated Z z = 2; } message Z { optional bool b = 7; }")}};
+        {.name = "x.Y",
+         .encoding = "proto",
+         .hash = "",
+         .data = bytes_text("package x; message Y { required double a = 1; repeated Z z = 2; } message Z { optional bool b = 7; }")}};
     const struct reel_channel channel = {.name = "/a", .type = ".x.Y", .encoding = "rsb", .schemas = schemas, .n_schemas = 2};
     struct pb m = {0}, z = {0}, n;
     pb_number(&z, 7, 1);
@@ -376,8 +328,9 @@ static void messages_by_name(void **state) {
 
 static void definitions_of_tide_2_are_texts(void **state) {
     (void)state;
-    const struct reel_schema schemas[2] = {{.name = ".x.Y", .encoding = "protobuf-2", .hash = "aa", .data = bytes_text("package x; message Y { optional z.Z a = 1; }")},
-                                           {.name = "z.Z", .encoding = "protobuf-2", .hash = "bb", .data = bytes_text("package z; message Z { required int32 b = 1; }")}};
+    const struct reel_schema schemas[2] = {
+        {.name = ".x.Y", .encoding = "protobuf-2", .hash = "aa", .data = bytes_text("package x; message Y { optional z.Z a = 1; }")},
+        {.name = "z.Z", .encoding = "protobuf-2", .hash = "bb", .data = bytes_text("package z; message Z { required int32 b = 1; }")}};
     const struct reel_channel channel = {.name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 2};
     assert_string_equal(decode_text(&channel, bytes_of("\x0a\2\x08\5", 4)), "{\"a\":{\"b\":5}}");
     const struct reel_channel alone = {.name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 1};
@@ -412,17 +365,20 @@ static struct sums sums_of(const char *name) {
 
 static void real_events(void **state) {
     (void)state;
-    static const char first[] =
-        "{\"scope\":\"/rsbtest/clientserver/request/addone/\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-a9b41d2fd94a\","
-        "\"sequence_number\":0,\"method\":\"REQUEST\",\"create_time\":1316724943827752,\"send_time\":1316724944037983,\"receive_time\":1316724944168266,"
-        "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},\"causes\":[],\"wire_schema\":\"uint64\",\"payload\":1}";
+    static const char first[] = "{\"scope\":\"/rsbtest/clientserver/request/addone/"
+                                "\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-a9b41d2fd94a\","
+                                "\"sequence_number\":0,\"method\":\"REQUEST\",\"create_time\":1316724943827752,\"send_time\":1316724944037983,"
+                                "\"receive_time\":1316724944168266,"
+                                "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},\"causes\":[],"
+                                "\"wire_schema\":\"uint64\",\"payload\":1}";
     assert_string_equal(sums_of("rsbag-tools_0.4_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.6_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.8_valid-single-event").first[0], first);
-    assert_string_equal(sums_of("rsbag-tools_0.9_valid-two-events").first[0],
-                        "{\"scope\":\"/foo/\",\"event_id\":\"93c7929b-2e05-5970-9494-fc02215da932\",\"sender_id\":\"131e0bd4-4b10-4e24-a731-6cf2cea3c3ba\","
-                        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":1389717970099893,\"receive_time\":1389717970207527,"
-                        "\"deliver_time\":1389717970211636,\"user_times\":{},\"user_infos\":{},\"causes\":[],\"wire_schema\":\"int64\",\"payload\":1}");
+    assert_string_equal(
+        sums_of("rsbag-tools_0.9_valid-two-events").first[0],
+        "{\"scope\":\"/foo/\",\"event_id\":\"93c7929b-2e05-5970-9494-fc02215da932\",\"sender_id\":\"131e0bd4-4b10-4e24-a731-6cf2cea3c3ba\","
+        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":1389717970099893,\"receive_time\":1389717970207527,"
+        "\"deliver_time\":1389717970211636,\"user_times\":{},\"user_infos\":{},\"causes\":[],\"wire_schema\":\"int64\",\"payload\":1}");
 }
 
 static void real_logs_decode_whole(void **state) {
@@ -467,9 +423,6 @@ int main(void) {
         cmocka_unit_test(a_visitor_may_end_it_anywhere),
         cmocka_unit_test(the_fields_of_events),
         cmocka_unit_test(channels_without_events),
-        cmocka_unit_test(texts_are_compiled),
-        cmocka_unit_test(texts_that_are_wrong),
-        cmocka_unit_test(texts_have_ceilings),
         cmocka_unit_test(messages_by_name),
         cmocka_unit_test(definitions_of_tide_2_are_texts),
         cmocka_unit_test(real_events),

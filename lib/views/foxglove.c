@@ -1,0 +1,274 @@
+/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes right after its
+ * place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is kept. */
+#include <stdlib.h>
+
+#include "reel/decode.h"
+#include "views/foxglove.h"
+
+enum { VIEW_VERSION = 2 }; /* part of every ETag: raise it when one byte changes (nanover_view.c says 1) */
+
+struct view {
+    struct reel_stream base;
+    struct reel_stream *below;
+    struct view_setup setup;
+    struct arena arena; /* channels */
+    const struct reel_channel **channels;
+    uint32_t *channel_source, *position; /* of the stream; of each topic of the feed */
+    struct view_feed *feed, *again;      /* `again`: for messages asked for out of turn; made when needed */
+    struct reel_message next;            /* of `below`, waiting */
+    bool waits, ended, made_ended;
+    size_t given; /* of what the feed has made of its message */
+};
+
+/* --- messages --- */
+
+static bool look_below(struct view *v, struct reel_error *err) {
+    if (!v->waits && !v->ended) {
+        enum reel_step step = reel_stream_next(v->below, &v->next, err);
+        v->waits = step == REEL_STEP_MESSAGE;
+        v->ended = step == REEL_STEP_END;
+    }
+    return v->waits || v->ended;
+}
+
+static bool look_made(struct view *v, struct reel_error *err) {
+    if (v->given == v->feed->n_made && !v->made_ended) {
+        enum reel_step step = view_feed_next(v->feed, err);
+        v->given = 0;
+        v->made_ended = step == REEL_STEP_END;
+        return step != REEL_STEP_ERROR;
+    }
+    return true;
+}
+
+static bool comes_first(const struct view *v) {
+    if (!v->waits || v->next.front > 0 || v->given == v->feed->n_made) {
+        return v->waits;
+    }
+    struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
+    return view_compare(&below, &made) <= 0;
+}
+
+static enum reel_step view_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+    struct view *v = (struct view *)base;
+    if (!look_below(v, err) || !look_made(v, err)) {
+        return REEL_STEP_ERROR;
+    }
+    if (comes_first(v)) {
+        *m = v->next;
+        v->waits = false;
+        return REEL_STEP_MESSAGE;
+    }
+    if (v->given == v->feed->n_made) {
+        return REEL_STEP_END;
+    }
+    const struct view_made *made = &v->feed->made[v->given++];
+    *m = v->feed->of;
+    m->channel = v->position[made->topic];
+    m->size = (uint32_t)made->size;
+    m->again = (uint32_t)v->given;
+    m->front = 0;
+    m->before_start = false;
+    m->owned = NULL;
+    return REEL_STEP_MESSAGE;
+}
+
+/* `feed` stands at the message that `mark` was made of, if there is one. */
+static bool send(struct view_feed *feed, const struct reel_mark *mark, bool *ended, struct reel_error *err) {
+    *ended = false;
+    if (!view_feed_seek(feed, mark, err)) {
+        return false;
+    }
+    enum reel_step step = view_feed_next(feed, err);
+    *ended = step == REEL_STEP_END;
+    return step != REEL_STEP_ERROR;
+}
+
+static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+    struct view *v = (struct view *)base;
+    v->waits = v->ended = false;
+    v->given = 0;
+    if (!reel_stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->made_ended, err)) {
+        return false;
+    }
+    if (mark->again == 0) {
+        return true;
+    }
+    if (!look_below(v, err)) { /* the message itself is past, and some of what is made of it */
+        return false;
+    }
+    struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
+    v->waits = v->waits && view_compare(&below, mark) != 0;
+    if (v->feed->n_made > 0 && view_compare(&made, mark) == 0) {
+        v->given = mark->again - 1 < v->feed->n_made ? mark->again - 1 : v->feed->n_made;
+    }
+    return true;
+}
+
+static bool holds(const struct view_feed *feed, const struct reel_mark *mark) {
+    struct reel_mark made = reel_mark_of(&feed->of);
+    return feed->n_made >= mark->again && view_compare(&made, mark) == 0;
+}
+
+static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+    struct view *v = (struct view *)base;
+    if (m->channel < v->below->n_channels) {
+        return reel_stream_payload(v->below, m, out, err);
+    }
+    struct reel_mark mark = reel_mark_of(m);
+    const struct view_feed *feed = v->feed;
+    bool ended;
+    if (!holds(feed, &mark)) {
+        if (!v->again && !(v->again = view_feed_new(&v->setup, err))) {
+            return false;
+        }
+        for (size_t i = 0; i < v->feed->n_outs; i++) {
+            v->again->outs[i].wanted = v->feed->outs[i].wanted;
+        }
+        feed = v->again;
+        if (!holds(feed, &mark) && !send(v->again, &mark, &ended, err)) {
+            return false;
+        }
+    }
+    const struct view_made *made = m->again > 0 && holds(feed, &mark) ? &feed->made[m->again - 1] : NULL;
+    if (!made || made->size != m->size || v->position[made->topic] != m->channel) {
+        return reel_fail(err, REEL_CHANGED, "what is made of the message at %llu is not what it was", (unsigned long long)m->entry.offset);
+    }
+    *out = bytes_of(feed->bytes.data + made->at, made->size);
+    return true;
+}
+
+static void view_free(struct reel_stream *base) {
+    struct view *v = (struct view *)base;
+    reel_stream_free(v->below);
+    view_feed_free(v->feed);
+    view_feed_free(v->again);
+    for (uint32_t i = 0; v->setup.recordings && i < v->setup.n; i++) {
+        reel_recording_free(v->setup.recordings[i]);
+    }
+    free(v->setup.recordings);
+    free(v->setup.sources);
+    arena_free(&v->arena);
+    free(v->channels);
+    free(v->channel_source);
+    free(v->position);
+    free(v);
+}
+
+static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_seek, .free = view_free, .payload = view_payload};
+
+/* --- opening --- */
+
+static bool copy_setup(struct view *v, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+    struct view_setup *s = &v->setup;
+    s->recordings = calloc((size_t)n + 1, sizeof *s->recordings);
+    s->sources = q->sources ? malloc((n + 1) * sizeof *s->sources) : NULL;
+    if (!s->recordings || (q->sources && !s->sources)) {
+        return reel_fail_memory(err);
+    }
+    for (s->n = 0; s->n < n; s->n++) {
+        s->recordings[s->n] = reel_recording_ref(recordings[s->n]);
+        if (q->sources) {
+            s->sources[s->n] = q->sources[s->n];
+        }
+    }
+    s->prefixing = q->prefixing;
+    s->start_ns = q->start_ns;
+    s->end_ns = q->end_ns;
+    return true;
+}
+
+static bool any_matches(const char *const *globs, uint32_t n, const char *topic) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (reel_topic_match(globs[i], topic)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t choose_topics(const struct view_feed *f, const struct reel_selection *q) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < f->n_outs; i++) {
+        const char *name = f->outs[i].name;
+        f->outs[i].wanted = (q->n_topics == 0 || any_matches(q->topics, q->n_topics, name)) && !any_matches(q->exclude, q->n_exclude, name);
+        n += f->outs[i].wanted;
+    }
+    return n;
+}
+
+static bool make_channel(struct view *v, const struct view_out *out, const struct reel_channel **made) {
+    struct reel_channel *c = arena_alloc(&v->arena, sizeof *c);
+    struct reel_schema *schema = arena_alloc(&v->arena, sizeof *schema);
+    const char **topic = arena_alloc(&v->arena, sizeof *topic);
+    if (!c || !schema || !topic || !(*topic = arena_text(&v->arena, out->name))) {
+        return false;
+    }
+    const struct reel_index *index = reel_recording_index(v->setup.recordings[out->source]);
+    *schema = (struct reel_schema){.name = out->schema->name, .encoding = "jsonschema", .hash = "", .data = bytes_text(out->schema->json)};
+    *c = (struct reel_channel){.name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema, .n_schemas = 1};
+    c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* none of the recording's own */
+    *made = c;
+    return true;
+}
+
+static bool add_channels(struct view *v, uint32_t n, struct reel_error *err) {
+    size_t room = (size_t)v->below->n_channels + n + 1;
+    v->channels = malloc(room * sizeof *v->channels);
+    v->channel_source = malloc(room * sizeof *v->channel_source);
+    v->position = calloc(v->feed->n_outs + 1, sizeof *v->position);
+    if (!v->channels || !v->channel_source || !v->position) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < v->below->n_channels; i++) {
+        v->channels[i] = v->below->channels[i];
+        v->channel_source[i] = v->below->channel_source[i];
+    }
+    for (size_t i = 0; i < v->feed->n_outs; i++) {
+        const struct view_out *out = &v->feed->outs[i];
+        if (!out->wanted) {
+            continue;
+        }
+        v->position[i] = v->base.n_channels;
+        v->channel_source[v->base.n_channels] = out->source;
+        if (!make_channel(v, out, &v->channels[v->base.n_channels++])) {
+            return reel_fail_memory(err);
+        }
+    }
+    v->base.channels = v->channels;
+    v->base.channel_source = v->channel_source;
+    return true;
+}
+
+static struct reel_stream *view_open(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
+                                     struct reel_error *err) {
+    struct view *v = calloc(1, sizeof *v);
+    if (!v) {
+        reel_stream_free(below);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    v->base = *below; /* sources, readers and the front are those below */
+    v->base.ops = &view_ops;
+    v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_decodings_version() << 8);
+    v->below = below;
+    bool good = copy_setup(v, recordings, n, q, err) && (v->feed = view_feed_new(&v->setup, err));
+    uint32_t topics = good ? choose_topics(v->feed, q) : 0;
+    if (good && topics == 0) {
+        v->below = NULL;
+        view_free(&v->base);
+        return below;
+    }
+    if (!good || !add_channels(v, topics, err)) {
+        view_free(&v->base);
+        return NULL;
+    }
+    return &v->base;
+}
+
+const struct reel_view reel_view_foxglove = {
+    .name = "foxglove",
+    .help = "also messages that viewers of the Foxglove lineage draw: scenes, frames, logs, plots",
+    .version = VIEW_VERSION,
+    .open = view_open,
+};

@@ -1,0 +1,391 @@
+/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected, and each message
+ * goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
+#include <stdlib.h>
+
+#include "core/limits.h"
+#include "core/merge.h"
+#include "core/naming.h"
+#include "core/pack_model.h"
+#include "formats/nanover_legacy.h"
+#include "views/foxglove.h"
+
+enum { NAMED_TOPICS_MAX = 64 }; /* more are not told one by one: all are opened */
+
+/* THE table of transforms. */
+static const struct view_transform *const transforms[] = {&view_carla, &view_nanover, &view_cloud};
+enum { TRANSFORMS = sizeof transforms / sizeof *transforms };
+
+int view_compare(const struct reel_mark *a, const struct reel_mark *b) {
+    struct pack_key x = {.time_ns = a->time_ns, .chunk = a->chunk, .offset = a->offset}, y = {.time_ns = b->time_ns, .chunk = b->chunk, .offset = b->offset};
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    return a->source != b->source ? (a->source < b->source ? -1 : 1) : pack_key_compare(&x, &y);
+}
+
+static unsigned role_of(const struct view_transform *how, const struct reel_channel *c) {
+    return strcmp(how->encoding, c->encoding) == 0 ? how->role(c) : 0;
+}
+
+/* --- topics --- */
+
+bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic, struct reel_error *err) {
+    struct view_feed *f = m->feed;
+    for (uint32_t i = 0; i < f->n_outs; i++) {
+        if (f->outs[i].source == m->source && f->outs[i].schema == schema && strcmp(f->outs[i].name, name) == 0) {
+            *topic = i;
+            return true;
+        }
+    }
+    const char *copy = arena_text(&f->arena, name);
+    if (!copy || !GROW_ARRAY(f->outs, f->n_outs, f->cap_outs)) {
+        return reel_fail_memory(err);
+    }
+    *topic = (uint32_t)f->n_outs;
+    f->outs[f->n_outs++] = (struct view_out){.name = copy, .schema = schema, .source = m->source, .wanted = true, .how = m->how};
+    return true;
+}
+
+/* Topics of several recordings are told apart as their own topics would be. */
+static bool name_topics(struct view_feed *f, struct reel_error *err) {
+    const struct view_setup *s = f->setup;
+    char name[2 * REEL_PREFIX_ROOM];
+    for (size_t i = 0; s->sources && s->prefixing != REEL_PREFIX_NEVER && i < f->n_outs; i++) {
+        bool clash = s->prefixing == REEL_PREFIX_ALWAYS;
+        for (size_t k = 0; k < f->n_outs && !clash; k++) {
+            clash = f->outs[k].source != f->outs[i].source && f->outs[k].how == f->outs[i].how;
+        }
+        const char *prefix = s->sources[f->outs[i].source].prefix;
+        if (clash && prefix[0] != '\0' && naming_join(prefix, f->outs[i].name, name, sizeof name) &&
+            !(f->outs[i].name = arena_text(&f->arena, name))) {
+            return reel_fail_memory(err);
+        }
+    }
+    return true;
+}
+
+struct grow *view_begin(struct view_maker *m, uint32_t topic) {
+    struct view_feed *f = m->feed;
+    if (m->silent || !f->outs[topic].wanted || !GROW_ARRAY(f->made, f->n_made, f->cap_made)) {
+        f->bytes.failed |= !m->silent && f->outs[topic].wanted;
+        return NULL;
+    }
+    f->made[f->n_made++] = (struct view_made){.topic = topic, .at = f->bytes.size};
+    return &f->bytes;
+}
+bool view_end(struct view_maker *m, struct reel_error *err) {
+    struct view_feed *f = m->feed;
+    struct view_made *made = &f->made[f->n_made - 1];
+    made->size = f->bytes.size - made->at;
+    if (f->bytes.size > REEL_MESSAGE_MEMORY_MAX) {
+        return reel_fail(err, REEL_LIMIT, "what the view makes of one message exceeds %d bytes", REEL_MESSAGE_MEMORY_MAX);
+    }
+    return !f->bytes.failed || reel_fail_memory(err);
+}
+
+/* --- streams --- */
+
+/* The topics of a recording's channels that have one of these roles for the transform (NULL: for any). */
+struct wanted {
+    const char *topics[NAMED_TOPICS_MAX];
+    uint32_t n;
+    bool all; /* there are more */
+};
+static void want_channels(struct wanted *w, const struct reel_recording *recording, const struct view_transform *how, unsigned roles) {
+    const struct reel_index *index = reel_recording_index(recording);
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        bool want = false;
+        for (size_t t = 0; t < TRANSFORMS; t++) {
+            bool legacy = transforms[t] == &view_nanover && legacy_channel_kind(c) != LEGACY_NONE;
+            want |= (!how || how == transforms[t]) && (legacy || (role_of(transforms[t], c) & roles));
+        }
+        if (want && w->n == NAMED_TOPICS_MAX) {
+            w->all = true;
+        } else if (want) {
+            w->topics[w->n++] = c->name;
+        }
+    }
+}
+
+/* Messages of older NanoVer files come as those of today. */
+static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+    struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
+    return stream ? nanover_view(stream, err) : NULL;
+}
+
+/* Of the maker's recording alone. */
+static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns, const struct wanted *w, bool state_at_cut,
+                                    struct reel_error *err) {
+    const struct view_setup *s = m->feed->setup;
+    struct reel_selection q = {.topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns, .state_at_cut = state_at_cut};
+    q.sources = s->sources ? &s->sources[m->source] : NULL;
+    q.prefixing = REEL_PREFIX_NEVER;
+    return open_stream(&s->recordings[m->source], 1, &q, err);
+}
+
+struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics, struct reel_error *err) {
+    struct wanted w = {.n = n_topics};
+    memcpy(w.topics, topics, n_topics * sizeof *topics);
+    return open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
+}
+
+/* --- the state at an instant --- */
+
+static bool learn(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
+    struct bytes payload;
+    return reel_stream_payload(stream, message, &payload, err) && m->how->take(m, stream->channels[message->channel], message, payload, err);
+}
+
+static bool learn_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+    struct wanted w = {.n = 0};
+    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL);
+    AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, time_ns, time_ns, &w, true, err);
+    for (;;) {
+        struct reel_message message;
+        enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+        if (step != REEL_STEP_MESSAGE) {
+            return step == REEL_STEP_END;
+        }
+        if (role_of(m->how, stream->channels[message.channel]) && !learn(m, stream, &message, err)) {
+            return false;
+        }
+    }
+}
+
+static bool take_newest(void *context, const struct reel_entry *entry) {
+    *(struct reel_entry *)context = *entry;
+    return false;
+}
+
+/* The last message of a channel before the instant. */
+static bool learn_last(struct view_maker *m, struct reel_stream *stream, uint32_t channel, int64_t time_ns, struct reel_error *err) {
+    struct reel_reader *reader = stream->readers[0];
+    int64_t shift = stream->shifts[0], own_ns;
+    struct reel_entry entry = {.chunk = UINT32_MAX};
+    struct bytes payload;
+    if (__builtin_sub_overflow(time_ns, shift, &own_ns)) {
+        own_ns = shift > 0 ? INT64_MIN : INT64_MAX;
+    }
+    if (!reel_reader_back(reader, stream->channels[channel]->id, own_ns, take_newest, &entry, err) || entry.chunk == UINT32_MAX) {
+        return entry.chunk == UINT32_MAX && err->code == REEL_OK;
+    }
+    entry.time_ns = merge_shifted(entry.time_ns, shift);
+    struct reel_message message = {.time_ns = entry.time_ns, .channel = channel, .size = entry.size, .entry = entry};
+    return reel_reader_payload(reader, &entry, &payload, err) && m->how->take(m, stream->channels[channel], &message, payload, err);
+}
+
+static bool learn_all(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+    struct wanted w = {.n = 0};
+    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL | VIEW_LAST);
+    AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, REEL_TIME_MIN, time_ns, &w, false, err);
+    for (;;) {
+        struct reel_message message;
+        enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+        if (step == REEL_STEP_ERROR) {
+            return false;
+        }
+        if (step == REEL_STEP_END) {
+            break;
+        }
+        bool counts = message.size > m->how->nothing && (role_of(m->how, stream->channels[message.channel]) & VIEW_ALL);
+        if (counts && !learn(m, stream, &message, err)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if ((role_of(m->how, stream->channels[i]) & VIEW_LAST) && !learn_last(m, stream, i, time_ns, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(m->feed->setup->recordings[m->source]));
+    struct reel_error own = {0};
+    bool good = time_ns == REEL_TIME_MIN;
+    m->silent = true;
+    m->opening = false;
+    m->how->forget(m->state);
+    if (!good && m->how->by_format && info->format->state_at) {
+        good = learn_front(m, time_ns, &own); /* it fails where a message is none: then all are read, and that one is passed over */
+        if (!good) {
+            m->how->forget(m->state);
+        }
+    }
+    good = good || learn_all(m, time_ns, err);
+    m->silent = false;
+    return good;
+}
+
+static bool restore_all(struct view_feed *f, int64_t time_ns, struct reel_error *err) {
+    for (size_t i = 0; i < f->n_makers; i++) {
+        if (!restore(&f->makers[i], time_ns, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- opening --- */
+
+static bool add_makers(struct view_feed *f, struct reel_error *err) {
+    f->lanes = calloc((size_t)f->stream->n_channels + 1, sizeof *f->lanes);
+    f->makers = calloc((size_t)f->setup->n * TRANSFORMS + 1, sizeof *f->makers);
+    if (!f->lanes || !f->makers) {
+        return reel_fail_memory(err);
+    }
+    for (size_t t = 0; t < TRANSFORMS * f->setup->n; t++) {
+        struct view_maker *m = &f->makers[f->n_makers];
+        *m = (struct view_maker){.how = transforms[t % TRANSFORMS], .feed = f, .source = (uint32_t)(t / TRANSFORMS)};
+        for (uint32_t i = 0; i < f->stream->n_channels; i++) {
+            unsigned role = f->stream->channel_source[i] == m->source ? role_of(m->how, f->stream->channels[i]) : 0;
+            if (!role) {
+                continue;
+            }
+            if (!m->state && !(m->state = calloc(1, m->how->state_size))) {
+                return reel_fail_memory(err);
+            }
+            f->lanes[i] = (struct view_lane){.maker = m, .role = role};
+            if (!m->how->open(m, f->stream->channels[i], err)) {
+                f->n_makers++; /* to be closed */
+                return false;
+            }
+        }
+        f->n_makers += m->state != NULL;
+    }
+    return true;
+}
+
+/* The first message of the selection that opens. */
+static bool find_first(struct view_maker *m, struct reel_error *err) {
+    struct wanted w = {.n = 0};
+    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_OPENS);
+    AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
+    struct reel_message message;
+    enum reel_step step;
+    do {
+        step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+    } while (step == REEL_STEP_MESSAGE && !(role_of(m->how, stream->channels[message.channel]) & VIEW_OPENS));
+    if (step == REEL_STEP_MESSAGE) {
+        m->first = reel_mark_of(&message);
+        m->first.source = m->source;
+        m->has_first = true;
+    }
+    return step != REEL_STEP_ERROR;
+}
+
+static bool feed_open(struct view_feed *f, struct reel_error *err) {
+    struct wanted w = {.n = 0};
+    for (uint32_t i = 0; i < f->setup->n; i++) {
+        want_channels(&w, f->setup->recordings[i], NULL, UINT32_MAX);
+    }
+    if (w.n == 0) {
+        return true;
+    }
+    struct reel_selection q = {.topics = w.topics, .n_topics = w.all ? 0 : w.n, .start_ns = f->setup->start_ns, .end_ns = f->setup->end_ns};
+    q.sources = f->setup->sources;
+    q.prefixing = f->setup->prefixing;
+    if (!(f->stream = open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) || !name_topics(f, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < f->n_makers; i++) {
+        if (!find_first(&f->makers[i], err)) {
+            return false;
+        }
+    }
+    return restore_all(f, f->setup->start_ns, err);
+}
+
+struct view_feed *view_feed_new(const struct view_setup *setup, struct reel_error *err) {
+    struct view_feed *f = calloc(1, sizeof *f);
+    if (!f) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    f->setup = setup;
+    if (!feed_open(f, err)) {
+        view_feed_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void view_feed_free(struct view_feed *f) {
+    if (!f) {
+        return;
+    }
+    for (size_t i = 0; i < f->n_makers; i++) {
+        f->makers[i].how->close(f->makers[i].state);
+        free(f->makers[i].state);
+    }
+    reel_stream_free(f->stream);
+    arena_free(&f->arena);
+    free(f->lanes);
+    free(f->makers);
+    free(f->outs);
+    free(f->bytes.data);
+    free(f->made);
+    free(f);
+}
+
+/* --- running --- */
+
+enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
+    do {
+        f->bytes.size = f->n_made = 0;
+        enum reel_step step = f->stream ? reel_stream_next(f->stream, &f->of, err) : REEL_STEP_END;
+        if (step != REEL_STEP_MESSAGE) {
+            return step;
+        }
+        struct view_maker *m = f->lanes[f->of.channel].maker;
+        struct reel_mark place = reel_mark_of(&f->of);
+        if (!m) {
+            continue;
+        }
+        m->opening = m->has_first && view_compare(&place, &m->first) == 0;
+        if (!learn(m, f->stream, &f->of, err)) {
+            return REEL_STEP_ERROR;
+        }
+        if (f->bytes.failed) {
+            reel_fail_memory(err);
+            return REEL_STEP_ERROR;
+        }
+    } while (f->n_made == 0);
+    return REEL_STEP_MESSAGE;
+}
+
+bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct reel_error *err) {
+    int64_t time_ns = mark->front > 0 || mark->time_ns < f->setup->start_ns ? f->setup->start_ns : mark->time_ns;
+    struct reel_mark begin = {.time_ns = time_ns};
+    f->bytes.size = f->n_made = 0;
+    if (!f->stream) {
+        return true;
+    }
+    if (!restore_all(f, time_ns, err) || !reel_stream_seek(f->stream, &begin, err)) {
+        return false;
+    }
+    while (mark->front == 0) { /* what stands before it in its own instant is learnt too */
+        struct reel_message message;
+        enum reel_step step = reel_stream_next(f->stream, &message, err);
+        struct reel_mark place = step == REEL_STEP_MESSAGE ? reel_mark_of(&message) : begin;
+        if (step != REEL_STEP_MESSAGE) {
+            return step == REEL_STEP_END;
+        }
+        if (view_compare(&place, mark) >= 0) {
+            return reel_stream_seek(f->stream, &place, err);
+        }
+        struct view_maker *m = f->lanes[message.channel].maker;
+        if (m) {
+            m->silent = true;
+            m->opening = m->has_first && view_compare(&place, &m->first) == 0;
+            bool good = learn(m, f->stream, &message, err);
+            m->silent = false;
+            if (!good) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

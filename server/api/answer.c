@@ -1,0 +1,82 @@
+/* See answer.h. */
+#include "api/answer.h"
+
+#include "core/grow.h"
+
+struct api_answer {
+    struct api_pass pass;
+    struct reel_table_text *rows;
+    struct grow text; /* told and not yet sent, from `at` on */
+    size_t at;
+    bool done;
+};
+
+void api_answer_free(struct api_answer *a) {
+    if (!a) {
+        return;
+    }
+    if (a->pass.pass) {
+        a->pass.free(a->pass.pass);
+    }
+    reel_table_text_free(a->rows);
+    free(a->text.data);
+    free(a);
+}
+
+static bool keep(void *context, const char *text, size_t size) {
+    struct api_answer *a = context;
+    grow_put(&a->text, text, size);
+    return !a->text.failed;
+}
+
+struct api_answer *api_answer_new(enum reel_table_form form, struct reel_error *err) {
+    AUTO(api_answer_free) struct api_answer *a = calloc(1, sizeof *a);
+    if (!a) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    const struct reel_text_sink sink = {.put = keep, .context = a};
+    return (a->rows = reel_table_text_new(form, &sink, err)) ? TAKE(a) : NULL;
+}
+
+const struct reel_table *api_answer_rows(const struct api_answer *a) {
+    return reel_table_of_text(a->rows);
+}
+
+/* Until there is something to send, or nothing more. */
+static bool advance(struct api_answer *a, struct reel_error *err) {
+    while (a->at == a->text.size && !a->done) {
+        a->at = a->text.size = 0;
+        if (!a->pass.step(a->pass.pass, &a->done, err)) {
+            return a->text.failed ? reel_fail_memory(err) : false;
+        }
+    }
+    return true;
+}
+
+static bool next(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    struct api_answer *a = context;
+    if (!advance(a, err)) {
+        return false;
+    }
+    *got = a->text.size - a->at < size ? a->text.size - a->at : size;
+    if (*got > 0) {
+        memcpy(buffer, a->text.data + a->at, *got);
+    }
+    a->at += *got;
+    return true;
+}
+static void free_answer(void *context) {
+    api_answer_free(context);
+}
+
+void api_answer_reply(struct http_request *r, struct api_answer *a, const struct api_pass *pass, const char *media_type) {
+    struct reel_error err = {0};
+    a->pass = *pass;
+    if (!advance(a, &err)) {
+        api_answer_free(a);
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_stream(r, &(struct http_stream){.media_type = media_type, .next = next, .free = free_answer, .context = a});
+}

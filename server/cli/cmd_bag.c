@@ -1,0 +1,46 @@
+/* reel bag: what ROS's own tool of bags tells, without ROS. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "reel/bag_info.h"
+
+static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
+    q.path = path;
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    AUTO_MEM char *text = recording ? reel_bag_info(recording, &q, err) : NULL;
+    return text && (fputs(text, stdout) >= 0 || reel_fail_errno(err, "could not write")) && cli_flush(err);
+}
+
+static int run(int argc, char **argv) {
+    struct reel_bag_question q = {0};
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "yaml", .kind = CLI_FLAG, .to = &q.yaml, .help = "as `rosbag info --yaml`"},
+        {.name = "freq", .kind = CLI_FLAG, .to = &q.freq, .help = "how often messages come, also of bags of version 2"},
+        {0},
+    };
+    if (!cli_options(&cli_bag, options, 2, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (strcmp(argv[first], "info") != 0) {
+        return cli_misused(&cli_bag, "\"%s\" is not info", argv[first]);
+    }
+    cli_catch_interrupt();
+    for (int i = first + 1; i < argc; i++) {
+        struct reel_error err = {0};
+        if (!print(argv[i], q, &err)) {
+            cli_forget(argv[i], &err);
+            return cli_fail(&cli_bag, cli_file_name(argv[i]), &err);
+        }
+        fputs(i + 1 < argc ? "---\n" : "", stdout);
+    }
+    return CLI_DONE;
+}
+
+const struct cli_command cli_bag = {
+    .name = "bag",
+    .arguments = "info FILE… [OPTION]…",
+    .summary = "what `rosbag info` tells of a bag",
+    .details = "Byte for byte what rosbag prints of the bags that it reads; others, and what else is ROS's, are told alike.",
+    .run = run,
+};

@@ -1,0 +1,171 @@
+/* reel carla: what CARLA's own tools tell of a recorder file, without the simulator. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "reel/carla.h"
+
+static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", NULL}; /* as enum reel_carla_topic */
+static const char *const formats[] = {"text", "csv", "json", "ndjson", NULL};
+static const char *const frames[] = {"carla", "ros", NULL};
+
+struct request {
+    struct reel_carla_question question;
+    int format; /* place in formats */
+};
+
+struct writing {
+    struct cli_output out;
+    struct reel_error err; /* of what could not be written */
+};
+static bool put(void *context, const char *text, size_t size) {
+    struct writing *w = context;
+    return cli_output_write(&w->out, text, size, &w->err);
+}
+
+static bool answer(const char *path, const struct request *q, struct reel_error *err) {
+    struct writing w = {.out = {.fd = STDOUT_FILENO}};
+    const struct reel_text_sink sink = {.put = put, .context = &w};
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    if (!recording) {
+        return false;
+    }
+    AUTO(reel_table_text_free) struct reel_table_text *rows = NULL;
+    if (q->format > 0 && !(rows = reel_table_text_new((enum reel_table_form)(q->format - 1), &sink, err))) {
+        return false;
+    }
+    AUTO(reel_carla_free)
+    struct reel_carla *pass = reel_carla_open(recording, &q->question, &sink, rows ? reel_table_of_text(rows) : NULL, err);
+    bool done = false;
+    while (pass && !done) {
+        if (!reel_carla_step(pass, &done, err)) {
+            *err = w.err.code != REEL_OK ? w.err : *err;
+            return false;
+        }
+    }
+    return pass != NULL;
+}
+
+/* --- the command line --- */
+
+static bool read_number(const char *text, double *out) {
+    char *end;
+    double value = text ? strtod(text, &end) : 0;
+    bool good = !text || (end != text && *end == '\0' && isfinite(value) && value >= 0);
+    *out = text && good ? value : *out;
+    return good;
+}
+
+static bool read_type(const char *text, char *out) {
+    bool good = !text || (strlen(text) == 1 && strchr("hvwtoa", text[0]));
+    *out = text && good ? text[0] : *out;
+    return good;
+}
+
+static bool read_actor(const char *text, uint32_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *out = (uint32_t)value;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+static int topic_named(const char *name) {
+    int i = 0;
+    while (topics[i] && strcmp(topics[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+struct words { /* of the command line */
+    bool all;
+    const char *dialect, *type1, *type2, *min_time, *min_distance;
+    int format, frame;
+};
+
+static bool read_words(const struct words *w, struct reel_carla_question *q, struct reel_error *err) {
+    q->all = w->all;
+    q->ros_frame = w->frame == 1;
+    if (w->dialect && !reel_carla_dialect_named(w->dialect, &q->dialect, err)) {
+        return false;
+    }
+    if (!read_type(w->type1, &q->type1) || !read_type(w->type2, &q->type2)) {
+        return reel_fail(err, REEL_ARGUMENT, "a type is one of h hero, v vehicle, w walker, t traffic light, o other, a any");
+    }
+    bool numbers = read_number(w->min_time, &q->min_time_s) && read_number(w->min_distance, &q->min_distance_cm);
+    return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance are numbers, 0 or more");
+}
+
+static int ask(char **rest, int n, const struct words *w) {
+    struct reel_error err = {0};
+    int topic = topic_named(rest[0]);
+    if (!topics[topic]) {
+        return cli_misused(&cli_carla, "\"%s\" is none of info, collisions, blocked, actors, trajectory", rest[0]);
+    }
+    bool of_one = topic == REEL_CARLA_TRAJECTORY;
+    if (n != (of_one ? 3 : 2)) {
+        return cli_misused(&cli_carla, of_one ? "a trajectory is that of one actor: FILE ACTOR" : "one file at a time");
+    }
+    struct request q = {.question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format};
+    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* what CARLA has no text for is CSV */
+    if (!read_words(w, &q.question, &err)) {
+        return cli_misused(&cli_carla, "%s", err.text);
+    }
+    if (of_one && !read_actor(rest[2], &q.question.actor)) {
+        return cli_misused(&cli_carla, "\"%s\" is no number of an actor", rest[2]);
+    }
+    cli_catch_interrupt();
+    if (answer(rest[1], &q, &err)) {
+        return CLI_DONE;
+    }
+    cli_forget(rest[1], &err);
+    return cli_fail(&cli_carla, cli_file_name(rest[1]), &err);
+}
+
+static int run(int argc, char **argv) {
+    struct words w = {.format = -1};
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "all", .kind = CLI_FLAG, .to = &w.all, .help = "info: the states of every frame too"},
+        {.name = "dialect",
+         .kind = CLI_TEXT,
+         .to = &w.dialect,
+         .value = "VERSION",
+         .help = "info: in the words of this CARLA, usually 0.9.15"},
+        {.name = "type1",
+         .kind = CLI_TEXT,
+         .to = &w.type1,
+         .value = "TYPE",
+         .help = "collisions: of h, v, w, t, o, a (hero, vehicle, walker, traffic light, other, any)"},
+        {.name = "type2", .kind = CLI_TEXT, .to = &w.type2, .value = "TYPE", .help = "collisions: with h, v, w, t, o, a"},
+        {.name = "min-time", .kind = CLI_TEXT, .to = &w.min_time, .value = "SECONDS", .help = "blocked: for at least so long, usually 30"},
+        {.name = "min-distance",
+         .kind = CLI_TEXT,
+         .to = &w.min_distance,
+         .value = "CM",
+         .help = "blocked: moved less than this, usually 10"},
+        {.name = "frame",
+         .kind = CLI_CHOICE,
+         .to = &w.frame,
+         .value = "FRAME",
+         .help = "trajectory: left-handed, or right-handed as in ROS",
+         .choices = frames},
+        {.name = "format", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's text, or rows", .choices = formats},
+        {0},
+    };
+    if (!cli_options(&cli_carla, options, 2, argc, argv, &first, &code)) {
+        return code;
+    }
+    return ask(argv + first, argc - first, &w);
+}
+
+const struct cli_command cli_carla = {
+    .name = "carla",
+    .arguments = "info|collisions|blocked|actors|trajectory FILE [ACTOR] [OPTION]…",
+    .summary = "what CARLA's own tools tell of a recorder file",
+    .details = "info, collisions and blocked print what CARLA prints, byte for byte; actors and trajectory, which it has not, and --format "
+               "give rows.",
+    .run = run,
+};

@@ -1,0 +1,156 @@
+/* reel nanover: the questions of NanoVer's own tools, asked of a file. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "reel/nanover.h"
+
+enum { WHAT_FRAME, WHAT_STATE, WHAT_RESETS, WHAT_CHANGES, WHAT_ENERGIES };
+static const char *const whats[] = {"frame", "state", "resets", "changes", "energies", NULL};
+static const char *const formats[] = {"csv", "json", "ndjson", "msgpack", NULL}; /* the first ones as enum reel_table_form */
+enum { FORMAT_MSGPACK = 3 };
+
+struct request {
+    int what, format; /* format -1: the usual one */
+    struct cli_time at;
+    struct cli_select select; /* start, end, every */
+    struct cli_list keys;
+};
+static void request_done(struct request *q) {
+    reel_auto_cli_select_done(&q->select);
+    reel_auto_cli_list_done(&q->keys);
+}
+
+struct writing {
+    struct cli_output out;
+    struct reel_error err; /* of what could not be written */
+};
+static bool put(void *context, const char *text, size_t size) {
+    struct writing *w = context;
+    return cli_output_write(&w->out, text, size, &w->err);
+}
+
+static bool print_moment(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    int64_t time_ns = q->at.given ? reel_time_resolve(&q->at.time, info->start_ns, info->end_ns, reel_now_ns()) : info->end_ns;
+    AUTO_MEM uint8_t *data = NULL;
+    AUTO_MEM char *text = NULL;
+    size_t size, text_size;
+    if (!reel_nanover_moment(recording, q->what == WHAT_FRAME ? REEL_NANOVER_FRAME : REEL_NANOVER_STATE, time_ns, &data, &size, err)) {
+        return false;
+    }
+    if (q->format == FORMAT_MSGPACK) {
+        return cli_output_write(&w->out, data, size, err);
+    }
+    return reel_nanover_json(bytes_of(data, size), &text, &text_size, err) && cli_output_write(&w->out, text, text_size, err);
+}
+
+static bool print_rows(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
+    struct reel_selection selection;
+    const struct reel_text_sink sink = {.put = put, .context = w};
+    enum reel_table_form usual = q->what == WHAT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
+    if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
+        return false;
+    }
+    const struct reel_nanover_question question = {.topic = (enum reel_nanover_topic)(q->what - WHAT_RESETS),
+                                                   .keys = q->keys.items,
+                                                   .n_keys = q->keys.count,
+                                                   .selection = &selection};
+    AUTO(reel_table_text_free) struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? usual : (enum reel_table_form)q->format, &sink, err);
+    AUTO(reel_nanover_free) struct reel_nanover *pass = rows ? reel_nanover_open(recording, &question, reel_table_of_text(rows), err) : NULL;
+    bool done = false;
+    while (pass && !done) {
+        if (!reel_nanover_step(pass, &done, err)) {
+            *err = w->err.code != REEL_OK ? w->err : *err;
+            return false;
+        }
+    }
+    return pass != NULL;
+}
+
+static bool print(const struct cli_files *files, const struct request *q, struct reel_error *err) {
+    struct writing w = {.out = {.fd = STDOUT_FILENO}};
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
+    if (!recording) {
+        return false;
+    }
+    return q->what <= WHAT_STATE ? print_moment(recording, q, &w, err) : print_rows(recording, q, &w, err);
+}
+
+/* What the words of the command line do not go with; NULL: all is well. */
+static const char *misfit(const struct request *q) {
+    bool moment = q->what <= WHAT_STATE, every = q->select.every.n || q->select.every.ns, spans = q->select.start.given || q->select.end.given;
+    if (moment && (spans || every)) {
+        return "a frame or state is that of one time: --at";
+    }
+    if (!moment && q->at.given) {
+        return "--at is for frame and state";
+    }
+    if (q->what != WHAT_CHANGES && q->keys.count > 0) {
+        return "--key is for changes";
+    }
+    if (q->what == WHAT_CHANGES && every) {
+        return "changes are told all: --every is for energies";
+    }
+    if (q->what == WHAT_RESETS && (spans || every)) {
+        return "resets are told of the whole recording";
+    }
+    return moment && q->format >= 0 && q->format != REEL_TABLE_JSON && q->format != FORMAT_MSGPACK ? "a frame or state is given as json or msgpack"
+           : !moment && q->format == FORMAT_MSGPACK                                                ? "rows are given as csv, json or ndjson"
+                                                                                                   : NULL;
+}
+
+static int ask(char **rest, uint32_t n, struct request *q) {
+    struct reel_error err = {0};
+    uint32_t n_recordings = 0;
+    while (whats[q->what] && strcmp(whats[q->what], rest[0]) != 0) {
+        q->what++;
+    }
+    if (!whats[q->what]) {
+        return cli_misused(&cli_nanover, "\"%s\" is none of frame, state, resets, changes, energies", rest[0]);
+    }
+    if (misfit(q)) {
+        return cli_misused(&cli_nanover, "%s", misfit(q));
+    }
+    AUTO_MEM struct cli_files *files = calloc(n, sizeof *files);
+    if (!files || !cli_gather(rest + 1, n - 1, files, &n_recordings, &err)) {
+        if (!files) {
+            reel_fail_memory(&err);
+        }
+        return cli_fail(&cli_nanover, NULL, &err);
+    }
+    if (n_recordings > 1) {
+        return cli_misused(&cli_nanover, "one recording at a time (run.traj and run.state are one)");
+    }
+    cli_catch_interrupt();
+    if (print(files, q, &err)) {
+        return CLI_DONE;
+    }
+    cli_forget_files(files, &err);
+    return cli_fail(&cli_nanover, cli_file_name(files->paths[0]), &err);
+}
+
+static int run(int argc, char **argv) {
+    __attribute__((cleanup(request_done))) struct request q = {.format = -1};
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "at", .kind = CLI_TIME, .to = &q.at, .value = "TIME", .help = "frame, state: with all messages up to this time; usually the end"},
+        {.name = "key", .kind = CLI_LIST, .to = &q.keys, .value = "GLOB", .help = "changes: only keys that match; may be repeated"},
+        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies: from this time on"},
+        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "changes, energies: up to, and without, this time"},
+        {.name = "every", .kind = CLI_EVERY, .to = &q.select.every, .value = "N|DURATION", .help = "energies: each N-th frame, or the first in each interval"},
+        {.name = "format", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "rows: csv, json, ndjson; frame, state: json, msgpack", .choices = formats},
+        {0},
+    };
+    if (!cli_options(&cli_nanover, options, 2, argc, argv, &first, &code)) {
+        return code;
+    }
+    return ask(argv + first, (uint32_t)(argc - first), &q);
+}
+
+const struct cli_command cli_nanover = {
+    .name = "nanover",
+    .arguments = "frame|state|resets|changes|energies FILE… [OPTION]…",
+    .summary = "what a NanoVer recording tells: a moment, resets, changes, energies",
+    .details = "frame and state are those that all messages up to a time add up to. `reel convert --run N` cuts out what resets lists.",
+    .run = run,
+};

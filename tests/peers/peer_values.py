@@ -1,0 +1,260 @@
+"""Decoded messages of NanoVer, MessagePack, JSON and protobuf, value by value, beside Python's own readers: msgpack, json, google.protobuf with
+definitions compiled by protoc."""
+import base64
+import io
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+from harness import reel
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples')
+PACKED = {'particle.positions': ('f', 3), 'particle.velocities': ('f', 3), 'particle.forces': ('f', 3), 'particle.forces.system': ('f', 3),
+          'particle.elements': ('B', 1), 'particle.colors': ('B', 4), 'particle.residues': ('I', 1), 'residue.chains': ('I', 1),
+          'bond.pairs': ('I', 2), 'bond.orders': ('B', 1), 'system.box.vectors': ('f', 3), 'forces.user.index': ('I', 1),
+          'forces.user.sparse': ('f', 3)}
+
+
+def single(value):
+    return struct.unpack('<f', struct.pack('<f', value))[0]
+
+
+def same(ours, theirs):
+    """Floats of 32 bits are written with fewer digits: compared as what they are. What JSON has no number for is text."""
+    if isinstance(theirs, dict):
+        return isinstance(ours, dict) and set(ours) == set(theirs) and all(same(ours[k], theirs[k]) for k in theirs)
+    if isinstance(theirs, list):
+        return isinstance(ours, list) and len(ours) == len(theirs) and all(same(a, b) for a, b in zip(ours, theirs))
+    if isinstance(theirs, bytes):
+        return ours == {'$base64': base64.b64encode(theirs).decode()}
+    if isinstance(theirs, float) and not math.isfinite(theirs):
+        return ours == ('NaN' if theirs != theirs else 'Infinity' if theirs > 0 else '-Infinity')
+    if isinstance(theirs, int) and not isinstance(theirs, bool) and abs(theirs) > 1 << 53:
+        return ours == str(theirs)
+    if isinstance(theirs, float) and not isinstance(ours, (str, bool)):
+        return ours == theirs or single(ours) == theirs
+    return isinstance(ours, bool) == isinstance(theirs, bool) and ours == theirs
+
+
+def told(path, *args):
+    return [json.loads(line) for line in reel('cat', path, *args).stdout.splitlines()]
+
+
+def raw(rows):
+    return [base64.b64decode(row['data']['$base64']) for row in rows]
+
+
+def rows_of(values, columns):
+    return [values[i:i + columns] for i in range(0, len(values), columns)] if columns > 1 and not any(isinstance(v, list) for v in values) else values
+
+
+def frame_plain(frame):
+    out = dict(frame)
+    for key, (kind, columns) in PACKED.items():
+        if isinstance(out.get(key), bytes):
+            data = out[key]
+            out[key] = rows_of(list(struct.unpack('<%d%s' % (len(data) // struct.calcsize(kind), kind), data)), columns)
+        elif isinstance(out.get(key), list):
+            out[key] = rows_of(out[key], columns)
+    return out
+
+
+def mcap(encoding, schema, messages):
+    """One channel, as plain as MCAP gets. schema: (name, encoding, data) or None."""
+    out = io.BytesIO(b'')
+
+    def record(op, body):
+        out.write(struct.pack('<BQ', op, len(body)) + body)
+
+    def text(value):
+        value = value if isinstance(value, bytes) else value.encode()
+        return struct.pack('<I', len(value)) + value
+    out.write(b'\x89MCAP0\r\n')
+    record(1, text('') + text(''))
+    if schema:
+        record(3, struct.pack('<H', 1) + b''.join(text(part) for part in schema))
+    record(4, struct.pack('<HH', 1, 1 if schema else 0) + text('/a') + text(encoding) + struct.pack('<I', 0))
+    for i, message in enumerate(messages):
+        record(5, struct.pack('<HIQQ', 1, i, i * 1000, i * 1000) + message)
+    record(15, struct.pack('<I', 0))
+    record(2, struct.pack('<QQI', 0, 0, 0))
+    return out.getvalue() + b'\x89MCAP0\r\n'
+
+
+class Decoding(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='reel-peers-')
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def decoded(self, encoding, schema, messages):
+        path = os.path.join(self.folder, 'a.mcap')
+        with open(path, 'wb') as f:
+            f.write(mcap(encoding, schema, messages))
+        return [row['data'] for row in told(path)]
+
+    def assert_same(self, ours, theirs):
+        self.assertEqual(len(ours), len(theirs))
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            self.assertTrue(same(a, b), 'message %d: %.500s beside %.500s' % (i, a, b))
+
+    def sample(self, name):
+        path = os.path.join(SAMPLES, name)
+        if not os.path.exists(path):
+            self.skipTest('no samples')
+        return path
+
+
+class Values(Decoding):
+    def test_nanover(self):
+        import msgpack
+        for name, truth in json.load(open(self.sample('nanover/truth.json'))).items():
+            with self.subTest(name):
+                path = self.sample('nanover/' + name)
+                with zipfile.ZipFile(path) as archive:
+                    body, index = archive.read('messages.msgpack'), msgpack.unpackb(archive.read('index.msgpack'))
+                theirs = [msgpack.unpackb(body[e['offset']:e['offset'] + e['length']]) for e in index]
+                for message in theirs:
+                    if 'frame' in message:
+                        message['frame'] = frame_plain(message['frame'])
+                ours = [row['data'] for row in told(path)]
+                self.assert_same(ours, theirs)
+                self.check_probes(ours, truth['probes'])
+
+    def check_probes(self, messages, probes):
+        """truth.json was made by NanoVer's own reader: what a frame is after a few of the messages."""
+        frame, by_entry = {}, {probe['entry']: probe for probe in probes}
+        for i, message in enumerate(messages):
+            update = message.get('frame', {})
+            frame = {**({} if update.get('frame.index') == 0 else frame), **update}
+            probe = by_entry.get(i)
+            if probe and probe['positions_sum'] is not None:
+                total = sum(single(v) for row in frame['particle.positions'] for v in row)
+                self.assertAlmostEqual(total, probe['positions_sum'], delta=1e-6)
+            if probe and probe['potential'] is not None:
+                self.assertAlmostEqual(frame['energy.potential'], probe['potential'], delta=1e-6)
+                self.assertEqual(len(frame['bond.pairs']), probe['bond_pairs'])
+
+    def test_nanover_of_the_older_form(self):
+        for name, truth in json.load(open(self.sample('nanover_legacy/truth.json'))).items():
+            ours = [row['data'] for row in told(self.sample('nanover_legacy/' + name))]
+            self.assertEqual(len(ours), truth['entries'])
+            if name.endswith('.traj'):
+                total = math.fsum(single(v) for m in ours for row in m['frame'].get('particle.positions', []) for v in row)
+                self.assertAlmostEqual(total, truth['sum_of_all_positions'], delta=1e-6)
+            else:
+                self.assertEqual(sum(len(m['state']['removals']) for m in ours), truth['state_removals'])
+
+    def test_json(self):
+        path = self.sample('mcap/demo_json_lz4.mcap')
+        self.assert_same([row['data'] for row in told(path)], [json.loads(data) for data in raw(told(path, '--no-decode'))])
+        odd = [{'a': [1, -1, 2**63, -2**63, 2**64 - 1, 0.1, 1e300, -1.5e-7, True, None, {}, []],
+                'ä"\\\n': '😀\u0001\u2028'}, [float('nan'), float('inf')], 'x', 7]
+        for ascii_only in (True, False):
+            self.assert_same(self.decoded('json', None, [json.dumps(v, ensure_ascii=ascii_only).encode() for v in odd]), odd)
+
+    def test_msgpack(self):
+        import msgpack
+        odd = [{'a': [1, -1, 127, 128, -32, -33, 65536, 2**63, -2**63, 2**64 - 1, 0.1, True, None, {}, [], b'\x00\xff'], 'ü' * 300: 'x' * 70000},
+               list(range(-300, 70000, 331)), float('-inf'), 'x', {'k%d' % i: i for i in range(20)}]
+        self.assert_same(self.decoded('msgpack', None, [msgpack.packb(v) for v in odd]), odd)
+        self.assert_same(self.decoded('msgpack', None, [msgpack.packb(0.1, use_single_float=True), msgpack.packb({1: 2, None: 3}),
+                                                        msgpack.packb(msgpack.ExtType(5, b'ab')), msgpack.packb(msgpack.Timestamp(1, 5))]),
+                         [0.1, {'1': 2, 'null': 3}, {'$ext': 5, 'data': b'ab'}, '1970-01-01T00:00:01.000000005Z'])
+
+
+PROTO = '''syntax = "proto3"; package demo; import "google/protobuf/timestamp.proto"; import "google/protobuf/duration.proto";
+enum Mode { IDLE = 0; RUN = 1; }
+message Point { double x = 1; double y = 2; float z = 3; }
+message Everything {
+  google.protobuf.Timestamp stamp = 1; google.protobuf.Duration took = 2; string name = 3;
+  bytes data = 4; bool on = 5; Mode mode = 6; repeated Mode modes = 7;
+  int32 a = 8; int64 b = 9; uint32 c = 10; uint64 d = 11; sint32 e = 12; sint64 f = 13; fixed32 g = 14; fixed64 h = 15;
+  sfixed32 i = 16; sfixed64 j = 17;
+  repeated float floats = 18; repeated double doubles = 19; repeated int32 ints = 20; repeated sint64 longs = 21 [packed = false];
+  repeated Point points = 22;
+  map<string, int32> counts = 23; map<int32, Point> places = 24; oneof which { string text = 25; Point point = 26; } optional int32 maybe = 27;
+  Everything inner = 28; repeated bool flags = 29; repeated string names = 30;
+  message Late { int32 n = 1; } Late late = 2000;
+}
+'''
+
+
+class Protobuf(Decoding):
+    def definition(self):
+        """The message class and its FileDescriptorSet, as protoc makes them."""
+        if not shutil.which('protoc'):
+            self.skipTest('protoc is not installed')
+        try:
+            from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+        except ImportError as e:
+            self.skipTest(str(e))
+        with open(os.path.join(self.folder, 'demo.proto'), 'w') as f:
+            f.write(PROTO)
+        out = os.path.join(self.folder, 'demo.set')
+        subprocess.run(['protoc', '-I' + self.folder, '--include_imports', '-o' + out, 'demo.proto'], check=True)
+        with open(out, 'rb') as f:
+            data = f.read()
+        pool = descriptor_pool.DescriptorPool()
+        for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+            pool.Add(file)
+        return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName('demo.Everything')), data
+
+    def plain(self, message):
+        out = {}
+        for field in message.DESCRIPTOR.fields:
+            value = getattr(message, field.name)
+            if field.message_type and field.message_type.GetOptions().map_entry:
+                of = field.message_type.fields_by_name['value']
+                out[field.name] = {str(k): self.one(of, v) for k, v in value.items()}
+            elif field.label == field.LABEL_REPEATED:
+                out[field.name] = [self.one(field, v) for v in value]
+            elif message.HasField(field.name) if field.has_presence else True:
+                out[field.name] = self.one(field, value)
+        return out
+
+    def one(self, field, value):
+        if field.enum_type:
+            found = field.enum_type.values_by_number.get(value)
+            return found.name if found else value
+        if not field.message_type:
+            return value
+        if field.message_type.full_name in ('google.protobuf.Timestamp', 'google.protobuf.Duration'):
+            return {'sec': value.seconds, 'nsec': value.nanos}
+        return self.plain(value)
+
+    def messages(self, kind):
+        yield kind()
+        m = kind(name='ä', data=b'\x00\xff', on=True, mode=1, modes=[0, 1, 5], a=-1, b=-2**63, c=2**32 - 1, d=2**64 - 1, e=-2**31,
+                 f=-2**63, g=7, h=2**63, i=-5, j=-2**40, floats=[0.1, float('nan'), -2],
+                 doubles=[0.1, float('inf')], ints=[1, -1, 300], longs=[-1, 2**62], flags=[True, False],
+                 names=['', 'x'], maybe=0)
+        m.stamp.seconds, m.stamp.nanos, m.took.seconds, m.took.nanos = 1700000000, 5, -1, -500
+        m.points.add(x=1)
+        m.points.add()
+        m.counts.update({'': 0, 'one': 1})
+        m.places[-7].y = 2.5
+        m.point.z = 0.3
+        m.inner.inner.text = 'deep'
+        m.late.n = 3
+        yield m
+        yield kind(text='')
+
+    def test_every_type(self):
+        kind, definition = self.definition()
+        messages = list(self.messages(kind))
+        ours = self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [m.SerializeToString() for m in messages])
+        self.assert_same(ours, [self.plain(m) for m in messages])
+        self.assertEqual(list(ours[1])[:3], ['stamp', 'took', 'name'])
+
+    def test_messages_put_together(self):
+        """The bytes of two messages back to back are one: lists go on, and of single values the later counts."""
+        kind, definition = self.definition()
+        parts = [kind(a=1, ints=[1, 2], names=['x'], floats=[1]), kind(a=2, ints=[3], names=['y'], floats=[2])]
+        data = b''.join(m.SerializeToString() for m in parts)
+        self.assert_same(self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [data]), [self.plain(kind.FromString(data))])
