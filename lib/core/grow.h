@@ -12,9 +12,9 @@ struct grow {
     bool failed;
 };
 
-/* Room for `size` more bytes, counted as used; NULL when there is no memory. */
-static inline uint8_t *grow_take(struct grow *g, size_t size) {
-    if (!g->failed && g->capacity - g->size < size) {
+/* Room for `size` more bytes, not yet counted: who writes there adds to g->size. NULL when there is no memory. */
+static inline uint8_t *grow_room(struct grow *g, size_t size) {
+    if (g->capacity - g->size < size && !g->failed) {
         size_t want = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
         uint8_t *data = realloc(g->data, want);
         g->failed = data == NULL;
@@ -23,11 +23,19 @@ static inline uint8_t *grow_take(struct grow *g, size_t size) {
             g->capacity = want;
         }
     }
-    if (g->failed) {
-        return NULL;
+    return g->failed ? NULL : g->data + g->size;
+}
+/* The same, counted as used. */
+static inline uint8_t *grow_take(struct grow *g, size_t size) {
+    uint8_t *room = grow_room(g, size);
+    g->size += room ? size : 0;
+    return room;
+}
+static inline void grow_u8(struct grow *g, uint8_t v) {
+    uint8_t *p = grow_take(g, 1);
+    if (p) {
+        *p = v;
     }
-    g->size += size;
-    return g->data + g->size - size;
 }
 static inline void grow_put(struct grow *g, const void *data, size_t size) {
     uint8_t *p = grow_take(g, size);

@@ -26,7 +26,25 @@ static void put_escaped(struct grow *to, uint8_t c) {
     }
 }
 
+/* Almost every text: nothing in it to be escaped. */
+static bool is_plain(struct bytes text) {
+    bool plain = true;
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+        plain &= c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    }
+    return plain;
+}
+
 void json_put_string(struct grow *to, struct bytes text) {
+    uint8_t *room = is_plain(text) ? grow_take(to, text.size + 2) : NULL;
+    if (room) {
+        room[0] = room[text.size + 1] = '"';
+        if (text.size > 0) {
+            memcpy(room + 1, text.data, text.size);
+        }
+        return;
+    }
     grow_put(to, "\"", 1);
     for (size_t at = 0, plain = 0; at <= text.size;) {
         uint8_t c = at < text.size ? text.data[at] : 0;
@@ -62,17 +80,17 @@ void reel_number_text(double value, char out[REEL_NUMBER_TEXT]) {
 }
 
 void json_put_real(struct grow *to, double value) {
-    char text[SHORTEST_ROOM];
-    if (isfinite(value)) {
-        grow_put(to, text, shortest_double(value, text));
+    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
+    if (room) {
+        to->size += shortest_double(value, (char *)room);
     } else {
         put_not_finite(to, value);
     }
 }
 void json_put_real32(struct grow *to, float value) {
-    char text[SHORTEST_ROOM];
-    if (isfinite(value)) {
-        grow_put(to, text, shortest_float(value, text));
+    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
+    if (room) {
+        to->size += shortest_float(value, (char *)room);
     } else {
         put_not_finite(to, (double)value);
     }
@@ -140,7 +158,7 @@ static void part(struct json_out *j) {
     if (j->after_key) {
         j->after_key = false;
     } else if (j->follows[j->depth]) {
-        grow_put(j->to, ",", 1);
+        grow_u8(j->to, ',');
     }
     j->follows[j->depth] = true;
 }
@@ -148,7 +166,7 @@ static void part(struct json_out *j) {
 static bool begin(struct reel_visitor *v, char bracket) {
     struct json_out *j = self(v);
     part(j);
-    grow_put(j->to, &bracket, 1);
+    grow_u8(j->to, (uint8_t)bracket);
     if (j->depth == JSON_DEPTH_MAX) {
         j->too_long = true;
         return false;
@@ -159,7 +177,7 @@ static bool begin(struct reel_visitor *v, char bracket) {
 static bool end(struct reel_visitor *v, char bracket) {
     struct json_out *j = self(v);
     j->depth -= j->depth > 0;
-    grow_put(j->to, &bracket, 1);
+    grow_u8(j->to, (uint8_t)bracket);
     return goes_on(j);
 }
 static bool begin_map(struct reel_visitor *v) {
@@ -179,7 +197,7 @@ static bool key(struct reel_visitor *v, struct bytes name) {
     struct json_out *j = self(v);
     part(j);
     json_put_string(j->to, name);
-    grow_put(j->to, ":", 1);
+    grow_u8(j->to, ':');
     j->after_key = true;
     return goes_on(j);
 }
@@ -232,10 +250,10 @@ static bool binary(struct reel_visitor *v, struct bytes value) {
 static bool reals(struct json_out *j, enum reel_number type, struct bytes data) {
     size_t size = reel_number_size(type);
     part(j);
-    grow_put(j->to, "[", 1);
+    grow_u8(j->to, '[');
     for (size_t at = 0; at + size <= data.size; at += size) {
         if (at > 0) {
-            grow_put(j->to, ",", 1);
+            grow_u8(j->to, ',');
         }
         if (type == REEL_F32) {
             json_put_real32(j->to, load_f32le(data.data + at));
@@ -246,7 +264,7 @@ static bool reals(struct json_out *j, enum reel_number type, struct bytes data) 
             return false;
         }
     }
-    grow_put(j->to, "]", 1);
+    grow_u8(j->to, ']');
     return goes_on(j);
 }
 static bool numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {

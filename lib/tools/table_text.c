@@ -1,4 +1,4 @@
-/* Tables as CSV, JSON and NDJSON. Rule: a row is put whole. */
+/* Tables as CSV, JSON, NDJSON and GeoJSON. Rule: a row is put whole. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,6 +12,7 @@ struct reel_table_text {
     struct grow line;
     const char *const *names;
     bool any; /* row was told */
+    unsigned path[4]; /* of a path: the columns x_m, y_m, z_m, time_s */
 };
 
 static void say(struct reel_table_text *t, const char *text) {
@@ -87,9 +88,36 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
     }
 }
 
+/* GeoJSON's form of a line, in metres of the recording's own frame, the time as fourth coordinate. */
+static bool begin_path(struct reel_table_text *t, const char *const *names, unsigned n) {
+    static const char *const wanted[] = {"x_m", "y_m", "z_m", "time_s"};
+    for (unsigned k = 0; k < 4; k++) {
+        for (t->path[k] = 0; t->path[k] < n && strcmp(names[t->path[k]], wanted[k]) != 0;) {
+            t->path[k]++;
+        }
+        if (t->path[k] == n) {
+            return false;
+        }
+    }
+    say(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":\"LineString\",\"coordinates\":[");
+    return flush(t);
+}
+static bool tell_place(struct reel_table_text *t, const struct reel_cell *cells) {
+    for (unsigned k = 0; k < 4; k++) {
+        say(t, k > 0 ? "," : t->any ? ",\n[" : "\n[");
+        put_cell(t, &cells[t->path[k]]);
+    }
+    t->any = true;
+    say(t, "]");
+    return flush(t);
+}
+
 static bool tell_columns(void *context, const char *const *names, unsigned n) {
     struct reel_table_text *t = context;
     t->names = names;
+    if (t->form == REEL_TABLE_GEOJSON) {
+        return begin_path(t, names, n);
+    }
     for (unsigned i = 0; i < n && t->form == REEL_TABLE_CSV; i++) {
         say(t, i > 0 ? "," : "");
         put_csv(t, bytes_text(names[i]));
@@ -101,6 +129,9 @@ static bool tell_columns(void *context, const char *const *names, unsigned n) {
 static bool tell_row(void *context, const struct reel_cell *cells, unsigned n) {
     struct reel_table_text *t = context;
     bool csv = t->form == REEL_TABLE_CSV;
+    if (t->form == REEL_TABLE_GEOJSON) {
+        return tell_place(t, cells);
+    }
     say(t, t->form != REEL_TABLE_JSON ? "" : t->any ? ",\n" : "\n");
     t->any = true;
     for (unsigned i = 0; i < n; i++) {
@@ -117,7 +148,7 @@ static bool tell_row(void *context, const struct reel_cell *cells, unsigned n) {
 
 static bool tell_end(void *context) {
     struct reel_table_text *t = context;
-    say(t, t->form == REEL_TABLE_JSON ? "\n]\n" : "");
+    say(t, t->form == REEL_TABLE_JSON ? "\n]\n" : t->form == REEL_TABLE_GEOJSON ? "\n]}}\n" : "");
     return flush(t);
 }
 

@@ -1,11 +1,13 @@
 /* See answer.h. */
 #include "api/answer.h"
 
+#include "api/table.h"
 #include "core/grow.h"
 
 struct api_answer {
     struct api_pass pass;
-    struct reel_table_text *rows;
+    struct reel_text_sink sink;
+    struct reel_table_text *rows; /* NULL: the pass tells text */
     struct grow text; /* told and not yet sent, from `at` on */
     size_t at;
     bool done;
@@ -29,18 +31,22 @@ static bool keep(void *context, const char *text, size_t size) {
     return !a->text.failed;
 }
 
-struct api_answer *api_answer_new(enum reel_table_form form, struct reel_error *err) {
+struct api_answer *api_answer_new(int form, struct reel_error *err) {
     AUTO(api_answer_free) struct api_answer *a = calloc(1, sizeof *a);
     if (!a) {
         reel_fail_memory(err);
         return NULL;
     }
-    const struct reel_text_sink sink = {.put = keep, .context = a};
-    return (a->rows = reel_table_text_new(form, &sink, err)) ? TAKE(a) : NULL;
+    a->sink = (struct reel_text_sink){.put = keep, .context = a};
+    bool good = form == API_TABLE_TEXT || (a->rows = reel_table_text_new((enum reel_table_form)form, &a->sink, err));
+    return good ? TAKE(a) : NULL;
 }
 
 const struct reel_table *api_answer_rows(const struct api_answer *a) {
-    return reel_table_of_text(a->rows);
+    return a->rows ? reel_table_of_text(a->rows) : NULL;
+}
+const struct reel_text_sink *api_answer_text(const struct api_answer *a) {
+    return &a->sink;
 }
 
 /* Until there is something to send, or nothing more. */

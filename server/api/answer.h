@@ -13,10 +13,12 @@ struct api_pass {
 };
 
 struct api_answer;
-struct api_answer *api_answer_new(enum reel_table_form form, struct reel_error *err);
+struct api_answer *api_answer_new(int form, struct reel_error *err); /* as of api_table_form() */
 void api_answer_free(struct api_answer *answer);
 REEL_DEFINE_AUTO(struct api_answer, api_answer_free);
-const struct reel_table *api_answer_rows(const struct api_answer *answer); /* where the pass tells them; alive as long as the answer */
+/* Where the pass tells its rows (NULL: the form is API_TABLE_TEXT) or its text; alive as long as the answer. */
+const struct reel_table *api_answer_rows(const struct api_answer *answer);
+const struct reel_text_sink *api_answer_text(const struct api_answer *answer);
 /* Replies; takes the answer and the pass over. What goes wrong before the first byte is a problem document. */
 void api_answer_reply(struct http_request *r, struct api_answer *answer, const struct api_pass *pass, const char *media_type);
 

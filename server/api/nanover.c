@@ -104,7 +104,7 @@ static void free_pass(void *pass) {
     reel_nanover_free(pass);
 }
 
-static void reply_rows(struct http_request *r, const struct reel_nanover_question *q, struct reel_recording *recording, enum reel_table_form form,
+static void reply_rows(struct http_request *r, const struct reel_nanover_question *q, struct reel_recording *recording, int form,
                        const char *media) {
     struct reel_error err = {0};
     AUTO(api_answer_free) struct api_answer *answer = api_answer_new(form, &err);
@@ -114,6 +114,11 @@ static void reply_rows(struct http_request *r, const struct reel_nanover_questio
         return;
     }
     api_answer_reply(r, TAKE(answer), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
+}
+
+static const char *table_form(struct http_request *r, enum reel_nanover_topic topic, int *form) {
+    int usual = topic == REEL_NANOVER_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON;
+    return api_table_form(r, usual, usual, form);
 }
 
 static void answer(struct http_request *r, enum reel_nanover_topic topic) {
@@ -126,14 +131,14 @@ static void answer(struct http_request *r, enum reel_nanover_topic topic) {
         http_reply_bad_param(r, "key", "at most %d of them", KEYS_MAX);
         return;
     }
-    const char *media = api_table_form_of(r, topic == REEL_NANOVER_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON, &form);
+    const char *media = table_form(r, topic, &form);
     if (!media || !api_open(r, &a)) {
         return;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
     if (api_select(r, info->start_ns, info->end_ns, &selection)) {
         const struct reel_nanover_question q = {.topic = topic, .keys = keys, .n_keys = (uint32_t)n, .selection = &selection.selection};
-        reply_rows(r, &q, a.recording, (enum reel_table_form)form, media);
+        reply_rows(r, &q, a.recording, form, media);
     }
     api_recording_done(&a);
 }

@@ -121,7 +121,7 @@ static const struct http_param merge_params[] = {
     {0},
 };
 
-static const char *const table_formats[] = {"text", "json", "csv", "ndjson", NULL};
+static const char *const table_formats[] = {"text", "json", "csv", "ndjson", "geojson", NULL};
 static const char *const carla_types[] = {"h", "v", "w", "t", "o", "a", NULL};
 static const char *const carla_frames[] = {"carla", "ros", NULL};
 #define TABLE_FORMAT {.name = "format", .type = HTTP_CHOICE, .choices = table_formats, .help = "instead of Accept"}

@@ -1,42 +1,46 @@
 /* See table.h. */
 #include "api/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct media {
     const char *media_type, *format, *sent_as;
     int form;
+    bool rare; /* only where it is named */
 };
 static const struct media medias[] = {
-    {"text/plain", "text", "text/plain; charset=utf-8", API_TABLE_TEXT},
-    {"application/json", "json", "application/json", REEL_TABLE_JSON},
-    {"text/csv", "csv", "text/csv; charset=utf-8; header=present", REEL_TABLE_CSV},
-    {"application/x-ndjson", "ndjson", "application/x-ndjson", REEL_TABLE_NDJSON},
+    {"text/plain", "text", "text/plain; charset=utf-8", API_TABLE_TEXT, true},
+    {"application/json", "json", "application/json", REEL_TABLE_JSON, false},
+    {"text/csv", "csv", "text/csv; charset=utf-8; header=present", REEL_TABLE_CSV, false},
+    {"application/x-ndjson", "ndjson", "application/x-ndjson", REEL_TABLE_NDJSON, false},
+    {"application/geo+json", "geojson", "application/geo+json", REEL_TABLE_GEOJSON, true},
 };
 enum { MEDIAS = sizeof medias / sizeof *medias };
 
-static const char *choose(struct http_request *r, const char *const *offers, bool has_text, int *form) {
-    const char *format = http_param(r, "format"), *type = format ? NULL : http_negotiate(r, offers);
-    for (size_t i = !has_text; i < MEDIAS; i++) {
-        if (format ? strcmp(medias[i].format, format) == 0 : type && strcmp(medias[i].media_type, type) == 0) {
-            *form = medias[i].form;
-            return medias[i].sent_as;
+const char *api_table_form(struct http_request *r, int usual, int also, int *form) {
+    const struct media *there[MEDIAS];
+    const char *offers[MEDIAS + 1] = {NULL};
+    char list[160] = "";
+    size_t n = 1;
+    for (size_t i = 0; i < MEDIAS; i++) {
+        if (medias[i].form == usual) {
+            there[0] = &medias[i];
+        } else if (!medias[i].rare || medias[i].form == also) {
+            there[n++] = &medias[i];
         }
     }
-    http_reply_problem(r, 406, "not-acceptable", "this is given as %sapplication/json, text/csv or application/x-ndjson", has_text ? "text/plain, " : "");
-    return NULL;
-}
-
-const char *api_table_form(struct http_request *r, bool has_text, int *form) {
-    static const char *const offers[] = {"text/plain", "application/json", "text/csv", "application/x-ndjson", NULL};
-    return choose(r, offers + !has_text, has_text, form);
-}
-
-const char *api_table_form_of(struct http_request *r, enum reel_table_form usual, int *form) {
-    const char *offers[MEDIAS + 1] = {NULL};
-    size_t n = 1;
-    for (size_t i = 1; i < MEDIAS; i++) {
-        offers[medias[i].form == (int)usual ? 0 : n++] = medias[i].media_type;
+    for (size_t i = 0, at = 0; i < n; i++) {
+        offers[i] = there[i]->media_type;
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", offers[i]);
     }
-    return choose(r, offers, false, form);
+    const char *format = http_param(r, "format"), *type = format ? NULL : http_negotiate(r, offers);
+    for (size_t i = 0; i < n; i++) {
+        if (format ? strcmp(there[i]->format, format) == 0 : type && strcmp(there[i]->media_type, type) == 0) {
+            *form = there[i]->form;
+            return there[i]->sent_as;
+        }
+    }
+    http_reply_problem(r, 406, "not-acceptable", "this is given as %s", list);
+    return NULL;
 }

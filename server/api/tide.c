@@ -15,7 +15,7 @@ void api_tide_channels(struct http_request *r) {
     struct reel_error err = {0};
     struct grow out = {0};
     int form;
-    const char *media = api_table_form(r, false, &form);
+    const char *media = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &form);
     if (!media || !api_open(r, &a)) {
         return;
     }

@@ -115,6 +115,11 @@ class Carla(Case):
         rows = self.table('actors/7/trajectory')
         self.assertEqual([(r['time_s'], r['x_m'], r['y_m'], r['yaw_deg'], r['speed_m_s']) for r in rows],
                          [(t, x, '2', '3', v) for t, x, v in (('0', '1', ''), ('0.5', '2', '2'), ('1', '3', '2'), ('1.5', '4', '2'), ('2', '5', '2'))])
+        line = self.get(self.path('actors/7/trajectory'), Accept='application/geo+json').json()
+        self.assertEqual(line['geometry']['type'], 'LineString')
+        table = self.get(self.path('actors/7/trajectory')).json()
+        self.assertEqual(line['geometry']['coordinates'], [[r['x_m'], r['y_m'], r['z_m'], r['time_s']] for r in table])
+        self.assertProblem(self.server.get(self.path('actors?format=geojson')), 406, 'text/csv')
         mirrored = self.get(self.path('actors/7/trajectory?frame=ros')).json()
         self.assertEqual([(r['x_m'], r['y_m'], r['z_m'], r['roll_deg'], r['pitch_deg'], r['yaw_deg']) for r in mirrored[:2]], [(1, -2, 3, 1, -2, -3), (2, -2, 3, 1, -2, -3)])
         for number in ('999', 'hero', '-1', '99999999999999999999'):
