@@ -13,6 +13,7 @@ struct recordings;
 
 struct app_config {
     const char *data, *listen;
+    const char *viewer; /* a viewer's address, for links; NULL: none */
     const char *const *hosts, *const *origins;
     uint64_t cache_bytes, derived_bytes, upload_max_bytes;
     unsigned header_timeout_s, idle_timeout_s, drain_s, connections_max, scan_threads;

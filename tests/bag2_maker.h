@@ -3,6 +3,9 @@
 #ifndef TESTS_BAG2_MAKER_H
 #define TESTS_BAG2_MAKER_H
 
+#undef NDEBUG /* a release's tests check as well */
+#include <assert.h>
+
 #include "bag_maker.h"
 
 #include <bzlib.h>
@@ -115,8 +118,10 @@ static inline struct maker make2_packed(const char *compression, const struct ma
     if (strcmp(compression, "bz2") == 0) {
         unsigned size = (unsigned)raw->size + raw->size / 100 + 600;
         packed.data = (uint8_t *)malloc(size);
-        assert(packed.data && BZ2_bzBuffToBuffCompress((char *)packed.data, &size, raw->size ? (char *)raw->data : (char *)packed.data,
-                                                       (unsigned)raw->size, 9, 0, 30) == BZ_OK);
+        assert(packed.data);
+        char *from = raw->size ? (char *)raw->data : (char *)packed.data;
+        int status = BZ2_bzBuffToBuffCompress((char *)packed.data, &size, from, (unsigned)raw->size, 9, 0, 30);
+        assert(status == BZ_OK);
         packed.size = packed.room = size;
     } else if (strcmp(compression, "lz4") == 0) {
         const LZ4F_preferences_t as_ros = {.frameInfo = {.blockSizeID = LZ4F_max1MB,
@@ -124,6 +129,7 @@ static inline struct maker make2_packed(const char *compression, const struct ma
                                                          .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
         size_t size = LZ4F_compressFrameBound(raw->size, &as_ros);
         packed.data = (uint8_t *)malloc(size);
+        assert(packed.data);
         size = LZ4F_compressFrame(packed.data, size, raw->data, raw->size, &as_ros);
         assert(!LZ4F_isError(size));
         packed.size = packed.room = size;

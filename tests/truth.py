@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The real samples against what is known of them: counts, first and last times, sizes, and per topic the SHA-256 of the payloads in time order, all from
-their truth.json or worked out here from the file; what stands in the headers; and NanoVer cuts at 20 random times each. Last line: N passed, N failed, N skipped."""
+their truth.json or worked out here from the file; what stands in the headers; NanoVer cuts at 20 random times each, and what NanoVer's own tools tell. Last
+line: N passed, N failed, N skipped."""
 import argparse
+import collections
 import json
 import os
 import random
+import struct
 import sys
 import tempfile
 import traceback
@@ -31,7 +34,7 @@ def rows_by_topic(path, topics):
     from samples import Message, by_topic
     messages = []
     for topic in topics:  # one at a time: a message of several types is found under each
-        for line in reel('cat', path, '--topic', topic).stdout.splitlines():
+        for line in reel('cat', path, '--topic', topic, '--no-decode').stdout.splitlines():
             row = json.loads(line)
             messages.append(Message(time_ns(row['log_time']), topic, payload(row)))
     return by_topic(messages)
@@ -97,6 +100,74 @@ def check_nanover(path, truth, server):
             want = ({**frame, 'frame.index': 0} if frame else {}, state)
             check_equal('state at the cut at %d us' % start, [packed(part) for part in fold(front)], [packed(part) for part in want])
         check_equal('messages after %d us' % start, [p for _, p in cut[len(front):]], tail)
+    check_nanover_asked(number, source, truth, server)
+
+
+def sum_of_floats(rows):
+    """Of 32 bits: their decimals are the shortest that mean them."""
+    numbers = [x for row in rows for x in row]
+    return sum(struct.unpack('<%df' % len(numbers), struct.pack('<%df' % len(numbers), *numbers)))
+
+
+def near(what, got, want):
+    if (got is None) != (want is None) or (want is not None and abs(got - want) > 1e-6 * max(1, abs(want))):
+        raise AssertionError('%s: %r instead of %r' % (what, got, want))
+
+
+def check_moment(what, ask, probe):
+    frame, state = ask('frame')['frame'], ask('state')['state']
+    check_equal(what, (len(frame), frame.get('frame.index'), sorted(state['updates']), state['removals']),
+                (probe['frame_keys'], probe['frame_index'], probe['state_keys'], []))
+    check_equal(what + ' bonds', len(frame['bond.pairs']) if 'bond.pairs' in frame else None, probe['bond_pairs'])
+    near(what + ' potential', frame.get('energy.potential'), probe['potential'])
+    near(what + ' time', frame.get('system.simulation.time'), probe['sim_time_ps'])
+    near(what + ' positions', sum_of_floats(frame['particle.positions']) if 'particle.positions' in frame else None, probe['positions_sum'])
+
+
+def check_nanover_rows(ask, truth):
+    counts, duration = truth['frame_key_counts'], truth['duration_s']
+    resets, changes, energies = ask('resets'), ask('state/changes?format=json'), ask('energies')
+    check_equal('resets', [r['index'] for r in resets], truth['frame_reset_entries'])
+    check_equal('messages of the runs', sum(r['messages'] for r in resets), truth['entries'] - resets[0]['index'] if resets else 0)
+    check_equal('removals', sum(c['removed'] for c in changes), truth['state_removals'])
+    check_equal('keys', len({c['key'] for c in changes if not c['removed']}), truth['state_distinct_keys'])
+    prefixes = collections.Counter(c['key'].split('.')[0] for c in changes if not c['removed'])
+    check_equal('changes', dict(prefixes), truth['state_key_prefix_counts'])
+    for column, key in (('kinetic_kj_mol', 'energy.kinetic'), ('user_kj_mol', 'energy.user.total'), ('work_done_kj_mol', 'forces.user.work_done')):
+        check_equal(key, sum(row[column] is not None for row in energies), counts.get(key, 0))
+    if len(energies) > 1:
+        assert all(a['time_s'] < b['time_s'] for a, b in zip(energies, energies[1:])) and energies[-1]['time_s'] - energies[0]['time_s'] <= duration + 1e-9
+    return resets
+
+
+def check_runs(server, at, source, resets):
+    from samples import fold, read_nanover
+    for i, reset in enumerate(resets):
+        first, end = reset['index'], resets[i + 1]['index'] if i + 1 < len(resets) else len(source)
+        answer = server.get('%s/as/run.nanover.zip?run=%d' % (at, reset['run']))
+        check_equal('status of run %d' % reset['run'], answer.status, 200)
+        cut = read_nanover(answer.body)
+        check_equal('start of run %d' % reset['run'], [packed(part) for part in fold(cut[:1])], [packed(part) for part in fold(source[:first + 1])])
+        check_equal('rest of run %d' % reset['run'], [p for _, p in cut[1:]], [p for _, p in source[first + 1:end]])
+        zero = int(source[first][0]['metadata']['timestamp'])
+        check_equal('times of run %d' % reset['run'], [e['metadata']['timestamp'] for e, _ in cut], [int(e['metadata']['timestamp']) - zero for e, _ in source[first:end]])
+
+
+def check_nanover_asked(number, source, truth, server):
+    """Moments, rows and runs, over HTTP."""
+    from harness import API
+    at = '%s/recordings/%s' % (API, number)
+    def ask(rest):
+        answer = server.get('%s/nanover/%s' % (at, rest))
+        check_equal('status of ' + rest, answer.status, 200)
+        return answer.json()
+    for probe in truth['probes']:
+        check_moment('after entry %d' % probe['entry'], lambda part: ask('%s?at=%dus' % (part, probe['timestamp_us'])), probe)
+    last = ask('frame')['frame']
+    if truth.get('final_frame'):
+        check_equal('last frame', (last['particle.count'], sum(last['particle.elements']), last['system.box.vectors'], last.get('system.simulation.name')),
+                    tuple(truth['final_frame'][k] for k in ('particle.count', 'elements_sum', 'box', 'simulation_name')))
+    check_runs(server, at, source, check_nanover_rows(ask, truth))
 
 
 def metadata(path, server):
@@ -166,6 +237,10 @@ def check_converted(path, truth, server):
     """What the official converter makes of a pair, against what we make of it."""
     from harness import reel
     stem = path[:-len('.nanover.zip')]
+    def ask(part, us):
+        return json.loads(reel('nanover', part, stem + '.traj', stem + '.state', '--at', '%dus' % us).stdout)
+    for probe in truth['probes']:
+        check_moment('of the pair, after entry %d' % probe['entry'], lambda part: ask(part, probe['timestamp_us']), probe)
     with tempfile.TemporaryDirectory() as folder:
         after = os.path.join(folder, os.path.basename(path))
         reel('convert', stem + '.traj', stem + '.state', after)

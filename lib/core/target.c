@@ -1,4 +1,5 @@
-/* A stream as a target takes it: opened, then through the writer's view. */
+/* A stream as a target takes it: opened, then through the view that is asked for, then through the writer's own. */
+#include "reel/view.h"
 #include "reel/write.h"
 
 struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
@@ -8,5 +9,8 @@ struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct 
         q.prefixing = REEL_PREFIX_NEVER;
     }
     struct reel_stream *stream = reel_stream_open(recordings, n_recordings, &q, err);
+    if (stream && q.view) {
+        stream = q.view->open(stream, recordings, n_recordings, &q, err);
+    }
     return stream && writer->view ? writer->view(stream, err) : stream;
 }

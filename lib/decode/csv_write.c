@@ -1,6 +1,6 @@
 /* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each field that was
  * asked for, or for each field of the schemas of all channels. A field that is a list of any length, a map or bytes is one cell: JSON, or base64.
- * Payloads without a schema stand in the column "data": JSON, or base64 when they are not decoded.
+ * Payloads without a schema stand in the column "data": JSON, or base64 when they are not decoded; no two columns have one name.
  * Rule: the columns follow from the selection alone, never from what the messages hold; a payload that does not fit its schema stands as base64 in
  * the column "data" where there is one, else as {"$base64":…} in its first cell. */
 #include <stddef.h>
@@ -320,6 +320,17 @@ static void csv_close(struct reel_write *w) {
     free(run->row.data);
 }
 
+/* A field that has the name of a column of ours stands under the one it has in JSON: "data.topic". */
+static void put_field_name(struct csv_run *run, const char *name) {
+    static const char *const ours[] = {"log_time", "publish_time", "sequence", "recording", "topic"};
+    bool taken = run->whole && strcmp(name, "data") == 0;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        taken = taken || strcmp(name, ours[i]) == 0;
+    }
+    put_text(&run->row, taken ? ",data." : ",");
+    put_value(&run->row, bytes_text(name[0] ? name : "value"));
+}
+
 static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct csv_run *run = w->run;
     run->row.size = 0;
@@ -327,9 +338,7 @@ static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_er
     put_text(&run->row, w->options->source_ids ? ",recording" : "");
     put_text(&run->row, run->topics ? ",topic" : "");
     for (uint32_t i = 0; i < field_set_count(run->fields); i++) {
-        put_text(&run->row, ",");
-        const char *name = field_set_name(run->fields, i);
-        put_value(&run->row, bytes_text(name[0] ? name : "value"));
+        put_field_name(run, field_set_name(run->fields, i));
     }
     put_text(&run->row, run->whole ? ",data\r\n" : "\r\n");
     if (run->row.failed) {

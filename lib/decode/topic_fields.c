@@ -176,10 +176,10 @@ static bool has_topic(const struct reel_channel *c, const char *topic) {
 
 bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
-    struct reel_error why = {0};
+    struct reel_error why = {0}, undecoded = {0};
     AUTO(field_set_free) struct field_set *told = field_set_new(NULL, 0, err);
     struct telling t = {.visit = visit, .context = context, .told = told, .err = &why};
-    bool found = false;
+    bool found = false, decoded = false;
     for (uint32_t i = 0; told && i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         if (!has_topic(c, topic)) {
@@ -187,7 +187,8 @@ bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel
         }
         found = true;
         t.any = false;
-        AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, NULL);
+        AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, decoded ? NULL : &undecoded);
+        decoded = decoded || decoder;
         if (decoder) {
             reel_decoder_fields(decoder, tell, &t);
         }
@@ -195,5 +196,8 @@ bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel
             return false;
         }
     }
-    return told && (found || reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
+    if (found && !decoded && err) {
+        *err = undecoded;
+    }
+    return decoded || (told && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
 }

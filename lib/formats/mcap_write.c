@@ -18,6 +18,7 @@ struct mcap_run {
     uint32_t *counts;         /* by channel: messages in the chunk; all 0 between chunks */
     uint32_t *touched;        /* the channels of the chunk, in order of their first message */
     uint32_t n_touched;
+    uint32_t *classes; /* by channel: which may share a chunk */
     struct place *places;
     uint8_t *index; /* MessageIndex entries of the chunk */
     enum reel_codec codec;
@@ -30,7 +31,7 @@ struct mcap_run {
 struct chunk {
     uint64_t records; /* bytes */
     uint64_t start_ns, end_ns, last_ns;
-    uint32_t count;
+    uint32_t count, class;
     bool disordered;
     bool gathered;        /* its records are put into `raw`, to be compressed; else into the output */
     struct reel_sink raw; /* over run->raw */
@@ -84,11 +85,13 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     run->described = calloc((size_t)stream->n_sources + 1, sizeof *run->described);
     run->counts = calloc(channels, sizeof *run->counts);
     run->touched = calloc(channels, sizeof *run->touched);
+    run->classes = calloc(channels, sizeof *run->classes);
     run->places = malloc(MCAP_CHUNK_MESSAGES * sizeof *run->places);
     run->index = malloc((size_t)MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY);
-    if (!run->described || !run->counts || !run->touched || !run->places || !run->index) {
+    if (!run->described || !run->counts || !run->touched || !run->places || !run->index || !run->classes) {
         return reel_fail_memory(err);
     }
+    mcap_classes(stream, run->classes);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         run->described[i] = reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format->describe != NULL;
     }
@@ -109,6 +112,7 @@ static void mcap_close(struct reel_write *w) {
     mcap_model_free(run->model);
     free(run->described);
     free(run->counts);
+    free(run->classes);
     free(run->touched);
     free(run->places);
     free(run->index);
@@ -225,7 +229,10 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             return step == REEL_STEP_END;
         }
         uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m.size;
-        if (chunk->count > 0 && chunk->records + size > MCAP_CHUNK_BYTES) {
+        uint32_t class = ((const struct mcap_run *)w->run)->classes[m.channel];
+        bool other = chunk->count > 0 && class != chunk->class;
+        chunk->class = class;
+        if (other || (chunk->count > 0 && chunk->records + size > MCAP_CHUNK_BYTES)) {
             reel_write_unget(w, &m);
             return true;
         }
@@ -387,7 +394,8 @@ const struct reel_writer reel_writer_mcap = {
     .name = "mcap",
     .extension = ".mcap",
     .media_type = "application/vnd.mcap",
-    .version = 2,
+    .version = 3,
+    .view = mcap_grouped,
     .totals_size = sizeof(struct mcap_totals),
     .run_size = sizeof(struct mcap_run),
     .accepts = mcap_accepts,

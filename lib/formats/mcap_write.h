@@ -101,6 +101,11 @@ const char *mcap_compression(const struct reel_write *w, const struct mcap_note 
 /* The run's model. NULL: no memory. */
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err);
 
+/* mcap_group.c: messages in another order, so that chunks hold either light channels or one heavy one, where that pays. The writer's view. */
+struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err);
+/* By channel: 0 the light ones, a number of its own for each heavy one; all 0 and false where nothing is grouped. */
+bool mcap_classes(const struct reel_stream *stream, uint32_t *classes);
+
 /* mcap_tail.c */
 uint64_t mcap_attachments(const struct reel_stream *stream); /* of all recordings */
 uint64_t mcap_tail_parts(struct reel_write *w);

@@ -64,7 +64,7 @@ static void mira_close(struct reel_write *w) {
 
 static bool all_relative(const struct reel_stream *stream) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        if (reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->clock != REEL_CLOCK_RELATIVE) {
+        if (stream->clocks[i] != REEL_CLOCK_RELATIVE) {
             return false;
         }
     }

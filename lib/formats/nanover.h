@@ -190,7 +190,8 @@ struct nanover_sum {
     bool as_run;       /* in: the message begins a run: frame.index is 0, and of frame and state it holds those that there are. Else frame.index is
                         * what the frames add up to, and what is asked for stands there, if empty */
     nanover_load load;
-    /* Optional, where entries are not those of a NanoVer file: their extra columns by the contract above (nothing need be known of the keys). */
+    /* Optional, where entries are not those of a NanoVer file: their extra columns by the contract above (nothing need be known of the keys).
+     * Messages that are none of NanoVer's are passed over then. */
     bool (*learn)(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err);
     void *context;
     bool has_frame, has_state; /* out: any message had one */

@@ -132,6 +132,7 @@ struct fold {
     struct keys frame, state;
     uint32_t turn; /* lists folded so far */
     bool has_frame, has_state, has_reset;
+    bool unscanned; /* nobody has said that all messages are NanoVer's */
 };
 
 static uint64_t key_hash(struct bytes name) {
@@ -224,7 +225,7 @@ static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct re
 static bool fold_message(struct fold *f, const struct pick *pick, struct bytes message, struct reel_error *err) {
     struct nanover_body body;
     if (nanover_message_body(message, &body) != PACK_OK) {
-        return reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
+        return f->unscanned || reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
     }
     if (pick->frame && body.has_frame) {
         f->has_frame = true;
@@ -338,7 +339,7 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
     if (!pick_all(picks, time_ns, wanted)) {
         return false;
     }
-    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset};
+    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->learn != NULL};
     for (size_t i = 0; i < picks->count; i++) {
         struct bytes message;
         const struct pick *pick = &picks->items[i];

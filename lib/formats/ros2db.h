@@ -1,6 +1,7 @@
 /* What the files of the rosbag2 reader share: ros2db_vfs.c (SQLite reads from a reel_source), ros2db_open.c (a connection with which a
  * hostile database can do no harm), ros2db_source.c (rows as a source), ros2db_topics.c and ros2db_walk.c (one database), ros2db_meta.c
- * (metadata.yaml), ros2db_files.c (what files a bag is made of, in archives too), ros2db_scan.c (all together, and the format).
+ * (metadata.yaml), ros2db_files.c (what files a bag is made of, in archives too), ros2db_parts.c (which of them belong together, and in what
+ * order), ros2db_scan.c (all together, and the format).
  * Rule: what the tables hold is what there is; metadata.yaml only adds to it, and is compared. */
 #ifndef REEL_ROS2DB_H
 #define REEL_ROS2DB_H
@@ -121,6 +122,8 @@ bool ros2db_holds_bag(enum ros2db_kind kind, struct bytes head, struct reel_sour
 /* Finds the files of the bag in the scan's parts, and adds chunks for those that are not parts. */
 bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err);
 void ros2db_files_free(struct ros2db_files *files);
+bool ros2db_names_data(const char *name); /* a file of messages, by its ending */
+const char *ros2db_last_part(const char *path);
 
 /* --- ros2db_topics.c, ros2db_walk.c: one database --- */
 
@@ -148,6 +151,12 @@ struct ros2db_scan {
     uint64_t messages;    /* taken */
     bool told_by_file;    /* there is a metadata.yaml beside the databases */
 };
+
+/* --- ros2db_parts.c --- */
+
+bool ros2db_joins(struct reel_source *a, struct reel_source *b); /* of reel_format */
+/* The bag's n files of that kind in their order: metadata.yaml's, then by their numbers. NULL with err; from malloc. */
+const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n, struct reel_error *err);
 
 /* One .db3: its file in the list, and what was found out about it before its messages are walked. */
 struct ros2db_base {

@@ -56,13 +56,13 @@ static bool ends_with(const char *name, const char *end) {
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 /* Names of messages' files; of metadata. */
-static bool names_data(const char *name) {
+bool ros2db_names_data(const char *name) {
     return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") || ends_with(name, ".mcap.zstd");
 }
 static bool names_yaml(const char *name) {
     return ends_with(name, ".yaml") || ends_with(name, ".yml");
 }
-static const char *last_part(const char *path) {
+const char *ros2db_last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
@@ -85,7 +85,7 @@ static bool zip_holds_bag(struct reel_source *source) {
     bool found = false;
     if (nanover_archive_list(&archive, source, &ignored)) {
         for (size_t i = 0; i < archive.count && !found; i++) {
-            found = names_data((const char *)archive.members[i].name.data);
+            found = ros2db_names_data((const char *)archive.members[i].name.data);
         }
     }
     return found;
@@ -98,7 +98,7 @@ static bool tar_holds_bag(struct reel_source *source) {
     struct reel_error ignored;
     bool more = true, found = false;
     for (unsigned i = 0; i < REEL_ATTACHMENTS_MAX && !found && tar_next(&tar, &member, &more, &ignored) && more; i++) {
-        found = names_data(member.name);
+        found = ros2db_names_data(member.name);
     }
     arena_free(&arena);
     return found;
@@ -208,11 +208,11 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
     }
     for (size_t i = 0; i < archive.count; i++) {
         const struct nanover_member *m = &archive.members[i];
-        const char *path = arena_utf8(f->arena, m->name), *name = path ? last_part(path) : NULL;
+        const char *path = arena_utf8(f->arena, m->name), *name = path ? ros2db_last_part(path) : NULL;
         if (!name) {
             return reel_fail_memory(err);
         }
-        if (!names_data(name) && !names_yaml(name)) {
+        if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others += *name != '\0'; /* folders have no name of their own */
             continue;
         }
@@ -247,12 +247,12 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         if (!more) {
             return true;
         }
-        const char *name = last_part(m.name);
+        const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
             reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, m.offset, m.missing,
                               "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
-        if (!names_data(name) && !names_yaml(name)) {
+        if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others++;
         } else if (!add_or_tell(f, outer, name, (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1, err)) {
             return false;

@@ -104,13 +104,9 @@ static bool tell_metadata(struct ros2db_scan *s, struct reel_error *err) {
     return true;
 }
 
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 static bool has_file(const struct ros2db_files *files, const char *name) {
     for (size_t i = 0; i < files->count; i++) {
-        if (strcmp(last_part(files->items[i].name), name) == 0) {
+        if (strcmp(ros2db_last_part(files->items[i].name), name) == 0) {
             return true;
         }
     }
@@ -121,7 +117,7 @@ static bool has_file(const struct ros2db_files *files, const char *name) {
 static void compare_files(struct ros2db_scan *s) {
     enum { LOOKED_AT = 1000 };
     for (size_t i = 0; s->told_by_file && i < s->meta.n_paths && i < LOOKED_AT; i++) {
-        const char *name = last_part(s->meta.paths[i]);
+        const char *name = ros2db_last_part(s->meta.paths[i]);
         if (!has_file(&s->files, name)) {
             reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml names %s, which is not here", name);
         }
@@ -201,14 +197,18 @@ static bool open_or_tell(struct ros2db_scan *s, struct bases *all, const struct 
     return true;
 }
 
-static bool scan_databases(struct ros2db_scan *s, size_t n, struct reel_error *err) {
+static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
+    size_t n;
+    AUTO_MEM const struct ros2db_file **files = ros2db_in_order(s, ROS2DB_DATABASE, &n, err);
+    if (!files) {
+        return false;
+    }
     AUTO(bases_close) struct bases all = {.items = calloc(n + 1, sizeof *all.items)};
     if (!all.items) {
         return reel_fail_memory(err);
     }
-    for (size_t i = 0; i < s->files.count; i++) {
-        const struct ros2db_file *file = &s->files.items[i];
-        if (file->kind == ROS2DB_DATABASE && !open_or_tell(s, &all, file, n == 1, err)) {
+    for (size_t i = 0; i < n; i++) {
+        if (!open_or_tell(s, &all, files[i], n == 1, err)) {
             return false;
         }
     }
@@ -228,8 +228,13 @@ static bool scan_databases(struct ros2db_scan *s, size_t n, struct reel_error *e
 
 /* --- MCAP files --- */
 
-static bool scan_mcaps(struct ros2db_scan *s, size_t n, struct reel_error *err) {
+static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
     const struct reel_format *mcap = reel_format_named("mcap");
+    size_t n;
+    AUTO_MEM const struct ros2db_file **files = ros2db_in_order(s, ROS2DB_MCAP, &n, err);
+    if (!files) {
+        return false;
+    }
     AUTO_MEM struct reel_source **parts = calloc(n, sizeof(struct reel_source *));
     AUTO_MEM struct reel_place *places = calloc(n, sizeof *places);
     if (!mcap) {
@@ -238,13 +243,10 @@ static bool scan_mcaps(struct ros2db_scan *s, size_t n, struct reel_error *err) 
     if (!parts || !places) {
         return reel_fail_memory(err);
     }
-    struct reel_scan inner = {.parts = parts, .builder = s->scan->builder, .progress = s->scan->progress, .places = places};
-    for (size_t i = 0; i < s->files.count; i++) {
-        const struct ros2db_file *file = &s->files.items[i];
-        if (file->kind == ROS2DB_MCAP) {
-            parts[inner.n_parts] = file->source;
-            places[inner.n_parts++] = file->place;
-        }
+    struct reel_scan inner = {.parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .places = places};
+    for (size_t i = 0; i < n; i++) {
+        parts[i] = files[i]->source;
+        places[i] = files[i]->place;
     }
     if (!mcap->scan(&inner, err)) {
         return false;
@@ -256,6 +258,11 @@ static bool scan_mcaps(struct ros2db_scan *s, size_t n, struct reel_error *err) 
 }
 
 /* --- all of it --- */
+
+static bool refuse_metadata_alone(const struct ros2db_meta *meta, struct reel_error *err) {
+    return reel_fail(err, REEL_DAMAGED, "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
+                     meta->n_paths > 0 ? ros2db_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
+}
 
 static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     AUTO(scan_close) struct ros2db_scan s = {.scan = scan, .arena = {.max = REEL_MODEL_MAX}};
@@ -274,10 +281,10 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     s.unpack_left = UNPACK_BASE + (stored < UINT64_MAX / 2 / UNPACK_RATIO ? stored * UNPACK_RATIO : 0);
     size_t databases = count_kind(&s.files, ROS2DB_DATABASE), mcaps = count_kind(&s.files, ROS2DB_MCAP);
     if (databases + mcaps == 0) {
-        return s.meta.present ? reel_fail(err, REEL_DAMAGED, "metadata.yaml alone: the files it names hold the messages")
+        return s.meta.present ? refuse_metadata_alone(&s.meta, err)
                               : reel_fail(err, REEL_NOT_MINE, "no rosbag2: neither a database nor an MCAP file that can be read");
     }
-    if ((databases > 0 && !scan_databases(&s, databases, err)) || (mcaps > 0 && !scan_mcaps(&s, mcaps, err))) {
+    if ((databases > 0 && !scan_databases(&s, err)) || (mcaps > 0 && !scan_mcaps(&s, err))) {
         return false;
     }
     compare_files(&s);
@@ -321,5 +328,7 @@ const struct reel_format reel_format_rosbag2 = {
     .scan = ros2db_scan,
     .describe = ros2db_describe,
     .open_rows = ros2db_open_rows,
-    .version = 1,
+    .joins = ros2db_joins,
+    .is_folder = true,
+    .version = 2,
 };

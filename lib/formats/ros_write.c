@@ -84,7 +84,7 @@ void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *los
         if (reel_index_info(index)->format->describe) {
             reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
         }
-        if (reel_index_info(index)->messages > 0 && reel_index_info(index)->start_ns == 0) {
+        if (reel_index_info(index)->messages > 0 && reel_index_info(index)->start_ns == -stream->shifts[i]) {
             reel_loss_add(loss, REEL_CHANGES, NULL, "a message at time 0 moves to 1 ns: ROS has no time 0");
         }
     }

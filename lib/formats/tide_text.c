@@ -1,4 +1,5 @@
 /* Bytes of a TIDE log as text and back. Rule: what goes back is checked like any bytes from outside: metadata may come from other files. */
+#include "core/base64.h"
 #include "formats/tide.h"
 
 #include "core/utf8.h"
@@ -31,32 +32,8 @@ struct bytes tide_base64(struct arena *arena, struct bytes b) {
 
 struct bytes tide_base64_back(struct arena *arena, const char *text) {
     size_t size = strlen(text), made = 0;
-    uint8_t *out = size % 4 == 0 ? arena_alloc(arena, size / 4 * 3 + 1) : NULL;
-    uint32_t v = 0;
-    for (size_t i = 0; out && i < size; i++) {
-        char c = text[i];
-        bool last = i + 2 >= size && c == '=';
-        int digit = c >= 'A' && c <= 'Z'   ? c - 'A'
-                    : c >= 'a' && c <= 'z' ? c - 'a' + 26
-                    : c >= '0' && c <= '9' ? c - '0' + 52
-                    : c == '+'             ? 62
-                    : c == '/'             ? 63
-                    : last                 ? 0
-                                           : -1;
-        if (digit < 0) {
-            return bytes_of(NULL, 0);
-        }
-        v = v << 6 | (uint32_t)digit;
-        if (i % 4 == 3) {
-            out[made++] = (uint8_t)(v >> 16);
-            out[made++] = (uint8_t)(v >> 8);
-            out[made++] = (uint8_t)v;
-        }
-    }
-    if (out && size > 0) {
-        made -= (size_t)(text[size - 1] == '=') + (size_t)(text[size - 2] == '=');
-    }
-    return bytes_of(out, made);
+    uint8_t *out = arena_alloc(arena, BASE64_ROOM(size));
+    return out && base64_read(bytes_of(text, size), out, &made) ? bytes_of(out, made) : bytes_of(NULL, 0);
 }
 
 const char *tide_hex(struct arena *arena, struct bytes b) {

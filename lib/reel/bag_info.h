@@ -10,7 +10,8 @@ struct reel_bag_question {
     bool freq;        /* --freq: how often each topic's messages come, which bags of version 1 tell always */
 };
 
-/* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as there. */
+/* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as
+ * there. */
 char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question, struct reel_error *err);
 
 #endif

@@ -46,6 +46,7 @@ struct reel_format {
     /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads little. Without it a
      * recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);
+    bool is_folder; /* such files lie in a folder of their own, which gives the recording its name */
 
     unsigned version; /* of scan(): a pack made by an older one is rebuilt */
 };

@@ -5,6 +5,8 @@
 
 #include "reel/reader.h"
 
+struct reel_view;
+
 /* How one recording of several joins a stream. */
 enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {
@@ -37,6 +39,7 @@ struct reel_selection {
     const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones; globs match
                                                * a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
+    const struct reel_view *view;             /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
     struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN

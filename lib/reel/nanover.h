@@ -16,9 +16,10 @@ bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_par
 enum { REEL_NANOVER_TEXT_MAX = 256 << 20 };
 bool reel_nanover_json(struct bytes message, char **text, size_t *size, struct reel_error *err);
 
-/* Runs are numbered as their resets are, from 1; run 0 is what stands before the first reset, if there are frames. Selects one of them: from the aggregate at
- * its reset, which is put in front, up to the next reset, times counted from its reset. REEL_NOT_FOUND with how many there are. */
-bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection, struct reel_write_options *options, struct reel_error *err);
+/* Runs are numbered as their resets are, from 1; run 0 is what stands before the first reset, if there are frames. Selects one of them: from the
+ * aggregate at its reset, which is put in front, up to the next reset, times counted from its reset. REEL_NOT_FOUND with how many there are. */
+bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection, struct reel_write_options *options,
+                      struct reel_error *err);
 
 enum reel_nanover_topic {
     REEL_NANOVER_RESETS,   /* run, time, time_ns, index (place among all messages), messages, frames, duration_s, simulation_counter, simulation_name */

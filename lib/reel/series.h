@@ -41,7 +41,8 @@ bool reel_series_count(struct reel_recording *recording, const char *topic, int6
  * where that is a number). REEL_NOT_FOUND: no topic. `topic` points into the recording, `path` into `text`. */
 bool reel_series_split(const struct reel_recording *recording, const char *text, const char **topic, const char **path, struct reel_error *err);
 
-/* The fields of a topic: those of its schemas, or, where there is none, those that its first message has (numbers of lists are one field). Each path once. */
+/* The fields of a topic: those of its schemas, or, where there is none, those that its first message has (numbers of lists are one field). Each path once.
+ * REEL_NOT_FOUND: no such topic; why it is not decoded, where it is not. */
 bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What `rosbag info` reads of a bag that the index does not keep: does a bag of version 1.2 begin with a file header, and the chunks of one of version 2.0.
- * Rule: chunks are told when all of them are what the bag's own index says; else nothing is. */
+/* What `rosbag info` reads of a bag that the index does not keep: does a bag of version 1.2 begin with a file header, and the chunks of one
+ * of version 2.0. Rule: chunks are told when all of them are what the bag's own index says; else nothing is. */
 #include "tools/bag_info.h"
 
 #include <string.h>
@@ -68,7 +68,9 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 static bool take_info(struct walk *w, const struct bag2_record *r, struct reel_error *err) {
     struct bag2_info info;
     if (!bag2_is_record(r) || !bag2_info_read(&w->tail, r, &info, err)) {
-        return bag2_is_record(r) ? false : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu does not say all it should", (unsigned long long)r->at);
+        return bag2_is_record(r)
+                   ? false
+                   : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu does not say all it should", (unsigned long long)r->at);
     }
     w->f->start_s = w->f->chunks == 0 ? bag_seconds(bag2_stamp_ns(info.start)) : w->f->start_s;
     w->f->end_s = bag_seconds(bag2_stamp_ns(info.end));

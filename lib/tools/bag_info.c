@@ -1,5 +1,6 @@
-/* What `rosbag info` tells of a bag, worked out from the index. Rule: as rosbag does it, also where one would rather do it otherwise: seconds are doubles,
- * a bag of version 2 begins where its first chunk does, and in one of version 1.2 without a file header there is nothing to tell. */
+/* What `rosbag info` tells of a bag, worked out from the index. Rule: as rosbag does it, also where one would rather do it otherwise:
+ * seconds are doubles, a bag of version 2 begins where its first chunk does, and in one of version 1.2 without a file header there is
+ * nothing to tell. */
 #include "tools/bag_info.h"
 
 #include <stdio.h>
@@ -53,7 +54,8 @@ static bool keep_stamp(void *context, const struct reel_entry *e) {
 }
 
 /* The channels[0 … n) of one topic. */
-static bool measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n, struct bag_topic *topic, struct reel_error *err) {
+static bool measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n, struct bag_topic *topic,
+                    struct reel_error *err) {
     if (topic->messages < 2 || topic->messages > STAMPS_MAX) {
         return true;
     }
@@ -179,7 +181,8 @@ bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_fig
     const struct reel_index_info *info = reel_index_info(index);
     *f = (struct bag_figures){.messages = info->messages};
     if (!is_ros(index, info)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "rosbag info tells of ROS recordings; this is a %s without a message of ROS", info->format->title);
+        return reel_fail(err, REEL_UNSUPPORTED, "rosbag info tells of ROS recordings; this is a %s without a message of ROS",
+                         info->format->title);
     }
     const char *version = strncmp(info->container, "#ROS", 4) == 0 ? strstr(info->container, " V") : NULL;
     snprintf(f->version, sizeof f->version, "%s", version ? version + 2 : info->container[0] ? info->container : info->format->name);

@@ -24,14 +24,14 @@ struct bag_codec {
 
 struct bag_figures {
     char version[64];
-    bool short_;          /* rosbag finds nothing in it: it has no messages, or no index that it knows */
-    bool no_index;        /* a bag of version 1.2 from before there were indexes */
-    bool version1;        /* one connection a topic, no chunks */
+    bool short_;   /* rosbag finds nothing in it: it has no messages, or no index that it knows */
+    bool no_index; /* a bag of version 1.2 from before there were indexes */
+    bool version1; /* one connection a topic, no chunks */
     double start_s, end_s;
     uint64_t size, messages, chunks;
     struct bag_codec codecs[BAG_CODECS]; /* most chunks first; those with none at the end */
-    struct bag_topic *topics; /* by name */
-    struct bag_type *types;   /* by name */
+    struct bag_topic *topics;            /* by name */
+    struct bag_type *types;              /* by name */
     size_t n_topics, n_types;
 };
 
@@ -45,7 +45,8 @@ static inline double bag_seconds(int64_t ns) {
 
 /* bag_file.c. Without a file header a bag of version 1.2 is from before there were indexes. */
 bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err);
-/* Chunks (f->codecs has the names) and span of a bag of version 2.0; *told false: its index does not hold together, and nothing was changed. */
+/* Chunks (f->codecs has the names) and span of a bag of version 2.0; *told false: its index does not hold together, and nothing was
+ * changed. */
 bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *told, struct reel_error *err);
 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out);

@@ -1,5 +1,5 @@
-/* How the state changes: a row for each key that a message sets or removes. Rule: a message of any number of keys goes through in pieces; its payload stays where
- * it is as long as the stream is not asked for the next one. */
+/* How the state changes: a row for each key that a message sets or removes. Rule: a message of any number of keys goes through in pieces;
+ * its payload stays where it is as long as the stream is not asked for the next one. */
 #include "decode/json_out.h"
 #include "decode/pack_tell.h"
 #include "tools/nanover_tools.h"

@@ -1,5 +1,5 @@
-/* What the parts of picture making share. fields: a message's fields · rows: pixels of any encoding as rows of grey or RGB, and scaled · files: JPEG and PNG, read
- * and written. */
+/* What the parts of picture making share. fields: a message's fields · rows: pixels of any encoding as rows of grey or RGB, and scaled ·
+ * files: JPEG and PNG, read and written; and the whole of it. */
 #ifndef REEL_TOOLS_PICTURE_H
 #define REEL_TOOLS_PICTURE_H
 

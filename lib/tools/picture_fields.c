@@ -1,5 +1,5 @@
-/* The fields of an image message. Rule: an image is known by its fields, not by the name of its type: data with an encoding and sides, or data that is itself
- * an image file. */
+/* The fields of an image message. Rule: an image is known by its fields, not by the name of its type: data with an encoding and sides, or
+ * data that is itself an image file. */
 #include "tools/picture.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { DEPTH_HEAD = 12 }; /* before the PNG of a compressedDepth: format and two quantisation parameters */
 
-enum member { OTHER, WIDTH, HEIGHT, STEP, BIG_ENDIAN, ENCODING, FORMAT, DATA };
+enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA };
 
 struct collector {
     struct reel_visitor visitor; /* first: this is one */
@@ -36,7 +36,7 @@ static bool go_out(struct reel_visitor *v) {
 }
 
 static bool hear_key(struct reel_visitor *v, struct bytes name) {
-    static const char *const names[] = {[WIDTH] = "width", [HEIGHT] = "height", [STEP] = "step",   [BIG_ENDIAN] = "is_bigendian",
+    static const char *const names[] = {[WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
                                         [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
     struct collector *c = self(v);
     if (c->depth == 1) {
@@ -61,7 +61,7 @@ static bool hear_natural(struct reel_visitor *v, uint64_t value) {
         c->image->height = side;
     } else if (wanted(c, STEP)) {
         c->image->step = value;
-    } else if (wanted(c, BIG_ENDIAN)) {
+    } else if (wanted(c, ENDIAN)) {
         c->image->big_endian = value != 0;
     }
     c->met |= c->depth == 1 ? 1U << c->at : 0;
@@ -157,7 +157,8 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     if (!(c->met & 1U << DATA) || (!(c->met & 1U << FORMAT) && (c->met & sides) != sides)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "this message is no image: those have data and either a format, or an encoding, width and height");
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "this message is no image: those have data and either a format, or an encoding, width and height");
     }
     if (c->no_base64) {
         return reel_fail(err, REEL_DAMAGED, "the image's data is no base64");
@@ -166,9 +167,18 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
 }
 
 bool reel_image_read(const struct reel_decoder *decoder, struct bytes payload, struct reel_image *out, struct reel_error *err) {
-    static const struct reel_visitor_ops ops = {
-        .begin_map = go_in, .end_map = go_out, .begin_list = go_in, .end_list = go_out, .key = hear_key, .boolean = hear_boolean, .integer = hear_integer,
-        .natural = hear_natural, .real = hear_real, .text = hear_text, .binary = hear_binary, .numbers = hear_numbers};
+    static const struct reel_visitor_ops ops = {.begin_map = go_in,
+                                                .end_map = go_out,
+                                                .begin_list = go_in,
+                                                .end_list = go_out,
+                                                .key = hear_key,
+                                                .boolean = hear_boolean,
+                                                .integer = hear_integer,
+                                                .natural = hear_natural,
+                                                .real = hear_real,
+                                                .text = hear_text,
+                                                .binary = hear_binary,
+                                                .numbers = hear_numbers};
     *out = (struct reel_image){0};
     struct collector c = {.visitor = {&ops}, .image = out, .payload = payload};
     if (!reel_decode(decoder, payload, &c.visitor, err) && !c.no_memory) {

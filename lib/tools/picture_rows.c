@@ -1,4 +1,5 @@
-/* Pixels: rows of any encoding as rows of 8 bits, and scaled. Rule: an image is read once, row after row, and only what is made of it is kept. */
+/* Pixels: rows of any encoding as rows of 8 bits, and scaled. Rule: an image is read once, row after row, and only what is made of it is
+ * kept. */
 #include "tools/picture.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ bool picture_fits(uint64_t width, uint64_t height, struct reel_error *err) {
         return reel_fail(err, REEL_DAMAGED, "an image of %llu x %llu pixels", (ull)width, (ull)height);
     }
     if (width > PICTURE_SIDE_MAX || height > PICTURE_SIDE_MAX || width * height > PICTURE_PIXELS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "an image of %llu x %llu pixels: at most %d a side and %d million in all are drawn", (ull)width, (ull)height,
-                         PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX >> 20);
+        return reel_fail(err, REEL_LIMIT, "an image of %llu x %llu pixels: at most %d a side and %d million in all are drawn", (ull)width,
+                         (ull)height, PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX >> 20);
     }
     return true;
 }
@@ -36,7 +37,7 @@ static uint32_t edge(uint32_t i, uint32_t from, uint32_t to) {
     return (uint32_t)((uint64_t)i * from / to);
 }
 
-static void add_row(const uint8_t *row, uint32_t width, const struct pixels *to, uint32_t *sums) {
+static void add_row(const uint8_t *row, uint32_t width, const struct pixels *to, uint64_t *sums) {
     for (uint32_t x = 0; x < to->width; x++) {
         uint32_t end = edge(x + 1, width, to->width);
         for (uint32_t i = edge(x, width, to->width); i < end; i++) {
@@ -54,7 +55,7 @@ static bool draw(struct row_source *s, uint32_t want, struct pixels *out, struct
         return false;
     }
     size_t n = (size_t)width * s->values;
-    AUTO_MEM uint32_t *sums = malloc(n * sizeof *sums); /* a mean of at most 64 million values of 8 bits passes 32 bits nowhere: 2^26 * 2^8 = 2^34 … */
+    AUTO_MEM uint64_t *sums = malloc(n * sizeof *sums);
     if (!sums) {
         return reel_fail_memory(err);
     }
@@ -100,7 +101,7 @@ struct encoding {
     unsigned bytes;  /* a pixel */
     unsigned values; /* a pixel that comes out */
     void (*convert)(const struct raw_source *s, const uint8_t *from, uint8_t *to);
-    uint8_t at[3];   /* where red, green and blue stand; of yuv422 where Y, U and V do */
+    uint8_t at[3]; /* where red, green and blue stand; of yuv422 where Y, U and V do */
     bool stretched;
 };
 struct raw_source {
@@ -108,7 +109,7 @@ struct raw_source {
     const struct reel_image *image;
     const struct encoding *how;
     uint64_t step;
-    double least, scale; /* of stretched ones */
+    double least, range; /* of stretched ones */
     uint8_t *row;
 };
 
@@ -163,18 +164,30 @@ static void take_upper(const struct raw_source *s, const uint8_t *from, uint8_t 
 static void stretch(const struct raw_source *s, const uint8_t *from, uint8_t *to) {
     for (uint32_t x = 0; x < s->image->width; x++) {
         double value = value_of(s, from + (size_t)x * s->how->bytes);
-        to[x] = is_measured(value) ? clamp((value - s->least) * s->scale) : 0;
+        to[x] = is_measured(value) && s->range > 0 ? clamp((value - s->least) * 255 / s->range) : 0;
     }
 }
 
 static const struct encoding encodings[] = {
-    {"rgb8", 3, 3, pick_colours, {0, 1, 2}, false},  {"bgr8", 3, 3, pick_colours, {2, 1, 0}, false},  {"8UC3", 3, 3, pick_colours, {2, 1, 0}, false},
-    {"rgba8", 4, 3, pick_colours, {0, 1, 2}, false}, {"bgra8", 4, 3, pick_colours, {2, 1, 0}, false}, {"8UC4", 4, 3, pick_colours, {2, 1, 0}, false},
-    {"mono8", 1, 1, copy_grey, {0}, false},          {"8UC1", 1, 1, copy_grey, {0}, false},           {"mono16", 2, 1, take_upper, {0}, false},
-    {"16UC1", 2, 1, stretch, {0}, true},             {"32FC1", 4, 1, stretch, {0}, true},             {"yuv422", 2, 3, mix_colours, {1, 0, 2}, false},
-    {"uyvy", 2, 3, mix_colours, {1, 0, 2}, false},   {"yuv422_yuy2", 2, 3, mix_colours, {0, 1, 3}, false},
-    {"yuyv", 2, 3, mix_colours, {0, 1, 3}, false},   {"bayer_rggb8", 1, 1, copy_grey, {0}, false},    {"bayer_bggr8", 1, 1, copy_grey, {0}, false},
-    {"bayer_gbrg8", 1, 1, copy_grey, {0}, false},    {"bayer_grbg8", 1, 1, copy_grey, {0}, false},
+    {"rgb8", 3, 3, pick_colours, {0, 1, 2}, false},
+    {"bgr8", 3, 3, pick_colours, {2, 1, 0}, false},
+    {"8UC3", 3, 3, pick_colours, {2, 1, 0}, false},
+    {"rgba8", 4, 3, pick_colours, {0, 1, 2}, false},
+    {"bgra8", 4, 3, pick_colours, {2, 1, 0}, false},
+    {"8UC4", 4, 3, pick_colours, {2, 1, 0}, false},
+    {"mono8", 1, 1, copy_grey, {0}, false},
+    {"8UC1", 1, 1, copy_grey, {0}, false},
+    {"mono16", 2, 1, take_upper, {0}, false},
+    {"16UC1", 2, 1, stretch, {0}, true},
+    {"32FC1", 4, 1, stretch, {0}, true},
+    {"yuv422", 2, 3, mix_colours, {1, 0, 2}, false},
+    {"uyvy", 2, 3, mix_colours, {1, 0, 2}, false},
+    {"yuv422_yuy2", 2, 3, mix_colours, {0, 1, 3}, false},
+    {"yuyv", 2, 3, mix_colours, {0, 1, 3}, false},
+    {"bayer_rggb8", 1, 1, copy_grey, {0}, false},
+    {"bayer_bggr8", 1, 1, copy_grey, {0}, false},
+    {"bayer_gbrg8", 1, 1, copy_grey, {0}, false},
+    {"bayer_grbg8", 1, 1, copy_grey, {0}, false},
 };
 
 static const struct encoding *encoding_of(const struct reel_image *image, struct reel_error *err) {
@@ -202,7 +215,7 @@ static bool check_bytes(struct raw_source *s, struct reel_error *err) {
     if (s->step < row) {
         return reel_fail(err, REEL_DAMAGED, "rows of %llu bytes for %u pixels of %s", (ull)s->step, image->width, image->encoding);
     }
-    if (s->step > image->data.size || (image->height - 1) > (image->data.size - row) / s->step) {
+    if (image->data.size < row || image->height - 1 > (image->data.size - row) / s->step) {
         return reel_fail(err, REEL_DAMAGED, "%zu bytes for %u rows of %llu", image->data.size, image->height, (ull)s->step);
     }
     return true;
@@ -221,7 +234,7 @@ static void find_range(struct raw_source *s) {
         }
     }
     s->least = least;
-    s->scale = most > least ? 255 / (most - least) : 0;
+    s->range = most - least;
 }
 
 bool pixels_of_image(const struct reel_image *image, uint32_t want, struct pixels *out, struct reel_error *err) {

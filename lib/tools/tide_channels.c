@@ -1,4 +1,5 @@
-/* The channels of a TIDE file as a table. Rule: only says what the index knows; what TYPE blocks say stands in the channel's metadata (formats/tide_model.c). */
+/* The channels of a TIDE file as a table. Rule: only says what the index knows; what TYPE blocks say stands in the channel's metadata
+ * (formats/tide_model.c). */
 #include "reel/tide.h"
 
 #include <stdio.h>
@@ -7,8 +8,8 @@
 #include "reel/time.h"
 
 enum { COLUMNS = 14 };
-static const char *const columns[COLUMNS] = {"id",       "name",  "scope", "type", "wire_schema", "encoding", "source",
-                                             "source_config", "count", "bytes", "first", "last",        "rate_hz",  "types"};
+static const char *const columns[COLUMNS] = {"id",    "name",  "scope", "type", "wire_schema", "encoding", "source", "source_config",
+                                             "count", "bytes", "first", "last", "rate_hz",     "types"};
 
 static const char *metadata_of(const struct reel_channel *c, const char *key) {
     for (size_t i = 0; i < c->metadata.count; i++) {
@@ -33,7 +34,7 @@ static void put_member(struct grow *out, const char *name, const char *text) {
     grow_put(out, ",", out->data && out->data[out->size - 1] != '{');
     json_put_string(out, bytes_text(name));
     grow_put(out, ":", 1);
-    text && *text ? json_put_string(out, bytes_text(text)) : grow_put(out, "null", 4);
+    text &&*text ? json_put_string(out, bytes_text(text)) : grow_put(out, "null", 4);
 }
 
 /* All values of a key that may repeat (one a value), or the words of one value. */

@@ -18,7 +18,8 @@ struct view_quat carla_turn_of(const struct carla_place *p);
 struct carla_actor {
     uint32_t id;
     uint8_t type;
-    bool hero, boxed, child;
+    bool hero, child; /* child: it moves with another */
+    bool gone;        /* its item waits to be taken out */
     uint64_t seen;             /* the position packet that it is in (carla_actors.packets), 0: none */
     struct carla_place created, place; /* place: of that packet */
     struct view_vec origin, size;      /* of its box */
@@ -26,17 +27,17 @@ struct carla_actor {
     struct bytes name; /* the description's */
 };
 
-/* The living, in the order in which they were created. */
+/* In the order in which they were created. */
 struct carla_actors {
     struct carla_actor *items;
-    size_t count, capacity;
-    struct carla_ids ids; /* place in items + 1; ids of the gone lead to another's item, or behind the end */
+    size_t count, capacity, gone;
+    struct carla_ids ids; /* place in items + 1; ids of the gone may lead to another's item, or behind the end */
     struct arena names;
     uint64_t packets; /* position packets so far */
 };
 struct carla_actor *carla_actor_of(const struct carla_actors *actors, uint32_t id); /* NULL: not alive */
 /* Event add; *actor is the one of that id now. NULL: no such record, or too many. False: no memory. */
-bool carla_actor_add(struct carla_actors *actors, bool child_known, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err);
+bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err);
 void carla_actor_remove(struct carla_actors *actors, struct carla_actor *actor);
 void carla_actors_free(struct carla_actors *actors); /* empties */
 

@@ -23,7 +23,7 @@ struct view_quat carla_turn_of(const struct carla_place *p) {
 struct carla_actor *carla_actor_of(const struct carla_actors *actors, uint32_t id) {
     uint32_t place = carla_ids_find(&actors->ids, id);
     struct carla_actor *a = place > 0 && place <= actors->count ? &actors->items[place - 1] : NULL;
-    return a && a->id == id ? a : NULL;
+    return a && a->id == id && !a->gone ? a : NULL;
 }
 
 static struct view_color color_of(uint8_t type) {
@@ -79,7 +79,7 @@ static void usual_box(struct carla_actor *a) {
     }
 }
 
-bool carla_actor_add(struct carla_actors *actors, bool child_known, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err) {
+bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err) {
     *actor = carla_actor_of(actors, added->id);
     if (!*actor) {
         if (actors->count >= CARLA_PEOPLE_MAX) {
@@ -99,7 +99,7 @@ bool carla_actor_add(struct carla_actors *actors, bool child_known, const struct
         return reel_fail_memory(err);
     }
     struct carla_actor *a = *actor;
-    *a = (struct carla_actor){.id = added->id, .type = added->type, .child = child_known, .color = color_of(added->type)};
+    *a = (struct carla_actor){.id = added->id, .type = added->type, .color = color_of(added->type)};
     a->name = name ? bytes_of(name, added->description.size) : bytes_of("", 0);
     a->created = a->place = carla_place_of(added->location, added->rotation);
     usual_box(a);
@@ -107,14 +107,24 @@ bool carla_actor_add(struct carla_actors *actors, bool child_known, const struct
     return true;
 }
 
-/* Places move up; ids are told anew only for those that moved. */
-void carla_actor_remove(struct carla_actors *actors, struct carla_actor *actor) {
+/* Takes the gone out. */
+static void compact(struct carla_actors *actors) {
     struct reel_error ignored = {0};
-    size_t at = (size_t)(actor - actors->items);
-    memmove(actor, actor + 1, (actors->count - at - 1) * sizeof *actor);
-    actors->count--;
-    for (size_t i = at; i < actors->count; i++) {
-        carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)i + 1, &ignored); /* they are in it: nothing grows */
+    size_t n = 0;
+    for (size_t i = 0; i < actors->count; i++) {
+        if (!actors->items[i].gone) {
+            actors->items[n++] = actors->items[i];
+            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n, &ignored); /* it is in it: nothing grows */
+        }
+    }
+    actors->count = n;
+    actors->gone = 0;
+}
+
+void carla_actor_remove(struct carla_actors *actors, struct carla_actor *actor) {
+    actor->gone = true;
+    if (++actors->gone > 64 && actors->gone > actors->count / 2) {
+        compact(actors);
     }
 }
 

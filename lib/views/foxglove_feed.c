@@ -158,47 +158,79 @@ static bool take_newest(void *context, const struct reel_entry *entry) {
     return false;
 }
 
-/* The last message of a channel before the instant. */
-static bool learn_last(struct view_maker *m, struct reel_stream *stream, uint32_t channel, int64_t time_ns, struct reel_error *err) {
-    struct reel_reader *reader = stream->readers[0];
+/* The last message before the instant of each VIEW_LAST channel, in their order. */
+struct lasts {
+    struct reel_message *items;
+    size_t count;
+};
+static inline void reel_auto_lasts_free(struct lasts *l) {
+    free(l->items);
+}
+
+static int compare_messages(const void *a, const void *b) {
+    struct reel_mark x = reel_mark_of(a), y = reel_mark_of(b);
+    return view_compare(&x, &y);
+}
+
+static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, int64_t time_ns, struct lasts *lasts, struct reel_error *err) {
     int64_t shift = stream->shifts[0], own_ns;
-    struct reel_entry entry = {.chunk = UINT32_MAX};
-    struct bytes payload;
     if (__builtin_sub_overflow(time_ns, shift, &own_ns)) {
         own_ns = shift > 0 ? INT64_MIN : INT64_MAX;
     }
-    if (!reel_reader_back(reader, stream->channels[channel]->id, own_ns, take_newest, &entry, err) || entry.chunk == UINT32_MAX) {
-        return entry.chunk == UINT32_MAX && err->code == REEL_OK;
+    if (!(lasts->items = calloc((size_t)stream->n_channels + 1, sizeof *lasts->items))) {
+        return reel_fail_memory(err);
     }
-    entry.time_ns = merge_shifted(entry.time_ns, shift);
-    struct reel_message message = {.time_ns = entry.time_ns, .channel = channel, .size = entry.size, .entry = entry};
-    return reel_reader_payload(reader, &entry, &payload, err) && m->how->take(m, stream->channels[channel], &message, payload, err);
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        struct reel_message *last = &lasts->items[lasts->count];
+        if (!(role_of(m->how, stream->channels[i]) & VIEW_LAST)) {
+            continue;
+        }
+        last->entry.chunk = UINT32_MAX;
+        if (!reel_reader_back(stream->readers[0], stream->channels[i]->id, own_ns, take_newest, &last->entry, err)) {
+            return false;
+        }
+        last->channel = i;
+        last->size = last->entry.size;
+        last->time_ns = last->entry.time_ns = merge_shifted(last->entry.time_ns, shift);
+        lasts->count += last->entry.chunk != UINT32_MAX;
+    }
+    if (lasts->count > 1) {
+        qsort(lasts->items, lasts->count, sizeof *lasts->items, compare_messages);
+    }
+    return true;
+}
+
+/* Those that stand before `message` (NULL: all), each once. */
+static bool learn_lasts(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at, const struct reel_message *message,
+                        struct reel_error *err) {
+    for (; *at < lasts->count && (!message || compare_messages(&lasts->items[*at], message) < 0); ++*at) {
+        if (!learn(m, stream, &lasts->items[*at], err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool learn_all(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
     struct wanted w = {.n = 0};
     want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL | VIEW_LAST);
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, REEL_TIME_MIN, time_ns, &w, false, err);
+    AUTO(lasts_free) struct lasts lasts = {.count = 0};
+    size_t at = 0;
+    if (!stream || !find_lasts(m, stream, time_ns, &lasts, err)) {
+        return false;
+    }
     for (;;) {
         struct reel_message message;
-        enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
-        if (step == REEL_STEP_ERROR) {
-            return false;
-        }
-        if (step == REEL_STEP_END) {
-            break;
+        enum reel_step step = reel_stream_next(stream, &message, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step == REEL_STEP_END && learn_lasts(m, stream, &lasts, &at, NULL, err);
         }
         bool counts = message.size > m->how->nothing && (role_of(m->how, stream->channels[message.channel]) & VIEW_ALL);
-        if (counts && !learn(m, stream, &message, err)) {
+        if (counts && (!learn_lasts(m, stream, &lasts, &at, &message, err) || !learn(m, stream, &message, err))) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < stream->n_channels; i++) {
-        if ((role_of(m->how, stream->channels[i]) & VIEW_LAST) && !learn_last(m, stream, i, time_ns, err)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *err) {

@@ -70,13 +70,13 @@ const struct view_schema view_schema_log = {
 const struct view_schema view_schema_ego = {
     "reel.CarlaEgo",
     MAP("reel.CarlaEgo",
-        P("id", WHOLE) "," P("x", NUMBER) "," P("y", NUMBER) "," P("z", NUMBER) "," P("roll", NUMBER) "," P("pitch", NUMBER) "," P("yaw", NUMBER) ","
-            P("speed", NUMBER) "," P("throttle", NUMBER) "," P("brake", NUMBER) "," P("steering", NUMBER) "," P("handbrake", YES_NO) "," P("gear", WHOLE),
+        P("id", WHOLE) "," P("speed", NUMBER) "," P("throttle", NUMBER) "," P("brake", NUMBER) "," P("steering", NUMBER) "," P("gear", WHOLE) ","
+            P("handbrake", YES_NO) "," P("x", NUMBER) "," P("y", NUMBER) "," P("z", NUMBER) "," P("roll", NUMBER) "," P("pitch", NUMBER) "," P("yaw", NUMBER),
         Q("id") "," Q("x") "," Q("y") "," Q("z"))};
 
 const struct view_schema view_schema_energies = {
     "reel.NanoverEnergies",
     MAP("reel.NanoverEnergies",
-        P("simulation_time", NUMBER) "," P("kinetic", NUMBER) "," P("potential", NUMBER) "," P("user", NUMBER) "," P("total", NUMBER) ","
-            P("work_done", NUMBER) "," P("temperature", NUMBER),
+        P("kinetic", NUMBER) "," P("potential", NUMBER) "," P("user", NUMBER) "," P("total", NUMBER) "," P("work_done", NUMBER) ","
+            P("temperature", NUMBER) "," P("simulation_time", NUMBER),
         "")};

@@ -10,6 +10,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "reel/decode.h"
+#include "reel/view.h"
 #include "reel/nanover.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
@@ -121,7 +122,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                : strcmp(prefix, "always") == 0         ? REEL_PREFIX_ALWAYS
                                                                        : REEL_PREFIX_NEVER;
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
-    const char *compression = http_param(r, "compression");
+    const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
+    c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};

@@ -4,6 +4,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "api/viewer.h"
 #include "api/views.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
@@ -69,7 +70,9 @@ void api_recordings_list(struct http_request *r) {
     }
     json_t *items = json_array();
     for (uint32_t i = 0; i < page.n_items; i++) {
-        json_array_append_new(items, view_recording(&page.items[i], NULL));
+        json_t *item = view_recording(&page.items[i], NULL);
+        viewer_add_links(r, item, &page.items[i]);
+        json_array_append_new(items, item);
     }
     json_t *body = json_pack("{s:o}", "items", items);
     json_object_set_new(body, "next", page.next ? json_string(page.next) : json_null());
@@ -99,7 +102,9 @@ void api_recording_get(struct http_request *r) {
     } else if (a.row.state == STATE_SCANNING) {
         outline = scan_open_outline(app, a.row.content, NULL);
     }
-    http_reply_json(r, 200, view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : outline));
+    json_t *body = view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : outline);
+    viewer_add_links(r, body, &a.row);
+    http_reply_json(r, 200, body);
     api_recording_done(&a);
 }
 

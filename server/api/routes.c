@@ -9,6 +9,7 @@ static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds",
 static const char *const decodes[] = {"auto", "none", NULL};
 static const char *const lasts[] = {"per_topic", NULL};
 static const char *const prefixes[] = {"clash", "always", "never", NULL};
+static const char *const views[] = {"raw", "foxglove", NULL};
 static const char *const aligns[] = {"start", "none", NULL};
 
 static const struct http_param no_params[] = {{0}};
@@ -82,15 +83,35 @@ static const struct http_param message_params[] = {
 };
 
 static const char *const aggregates[] = {"minmax", "mean", "lttb", "last", NULL};
-static const struct http_param series_params[] = {
-    {.name = "field", .type = HTTP_TEXT, .repeats = true, .help = "a number of a topic: /gps_odom.pose.pose.position.x, /scan.ranges[0]"},
-    {.name = "start", .type = HTTP_TIME, .help = "first instant: RFC 3339, ns, +2.5s from the start, -2.5s from the end"},
-    {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},
-    {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"},
-    {.name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"},
-    {.name = "max_points", .type = HTTP_UINT, .help = "of each field, 2 to 100000, usually 1000"},
-    {.name = "agg", .type = HTTP_CHOICE, .choices = aggregates, .help = "of more values than that: minmax (usual), mean, lttb or last"},
-    {.name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"},
+#define SPAN_PARAMS                                                                                                                                          \
+    {.name = "start", .type = HTTP_TIME, .help = "first instant: RFC 3339, ns, +2.5s from the start, -2.5s from the end"},                                  \
+        {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},                                                                             \
+        {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"}, {                                                         \
+        .name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"                                                                  \
+    }
+#define DRAWN_PARAMS                                                                                                                                         \
+    {.name = "field", .type = HTTP_TEXT, .repeats = true, .help = "a number of a topic: /gps_odom.pose.pose.position.x, /scan.ranges[0]"}, SPAN_PARAMS
+#define SERIES_PARAMS                                                                                                                                        \
+    DRAWN_PARAMS, {.name = "max_points", .type = HTTP_UINT, .help = "of each field, 2 to 100000, usually 1000"},                                             \
+        {.name = "agg", .type = HTTP_CHOICE, .choices = aggregates, .help = "of more values than that: minmax (usual), mean, lttb or last"}, {               \
+        .name = "time_format", .type = HTTP_CHOICE, .choices = time_formats, .help = "how times are written"                                                 \
+    }
+static const struct http_param series_params[] = {SERIES_PARAMS, {0}};
+
+static const struct http_param series_across_params[] = {
+    {.name = "recording", .type = HTTP_TEXT, .repeats = true, .help = "id of one of them, at most 20; or those that are found by"},
+    {.name = "q", .type = HTTP_TEXT, .help = "words that names, topics or types begin with; all must match"},
+    {.name = "format", .type = HTTP_TEXT, .help = "of the recording: rosbag1, nanover …"},
+    {.name = "collection", .type = HTTP_TEXT, .help = "only this collection"},
+    {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "a topic by glob; all given must be there"},
+    SERIES_PARAMS,
+    {0},
+};
+
+static const struct http_param plot_params[] = {
+    DRAWN_PARAMS,
+    {.name = "width", .type = HTTP_UINT, .help = "200 to 4000, usually 800"},
+    {.name = "height", .type = HTTP_UINT, .help = "up to 4000, usually 300"},
     {0},
 };
 
@@ -102,6 +123,7 @@ static const struct http_param fields_params[] = {
 #define CONVERT_PARAMS                                                                                                                                       \
     SELECTION_PARAMS, {.name = "version", .type = HTTP_TEXT, .help = "of the target format: 1.2 for .bag"},                                                  \
         {.name = "compression", .type = HTTP_TEXT, .help = "of the target"},                                                                                 \
+        {.name = "view", .type = HTTP_CHOICE, .choices = views, .help = "foxglove: also what viewers draw (scenes, frames, logs, plots)"},                     \
         {.name = "report", .type = HTTP_BOOL, .help = "say what would be lost instead of converting"},                                                       \
         TEXT_PARAMS, {                                                                                                                                       \
         .name = "end_record", .type = HTTP_BOOL, .help = "of text targets: close with {\"$end\":…}"                                                          \
@@ -156,16 +178,16 @@ static const struct http_param bag_info_params[] = {
     {.name = "freq", .type = HTTP_BOOL, .help = "how often messages come, also of bags of version 2"},
     {0},
 };
+static const struct http_param frame_params[] = {
+    {.name = "topic", .type = HTTP_GLOB, .help = "of the images"},
+    {.name = "at", .type = HTTP_TIME, .help = "the last image at or before this time; without it the first"},
+    {.name = "width", .type = HTTP_UINT, .help = "no wider than so many pixels"},
+    {0},
+};
 static const struct http_param tide_channels_params[] = {TABLE_FORMAT, {0}};
 
 static const char *const row_forms[] = {"json", "csv", "ndjson", NULL};
 static const char *const moment_formats[] = {"json", "msgpack", NULL};
-#define SPAN_PARAMS                                                                                                                                          \
-    {.name = "start", .type = HTTP_TIME, .help = "first instant: ns, +2.5s from the start, -2.5s from the end"},                                            \
-        {.name = "end", .type = HTTP_TIME, .help = "first instant that is out"},                                                                             \
-        {.name = "from", .type = HTTP_TIME_MS, .help = "as start; a bare number is milliseconds"}, {                                                         \
-        .name = "to", .type = HTTP_TIME_MS, .help = "as end; a bare number is milliseconds"                                                                  \
-    }
 #define ROW_FORMAT {.name = "format", .type = HTTP_CHOICE, .choices = row_forms, .help = "instead of Accept"}
 
 static const struct http_param nanover_moment_params[] = {
@@ -186,6 +208,10 @@ static const struct http_param nanover_energies_params[] = {
     ROW_FORMAT,
     {0},
 };
+
+static const struct http_param any_params[] = {{.name = "*", .type = HTTP_TEXT}, {0}}; /* Grafana adds its own */
+#define GRAFANA(name, summary, handle)                                                                                                                       \
+    {"POST", "/grafana/" name, ROLE_READ, any_params, summary, handle, api_grafana_begin, api_grafana_piece, NULL}
 
 const struct http_route api_routes[] = {
     {"GET", "/healthz", ROLE_NONE, no_params, "The process answers", api_health, NULL, NULL, NULL},
@@ -210,6 +236,7 @@ const struct http_route api_routes[] = {
     {"GET", BASE "/recordings/{id}/metadata", ROLE_READ, no_params, "What the recording says of itself", api_metadata, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/messages", ROLE_READ, messages_params, "Messages in time order", api_messages, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params, "Numbers over time, few enough to be drawn", api_series, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/plot.svg", ROLE_READ, plot_params, "Fields over time as a picture", api_plot, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/topics/fields", ROLE_READ, fields_params, "The fields of a topic", api_topic_fields, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/message", ROLE_READ, message_params, "One message", api_message, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/file/{name...}", ROLE_READ, no_params, "The original bytes", api_file, NULL, NULL, NULL},
@@ -222,6 +249,7 @@ const struct http_route api_routes[] = {
     {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params, "Who was in a CARLA log", api_carla_actors, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/carla/actors/{actor}/trajectory", ROLE_READ, carla_trajectory_params, "Where one actor was, frame by frame",
      api_carla_trajectory, NULL, NULL, NULL},
+    {"GET", BASE "/recordings/{id}/frame", ROLE_READ, frame_params, "An image message as JPEG or PNG", api_frame, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/bag/info", ROLE_READ, bag_info_params, "What rosbag info prints", api_bag_info, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/tide/channels", ROLE_READ, tide_channels_params, "Scope, source, types and rates of a TIDE file's channels", api_tide_channels,
      NULL, NULL, NULL},
@@ -231,6 +259,18 @@ const struct http_route api_routes[] = {
      NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/nanover/resets", ROLE_READ, nanover_resets_params, "Where simulations begin anew", api_nanover_resets, NULL, NULL, NULL},
     {"GET", BASE "/recordings/{id}/nanover/energies", ROLE_READ, nanover_energies_params, "Energies frame by frame", api_nanover_energies, NULL, NULL, NULL},
+    {"GET", BASE "/series", ROLE_READ, series_across_params, "The same fields of several recordings over time", api_series_across, NULL, NULL, NULL},
+    {"GET", "/grafana", ROLE_READ, any_params, "The address of Grafana's JSON data source", api_grafana, NULL, NULL, NULL},
+    {"GET", "/grafana/", ROLE_READ, any_params, "The address of Grafana's JSON data source", api_grafana, NULL, NULL, NULL},
+    GRAFANA("metrics", "Recordings to choose from", api_grafana_metrics),
+    GRAFANA("metric-payload-options", "Numeric fields of one", api_grafana_payload_options),
+    GRAFANA("query", "Numbers of panels", api_grafana_query),
+    GRAFANA("variable", "Recordings, topics or fields as a dashboard's variable", api_grafana_variable),
+    GRAFANA("search", "The targets of SimpleJSON", api_grafana_search),
+    GRAFANA("tag-keys", "What ad hoc filters can set", api_grafana_tag_keys),
+    GRAFANA("tag-values", "… and to what", api_grafana_tag_values),
+    GRAFANA("annotations", "Events", api_grafana_annotations),
+    {"GET", BASE "/recordings/{id}/layout.json", ROLE_READ, no_params, "A viewer's panels for it", api_layout, NULL, NULL, NULL},
     {"GET", BASE "/merge/as/{name}", ROLE_READ, merge_params, "Several recordings as one, by time", api_merge, NULL, NULL, NULL},
     {"GET", BASE "/jobs", ROLE_READ, no_params, "Background work", api_jobs_list, NULL, NULL, NULL},
     {"GET", BASE "/jobs/{id}", ROLE_READ, no_params, "One job", api_job_get, NULL, NULL, NULL},

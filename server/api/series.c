@@ -1,33 +1,30 @@
-/* /series: numbers over time, few enough to be drawn; /topics/fields: what numbers there are. A field that was asked for is kept as a column, so that the next call,
- * of any interval, reads no message. */
-#include <math.h>
+/* /series: numbers over time, few enough to be drawn, of one recording or across several; /topics/fields: what numbers there are. A field that was
+ * asked for is kept as a column, so that the next call, of any interval, reads no message. */
+#include "api/series.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/made.h"
 #include "api/routes.h"
-#include "api/views.h"
-#include "reel/series.h"
 
-enum { FIELDS_MAX = 16, POINTS_MAX = 100000, POINTS_USUAL = 1000, AT_ONCE = 20000 /* messages that are read anew rather than kept */ };
+enum {
+    FIELDS_MAX = 16,
+    POINTS_MAX = 100000,
+    POINTS_USUAL = 1000,
+    AT_ONCE = 20000, /* messages that are read anew rather than kept */
+    ACROSS_MAX = 20, /* recordings */
+};
 static const int64_t COLUMN_WAIT_NS = 20000000000;
 
-struct series {
-    const char *name; /* as it was asked for */
-    struct reel_point *points;
-    size_t count;
-};
-
-struct question {
-    int64_t start_ns, end_ns;
-    uint64_t max_points;
-    enum reel_aggregate how;
-    enum reel_clock clock;
-    int64_t zero_ns; /* of time_format=relative */
-    const char *time_format;
-};
+void series_free(struct series *all, size_t n) {
+    for (size_t i = 0; all && i < n; i++) {
+        free(all[i].name);
+        free(all[i].points);
+    }
+    free(all);
+}
 
 /* ---- columns */
 
@@ -70,201 +67,247 @@ static void unref_column(void *c) {
     reel_column_free(c);
 }
 
-/* The column of the whole recording, or, when few messages are in question, of these alone. NULL: replied. */
-static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct question *q, const char *topic, const char *path) {
+/* The column of the whole recording, or, when few messages are in question, of these alone. */
+static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *topic,
+                                      const char *path, struct series_trouble *trouble) {
     static const struct made_kind kind = {.job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
-    struct reel_error err = {0};
-    char key[512], subject[200], job[33] = "";
+    char key[512], subject[200];
     uint64_t count;
-    struct reel_column *c = NULL;
-    if (reel_series_count(a->recording, topic, q->start_ns, q->end_ns, &count, &err)) {
-        int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_decodings_version(), topic, path);
-        snprintf(subject, sizeof subject, "%.100s.%.90s", topic, path);
-        c = count <= AT_ONCE || n < 0 || (size_t)n >= sizeof key
-                ? reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &err)
-                : made_get(http_app(r)->made, &kind, key, subject, make_request(a->recording, topic, path), api_wait_ns(r, COLUMN_WAIT_NS), job, &err);
+    if (!reel_series_count(a->recording, topic, q->start_ns, q->end_ns, &count, &trouble->error)) {
+        return NULL;
     }
-    if (!c && job[0]) {
-        api_reply_busy(r, job, "the values of this field are being read");
-    } else if (!c) {
-        http_reply_error(r, &err);
+    int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_decodings_version(), topic, path);
+    snprintf(subject, sizeof subject, "%.100s.%.90s", topic, path);
+    if (count <= AT_ONCE || n < 0 || (size_t)n >= sizeof key) {
+        return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
-    return c;
+    int64_t left = q->wait_until_ns - reel_now_ns();
+    struct column_request *request = make_request(a->recording, topic, path);
+    return made_get(http_app(r)->made, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
 }
 
-static bool draw(struct http_request *r, const struct api_recording *a, const struct question *q, const char *field, struct series *out) {
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field, struct series *out,
+                 struct series_trouble *trouble) {
     const char *topic, *path;
-    struct reel_error err = {0};
-    if (!reel_series_split(a->recording, field, &topic, &path, &err)) {
-        http_reply_error(r, &err);
+    *trouble = (struct series_trouble){0};
+    if (!reel_series_split(a->recording, field, &topic, &path, &trouble->error)) {
         return false;
     }
-    AUTO(reel_column_free) struct reel_column *c = get_column(r, a, q, topic, path);
+    AUTO(reel_column_free) struct reel_column *c = get_column(r, a, q, topic, path, trouble);
     if (!c) {
         return false;
     }
-    out->name = field;
-    if (!(out->points = malloc(q->max_points * sizeof *out->points))) {
-        http_reply_problem(r, 500, "memory", "no memory");
-        return false;
+    memcpy(out->recording, a->row.id, sizeof out->recording);
+    out->field = field;
+    out->clock = a->row.clock;
+    out->zero_ns = q->zero_ns;
+    if (!(out->name = strdup(a->row.name)) || !(out->points = malloc(q->max_points * sizeof *out->points))) {
+        return reel_fail_memory(&trouble->error);
     }
     out->count = reel_column_points(c, q->start_ns, q->end_ns, q->max_points, q->how, out->points);
+    struct reel_point *fewer = realloc(out->points, (out->count ? out->count : 1) * sizeof *out->points);
+    out->points = fewer ? fewer : out->points;
     return true;
 }
 
-/* ---- text */
-
-static void put_time(FILE *f, const struct question *q, int64_t ns, bool json) {
-    char text[REEL_TIME_TEXT];
-    const char *form = q->time_format ? q->time_format : "rfc3339", *quote = json ? "\"" : "";
-    if (strcmp(form, "milliseconds") == 0) {
-        int64_t ms = ns / 1000000;
-        fprintf(f, "%lld", (long long)(ms - (ns % 1000000 < 0)));
-    } else if (strcmp(form, "nanoseconds") == 0) {
-        fprintf(f, "%s%lld%s", quote, (long long)ns, quote);
-    } else if (strcmp(form, "seconds") == 0 || strcmp(form, "relative") == 0) {
-        reel_time_seconds(form[0] == 'r' ? (int64_t)((uint64_t)ns - (uint64_t)q->zero_ns) : ns, text);
-        fputs(text, f);
+void series_refuse(struct http_request *r, const struct series_trouble *trouble) {
+    if (trouble->job[0]) {
+        api_reply_busy(r, trouble->job, "the values of this field are being read");
     } else {
-        if (q->clock == REEL_CLOCK_RELATIVE) {
-            reel_time_seconds(ns, text);
-        } else {
-            reel_time_rfc3339(ns, text);
-        }
-        fprintf(f, "%s%s%s", quote, text, quote);
-    }
-}
-
-static void put_value(FILE *f, double value, bool json) {
-    char text[REEL_NUMBER_TEXT];
-    reel_number_text(value, text);
-    fprintf(f, json && !isfinite(value) ? "\"%s\"" : "%s", text);
-}
-
-static void put_name(FILE *f, const char *name) {
-    json_t *text = json_string(name);
-    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
-    fputs(quoted ? quoted : "\"\"", f);
-    free(quoted);
-    json_decref(text);
-}
-
-static void put_json(FILE *f, const struct question *q, const struct series *all, size_t n) {
-    fputs(n > 1 ? "{" : "", f);
-    for (size_t i = 0; i < n; i++) {
-        fputs(i > 0 ? ",\n" : "", f);
-        if (n > 1) {
-            put_name(f, all[i].name);
-            fputc(':', f);
-        }
-        fputc('[', f);
-        for (size_t k = 0; k < all[i].count; k++) {
-            fputs(k > 0 ? ",[" : "[", f);
-            put_time(f, q, all[i].points[k].time_ns, true);
-            fputc(',', f);
-            put_value(f, all[i].points[k].value, true);
-            fputc(']', f);
-        }
-        fputc(']', f);
-    }
-    fputs(n > 1 ? "}\n" : "\n", f);
-}
-
-/* CSV or NDJSON: a row a point, with its field where there are several. */
-static void put_rows(FILE *f, const struct question *q, const struct series *all, size_t n, bool csv) {
-    fputs(!csv ? "" : n > 1 ? "time,field,value\r\n" : "time,value\r\n", f);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < all[i].count; k++) {
-            fputs(csv ? "" : "{\"time\":", f);
-            put_time(f, q, all[i].points[k].time_ns, !csv);
-            if (n > 1 || !csv) {
-                fputs(csv ? "," : ",\"field\":", f);
-                put_name(f, all[i].name); /* quotes that CSV knows too: names hold no quotes of their own */
-            }
-            fputs(csv ? "," : ",\"value\":", f);
-            put_value(f, all[i].points[k].value, !csv);
-            fputs(csv ? "\r\n" : "}\n", f);
-        }
+        http_reply_error(r, &trouble->error);
     }
 }
 
 /* ---- requests */
 
-static bool read_question(struct http_request *r, const struct reel_index_info *info, struct question *q) {
+bool series_how(const char *name, enum reel_aggregate *how) {
     static const char *const names[] = {"minmax", "mean", "lttb", "last"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *how = (enum reel_aggregate)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool series_ask(struct http_request *r, const struct reel_index *index, struct series_question *out) {
+    const struct reel_index_info *info = reel_index_info(index);
     struct api_selection s;
     const char *how = http_param(r, "agg");
     if (!api_select(r, info->start_ns, info->end_ns, &s)) {
         return false;
     }
-    *q = (struct question){.start_ns = s.selection.start_ns,
-                           .end_ns = s.selection.end_ns,
-                           .max_points = POINTS_USUAL,
-                           .clock = info->clock,
-                           .zero_ns = s.has_start ? s.selection.start_ns : info->start_ns,
-                           .time_format = http_param(r, "time_format")};
-    for (unsigned i = 0; how && i < sizeof names / sizeof *names; i++) {
-        q->how = strcmp(names[i], how) == 0 ? (enum reel_aggregate)i : q->how;
+    *out = (struct series_question){.start_ns = s.selection.start_ns,
+                                    .end_ns = s.selection.end_ns,
+                                    .zero_ns = s.has_start ? s.selection.start_ns : info->start_ns,
+                                    .max_points = POINTS_USUAL,
+                                    .wait_until_ns = reel_now_ns() + api_wait_ns(r, COLUMN_WAIT_NS)};
+    if (how) {
+        series_how(how, &out->how); /* one of them: the route's table has checked it */
     }
-    if (http_param_u64(r, "max_points", &q->max_points) && (q->max_points < 2 || q->max_points > POINTS_MAX)) {
+    if (http_param_u64(r, "max_points", &out->max_points) && (out->max_points < 2 || out->max_points > POINTS_MAX)) {
         http_reply_bad_param(r, "max_points", "2 to %d", POINTS_MAX);
         return false;
     }
     return true;
 }
 
-static void reply_series(struct http_request *r, const struct question *q, const struct series *all, size_t n, const char *media) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) {
-        http_reply_problem(r, 500, "memory", "no memory");
-        return;
+/* 0: replied. */
+static size_t read_fields(struct http_request *r, const char **fields) {
+    size_t n = http_params(r, "field", fields, FIELDS_MAX);
+    if (n == 0 || n > FIELDS_MAX) {
+        http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", FIELDS_MAX);
+        return 0;
     }
-    if (strcmp(media, "application/json") == 0) {
-        put_json(f, q, all, n);
-    } else {
-        put_rows(f, q, all, n, strcmp(media, "text/csv") == 0);
-    }
-    if (fclose(f) == 0) {
-        http_reply_text(r, 200, media, text);
-    } else {
+    return n;
+}
+
+static struct series *new_series(struct http_request *r, size_t n) {
+    struct series *all = calloc(n ? n : 1, sizeof *all);
+    if (!all) {
         http_reply_problem(r, 500, "memory", "no memory");
     }
-    free(text);
+    return all;
 }
 
 void api_series(struct http_request *r) {
-    static const char *const offers[] = {"application/json", "text/csv", "application/x-ndjson", NULL};
-    const char *fields[FIELDS_MAX], *media = http_negotiate(r, offers);
-    size_t n = http_params(r, "field", fields, FIELDS_MAX), done = 0;
-    struct series all[FIELDS_MAX] = {0};
+    const char *fields[FIELDS_MAX], *media = series_media(r);
+    size_t n = media ? read_fields(r, fields) : 0, done = 0;
     struct api_recording a;
-    struct question q;
-    if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a series is given as application/json, text/csv or application/x-ndjson");
+    struct series_question q;
+    struct series_trouble trouble;
+    if (n == 0 || !api_open(r, &a)) {
         return;
     }
-    if (n == 0 || n > FIELDS_MAX) {
-        http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", FIELDS_MAX);
-        return;
-    }
-    if (!api_open(r, &a)) {
-        return;
-    }
-    if (read_question(r, reel_index_info(reel_recording_index(a.recording)), &q)) {
-        while (done < n && draw(r, &a, &q, fields[done], &all[done])) {
+    struct series *all = new_series(r, n);
+    if (all && series_ask(r, reel_recording_index(a.recording), &q)) {
+        while (done < n && series_read(r, &a, &q, fields[done], &all[done], &trouble)) {
             done++;
         }
         if (done == n) {
-            reply_series(r, &q, all, n, media);
+            series_reply(r, all, n, false, media);
+        } else {
+            series_refuse(r, &trouble);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        free(all[i].points);
-    }
+    series_free(all, n);
     api_recording_done(&a);
 }
+
+/* ---- across recordings */
+
+struct across {
+    const char *fields[FIELDS_MAX], *keys[ACROSS_MAX];
+    size_t n_fields, n_keys;
+    struct catalog_page page; /* has the keys, where the list was asked */
+    int64_t wait_until_ns;
+    struct series *all;
+    size_t count;
+    struct reel_error missing; /* a topic that is there has no such number */
+};
+
+static bool find_listed(struct http_request *r, struct across *x) {
+    const char *topics[API_GLOBS_MAX];
+    size_t n_topics = http_params(r, "topic", topics, API_GLOBS_MAX);
+    struct reel_error err = {0};
+    if (n_topics > API_GLOBS_MAX) {
+        http_reply_bad_param(r, "topic", "at most %d of them", API_GLOBS_MAX);
+        return false;
+    }
+    const struct catalog_query q = {.words = http_param(r, "q"),
+                                    .format = http_param(r, "format"),
+                                    .collection = http_param(r, "collection"),
+                                    .topics = topics,
+                                    .n_topics = (uint32_t)n_topics,
+                                    .has_state = true,
+                                    .state = STATE_READY,
+                                    .sort = "start",
+                                    .limit = ACROSS_MAX + 1};
+    if (!catalog_list(http_app(r)->catalog, &q, &x->page, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    if (x->page.n_items > ACROSS_MAX) {
+        http_reply_bad_param(r, "q", "it finds more than %d recordings: narrow it by q, format, collection or topic, or name them by recording",
+                             ACROSS_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < x->page.n_items; i++) {
+        x->keys[x->n_keys++] = x->page.items[i].id;
+    }
+    return true;
+}
+
+/* Those named, or those that the list finds. False: replied. */
+static bool find_recordings(struct http_request *r, struct across *x) {
+    static const char *const list[] = {"q", "format", "collection", "topic"};
+    x->n_keys = http_params(r, "recording", x->keys, ACROSS_MAX);
+    for (unsigned i = 0; x->n_keys > 0 && i < sizeof list / sizeof *list; i++) {
+        if (http_param(r, list[i])) {
+            http_reply_bad_param(r, list[i], "recordings are either named or searched for");
+            return false;
+        }
+    }
+    if (x->n_keys > ACROSS_MAX) {
+        http_reply_bad_param(r, "recording", "at most %d of them", ACROSS_MAX);
+        return false;
+    }
+    return x->n_keys > 0 || find_listed(r, x);
+}
+
+/* Each field that the recording has. False: replied. */
+static bool read_recording(struct http_request *r, const struct api_recording *a, struct across *x) {
+    const char *topic, *path;
+    struct series_question q;
+    struct series_trouble trouble;
+    if (!series_ask(r, reel_recording_index(a->recording), &q)) {
+        return false;
+    }
+    uint64_t most = (uint64_t)POINTS_MAX * FIELDS_MAX / x->n_fields / x->n_keys;
+    if (q.max_points > most) {
+        http_reply_bad_param(r, "max_points", "of %zu fields of %zu recordings at most %llu", x->n_fields, x->n_keys, (unsigned long long)most);
+        return false;
+    }
+    q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* for all of them together */
+    for (size_t i = 0; i < x->n_fields; i++) {
+        if (!reel_series_split(a->recording, x->fields[i], &topic, &path, NULL)) {
+            continue;
+        }
+        if (series_read(r, a, &q, x->fields[i], &x->all[x->count], &trouble)) {
+            x->count++;
+        } else if (trouble.error.code == REEL_NOT_FOUND || trouble.error.code == REEL_UNSUPPORTED) {
+            x->missing = trouble.error;
+        } else {
+            series_refuse(r, &trouble);
+            return false;
+        }
+    }
+    return true;
+}
+
+void api_series_across(struct http_request *r) {
+    struct across x = {0};
+    const char *media = series_media(r);
+    bool good = media && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
+    for (size_t i = 0; good && i < x.n_keys; i++) {
+        struct api_recording a;
+        good = api_open_key(r, x.keys[i], &a);
+        if (good) {
+            good = read_recording(r, &a, &x);
+            api_recording_done(&a);
+        }
+    }
+    if (good && x.count == 0 && x.missing.code != REEL_OK) {
+        http_reply_error(r, &x.missing);
+    } else if (good) {
+        series_reply(r, x.all, x.count, true, media);
+    }
+    series_free(x.all, x.n_fields * x.n_keys);
+    catalog_page_done(&x.page);
+}
+
+/* ---- what there is */
 
 static bool add_field(void *context, const struct reel_field *f) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "path", f->path, "type", f->type, "unit", f->unit, "numeric", f->numeric);

@@ -90,29 +90,40 @@ bool cli_interrupted(void);
 
 /* ---- open.c */
 
-/* Opens a file as a recording. Its index pack is kept in the user's cache folder under a name made of path, size, time and inode, and used
+/* The files that are the parts of one recording. */
+enum { CLI_PARTS_MAX = 512 };
+struct cli_files {
+    const char *const *paths;
+    uint32_t n;
+    const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
+};
+
+/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name made of paths, sizes, times and inodes, and used
  * again while these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the recording
  * is freed. */
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
-
-/* What the file says of itself, or what is known of it already; a file that says nothing is scanned. */
-struct reel_index *cli_open_outline(const char *path, struct reel_error *err);
-
-/* The same for several files that are the parts of one recording. */
-enum { CLI_PARTS_MAX = 8 };
-struct cli_files {
-    const char *paths[CLI_PARTS_MAX];
-    uint32_t n;
-};
 struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err);
 
-/* Which of the n paths belong together by their format (run.traj and run.state): a recording each goes to out[*n_out], which has room for n. */
-bool cli_gather(char **paths, uint32_t n, struct cli_files *out, uint32_t *n_out, struct reel_error *err);
+/* What the files say of themselves, or what is known of them already; files that say nothing are scanned. */
+struct reel_index *cli_open_outline(const struct cli_files *files, struct reel_error *err);
 
 /* After work on this file failed: a kept pack whose inside turned out wrong (REEL_CHANGED; it is checked as it is read) is removed, and
  * `err` says that the next run makes it anew. */
 void cli_forget(const char *path, struct reel_error *err);
 void cli_forget_files(const struct cli_files *files, struct reel_error *err);
+
+/* ---- gather.c: which files of a command line belong together by their format (run.traj and run.state) */
+
+struct cli_recordings {
+    const char **paths; /* the given ones, those of a recording side by side */
+    struct cli_files *items;
+    uint32_t n;
+};
+bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
+void cli_recordings_done(struct cli_recordings *r);
+static inline void reel_auto_cli_recordings_done(struct cli_recordings *r) {
+    cli_recordings_done(r);
+}
 
 /* ---- selecting: the options of cat and convert, as a selection of these recordings */
 

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "reel/nanover.h"
+#include "reel/view.h"
 #include "reel/write.h"
 
 enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
@@ -10,13 +11,13 @@ enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
 
 struct conversion {
     struct cli_select select;
-    const char *version, *compression, *format;
+    const char *version, *compression, *format, *view;
     bool report, force;
     uint64_t run; /* of a NanoVer recording, or NO_RUN */
     int align, prefixing;    /* enum reel_align, enum reel_prefixing */
-    struct cli_files *files; /* of each recording */
+    struct cli_recordings files;
     struct reel_recording **recordings;
-    uint32_t n_files, n_recordings;
+    uint32_t n_recordings;
     struct reel_source_option *sources; /* NULL: one recording */
     const struct reel_writer *writer;
     struct reel_write_options options;
@@ -30,7 +31,7 @@ static inline void reel_auto_conversion_done(struct conversion *c) {
         reel_recording_free(c->recordings[i]);
     }
     free(c->recordings);
-    free(c->files);
+    cli_recordings_done(&c->files);
     free(c->sources);
     reel_auto_cli_select_done(&c->select);
 }
@@ -62,19 +63,18 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
 }
 
 static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
-    if (n > INPUTS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than %d recordings at once", INPUTS_MAX);
-    }
-    c->recordings = calloc(n, sizeof *c->recordings);
-    c->files = calloc(n, sizeof *c->files);
-    if (!c->recordings || !c->files) {
-        return reel_fail_memory(err);
-    }
-    if (!cli_gather(paths, n, c->files, &c->n_files, err)) {
+    if (!cli_gather(paths, n, &c->files, err)) {
         return false;
     }
-    for (; c->n_recordings < c->n_files; c->n_recordings++) {
-        const struct cli_files *files = &c->files[c->n_recordings];
+    if (c->files.n > INPUTS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d recordings at once", INPUTS_MAX);
+    }
+    c->recordings = calloc(c->files.n, sizeof(struct reel_recording *));
+    if (!c->recordings) {
+        return reel_fail_memory(err);
+    }
+    for (; c->n_recordings < c->files.n; c->n_recordings++) {
+        const struct cli_files *files = &c->files.items[c->n_recordings];
         if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
             const char *name = cli_file_name(files->paths[0]);
             return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
@@ -94,7 +94,7 @@ static bool fit_together(struct conversion *c, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < c->n_recordings; i++) {
-        names[i] = cli_file_name(c->files[i].paths[0]);
+        names[i] = cli_file_name(c->files.items[i].paths[0]);
     }
     return reel_merge_options(c->recordings, c->n_recordings, names, (enum reel_align)c->align, c->sources, err);
 }
@@ -107,6 +107,9 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         return false;
     }
     c->selection.prefixing = (enum reel_prefixing)c->prefixing;
+    if (c->view && !(c->selection.view = reel_view_named(c->view, err))) {
+        return false;
+    }
     c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "", .is_cut = c->select.start.given};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
@@ -236,6 +239,7 @@ static int run(int argc, char **argv) {
          .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "of the target: zstd or lz4 for .mcap"},
+        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: also messages that viewers draw"},
         {.name = "align",
          .kind = CLI_CHOICE,
          .to = &c.align,
@@ -264,8 +268,8 @@ static int run(int argc, char **argv) {
     if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;
     }
-    for (uint32_t i = 0; i < c.n_files; i++) {
-        cli_forget_files(&c.files[i], &err);
+    for (uint32_t i = 0; i < c.files.n; i++) {
+        cli_forget_files(&c.files.items[i], &err);
     }
     return cli_fail(&cli_convert, NULL, &err);
 }

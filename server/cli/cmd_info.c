@@ -4,24 +4,35 @@
 #include "api/views.h"
 #include "cli/cli.h"
 
-/* The file as the catalog would have it, were it in one. Its name without bytes that are no UTF-8. */
-static bool describe_file(const char *path, const struct reel_index *index, struct catalog_recording *out) {
-    const struct reel_index_info *info = reel_index_info(index);
-    *out = (struct catalog_recording){
-        .name = strdup(cli_file_name(path)), .format = strdup(info->format->name), .container = strdup(info->container)};
-    out->clock_note = strdup(info->clock_note);
-    out->parts = calloc(1, sizeof *out->parts);
-    if (!out->name || !out->format || !out->container || !out->clock_note || !out->parts) {
-        return false;
-    }
-    json_t *text = json_string(out->name);
-    for (char *c = out->name; !text && *c; c++) {
+/* A file's name, without bytes that are no UTF-8. */
+static char *name_of(const char *path) {
+    char *name = strdup(cli_file_name(path));
+    json_t *text = name ? json_string(name) : NULL;
+    for (char *c = name; name && !text && *c; c++) {
         *c = (unsigned char)*c < 0x80 ? *c : '?';
     }
     json_decref(text);
-    out->size = reel_index_part_size(index, 0);
-    out->n_parts = 1;
-    out->parts[0].size = out->size;
+    return name;
+}
+
+/* The files as the catalog would have them, were they in one. */
+static bool describe_files(const struct cli_files *files, const struct reel_index *index, struct catalog_recording *out) {
+    const struct reel_index_info *info = reel_index_info(index);
+    *out = (struct catalog_recording){
+        .name = name_of(files->paths[0]), .format = strdup(info->format->name), .container = strdup(info->container)};
+    out->clock_note = strdup(info->clock_note);
+    out->parts = calloc(files->n, sizeof *out->parts);
+    if (!out->name || !out->format || !out->container || !out->clock_note || !out->parts) {
+        return false;
+    }
+    for (; out->n_parts < files->n; out->n_parts++) {
+        struct catalog_part *part = &out->parts[out->n_parts];
+        if (!(part->file_name = name_of(files->paths[out->n_parts]))) {
+            return false;
+        }
+        part->size = reel_index_part_size(index, out->n_parts);
+        out->size += part->size;
+    }
     out->clock = info->clock;
     out->start_ns = info->start_ns;
     out->end_ns = info->end_ns;
@@ -31,16 +42,16 @@ static bool describe_file(const char *path, const struct reel_index *index, stru
     out->damaged = info->damaged;
     out->findings = info->n_findings_total;
     out->lost_bytes = info->lost_bytes;
-    return (out->parts[0].file_name = strdup(out->name)) != NULL;
+    return true;
 }
 static inline void reel_auto_catalog_recording_done(struct catalog_recording *r) {
     catalog_recording_done(r);
 }
 
-/* One file: indented; several: a line each. */
-static bool print_json(const char *path, const struct reel_index *index, bool alone, struct reel_error *err) {
+/* One recording: indented; several: a line each. */
+static bool print_json(const struct cli_files *files, const struct reel_index *index, bool alone, struct reel_error *err) {
     AUTO(catalog_recording_done) struct catalog_recording r = {0};
-    json_t *body = describe_file(path, index, &r) ? view_recording(&r, index) : NULL;
+    json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
     if (!body) {
         return reel_fail_memory(err);
     }
@@ -73,10 +84,12 @@ static const char *duration_text(int64_t first_ns, int64_t last_ns, char out[REE
     return out;
 }
 
-static void print_head(const char *path, const struct reel_index_info *info, const struct reel_index *index) {
+static void print_head(const struct cli_files *files, const struct reel_index_info *info, const struct reel_index *index) {
     char size[16], payload[16], first[REEL_TIME_TEXT], last[REEL_TIME_TEXT], length[REEL_TIME_TEXT];
     bool known = info->container[0] != '\0';
-    printf("file       %s  (%s)\n", path, cli_size_text(reel_index_part_size(index, 0), size));
+    for (uint32_t i = 0; i < files->n; i++) {
+        printf("file       %s  (%s)\n", files->paths[i], cli_size_text(reel_index_part_size(index, i), size));
+    }
     printf("format     %s%s%s%s\n", info->format->name, known ? "  (" : "", info->container, known ? ")" : "");
     if (info->messages > 0) {
         printf("start      %s\n", time_text(info->start_ns, info->clock, first));
@@ -132,22 +145,32 @@ static void print_topics(const json_t *topics) {
     }
 }
 
-static bool print_table(const char *path, const struct reel_index *index, struct reel_error *err) {
+static bool print_table(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
     json_t *topics = view_topics(index);
     if (!topics) {
         return reel_fail_memory(err);
     }
-    print_head(path, reel_index_info(index), index);
+    print_head(files, reel_index_info(index), index);
     print_topics(topics);
     json_decref(topics);
     return cli_flush(err);
+}
+
+static bool print(const struct cli_files *files, bool json, bool quick, uint32_t number, uint32_t n, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *outline = quick ? cli_open_outline(files, err) : NULL;
+    AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open_files(files, false, err);
+    const struct reel_index *index = recording ? reel_recording_index(recording) : outline;
+    if (!json && number > 0 && index) {
+        putchar('\n');
+    }
+    return index && (json ? print_json(files, index, n == 1, err) : print_table(files, index, err));
 }
 
 static int run(int argc, char **argv) {
     bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the JSON of GET /recordings/{id}; with several files one line each"},
+        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the JSON of GET /recordings/{id}; of several one line each"},
         {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "from the file's own index alone, where it has one: nothing of it is verified"},
         {0},
     };
@@ -155,18 +178,15 @@ static int run(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
+    struct reel_error err = {0};
+    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    if (!cli_gather(argv + first, (uint32_t)(argc - first), &all, &err)) {
+        return cli_fail(&cli_info, NULL, &err);
+    }
     code = CLI_DONE;
-    for (int i = first; i < argc; i++) {
-        struct reel_error err = {0};
-        AUTO(reel_index_free) struct reel_index *outline = quick ? cli_open_outline(argv[i], &err) : NULL;
-        AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open(argv[i], false, &err);
-        const struct reel_index *index = recording ? reel_recording_index(recording) : outline;
-        if (!json && i > first && index) {
-            putchar('\n');
-        }
-        if (!index || !(json ? print_json(argv[i], index, argc - first == 1, &err) : print_table(argv[i], index, &err))) {
-            code = cli_fail(&cli_info, cli_file_name(argv[i]), &err);
-        }
+    for (uint32_t i = 0; i < all.n; i++) {
+        bool good = print(&all.items[i], json, quick, i, all.n, &err);
+        code = good ? code : cli_fail(&cli_info, cli_file_name(all.items[i].paths[0]), &err);
     }
     return code;
 }

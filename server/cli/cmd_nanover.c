@@ -101,7 +101,6 @@ static const char *misfit(const struct request *q) {
 
 static int ask(char **rest, uint32_t n, struct request *q) {
     struct reel_error err = {0};
-    uint32_t n_recordings = 0;
     while (whats[q->what] && strcmp(whats[q->what], rest[0]) != 0) {
         q->what++;
     }
@@ -111,16 +110,14 @@ static int ask(char **rest, uint32_t n, struct request *q) {
     if (misfit(q)) {
         return cli_misused(&cli_nanover, "%s", misfit(q));
     }
-    AUTO_MEM struct cli_files *files = calloc(n, sizeof *files);
-    if (!files || !cli_gather(rest + 1, n - 1, files, &n_recordings, &err)) {
-        if (!files) {
-            reel_fail_memory(&err);
-        }
+    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    if (!cli_gather(rest + 1, n - 1, &all, &err)) {
         return cli_fail(&cli_nanover, NULL, &err);
     }
-    if (n_recordings > 1) {
+    if (all.n > 1) {
         return cli_misused(&cli_nanover, "one recording at a time (run.traj and run.state are one)");
     }
+    const struct cli_files *files = &all.items[0];
     cli_catch_interrupt();
     if (print(files, q, &err)) {
         return CLI_DONE;
@@ -138,7 +135,12 @@ static int run(int argc, char **argv) {
         {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies: from this time on"},
         {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "changes, energies: up to, and without, this time"},
         {.name = "every", .kind = CLI_EVERY, .to = &q.select.every, .value = "N|DURATION", .help = "energies: each N-th frame, or the first in each interval"},
-        {.name = "format", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "rows: csv, json, ndjson; frame, state: json, msgpack", .choices = formats},
+        {.name = "format",
+         .kind = CLI_CHOICE,
+         .to = &q.format,
+         .value = "FORMAT",
+         .help = "rows: csv, json, ndjson; frame, state: json, msgpack",
+         .choices = formats},
         {0},
     };
     if (!cli_options(&cli_nanover, options, 2, argc, argv, &first, &code)) {

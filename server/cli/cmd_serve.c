@@ -66,7 +66,7 @@ static int serve(const struct app_config *config) {
 }
 
 struct wishes { /* as the command line has them */
-    const char *data, *listen;
+    const char *data, *listen, *viewer;
     struct cli_list hosts, origins;
     uint64_t cache_mb, derived_mb, upload_max_mb, header_timeout, idle_timeout, drain, connections, scan_threads, body_min_rate;
     bool insecure_open;
@@ -80,6 +80,7 @@ static struct app_config config_of(const struct wishes *w) {
     return (struct app_config){
         .data = w->data,
         .listen = w->listen,
+        .viewer = w->viewer,
         .hosts = w->hosts.items,
         .origins = w->origins.items,
         .cache_bytes = w->cache_mb * MB,
@@ -113,6 +114,7 @@ static int run(int argc, char **argv) {
         WORD("insecure-open", CLI_FLAG, &w.insecure_open, NULL, "allow an address that others reach: anybody there may read and write"),
         WORD("host", CLI_LIST, &w.hosts, "NAME", "a further name this server is reached by; may be repeated"),
         WORD("origin", CLI_LIST, &w.origins, "ORIGIN", "a web page's origin that may read and write (\"*\": any may read)"),
+        WORD("viewer", CLI_TEXT, &w.viewer, "URL", "where recordings open with pictures (a viewer of the Foxglove lineage): each gets links; allow its --origin"),
         NUMBER("cache-mb", &w.cache_mb, "N", 1, BYTES_MB_MAX, "memory for decompressed chunks (256)"),
         NUMBER("derived-mb", &w.derived_mb, "N", 0, BYTES_MB_MAX, "disk for files that can be made again (10000)"),
         NUMBER("upload-max-mb", &w.upload_max_mb, "N", 0, BYTES_MB_MAX, "largest upload (0: what the disk holds)"),
@@ -134,6 +136,9 @@ static int run(int argc, char **argv) {
     if (!is_loopback(w.listen) && !w.insecure_open) {
         return cli_misused(&cli_serve, "others reach %s, and anybody who does may read and write: add --insecure-open if that is meant",
                            w.listen);
+    }
+    if (w.viewer && strncmp(w.viewer, "http://", 7) != 0 && strncmp(w.viewer, "https://", 8) != 0) {
+        return cli_misused(&cli_serve, "--viewer takes the address of a page: http://… or https://…");
     }
     const struct app_config config = config_of(&w);
     return serve(&config);

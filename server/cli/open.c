@@ -1,5 +1,4 @@
-/* Files of this machine as recordings: each alone, or those that a format says belong together. The index pack lies in the user's cache
- * folder. Its one rule: a pack is believed only for the very files it was made of – same paths, devices, inodes, sizes and times of change,
+/* Files of this machine as recordings. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very files it was made of – same paths, devices, inodes, sizes and times of change,
  * all of which name it. */
 #include <dirent.h>
 #include <errno.h>
@@ -208,12 +207,11 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh,
     return join(TAKE(index), &parts, err);
 }
 
-struct reel_index *cli_open_outline(const char *path, struct reel_error *err) {
-    const struct cli_files files = {.paths = {path}, .n = 1};
-    struct stat st[1];
+struct reel_index *cli_open_outline(const struct cli_files *files, struct reel_error *err) {
+    struct stat st[CLI_PARTS_MAX];
     AUTO(place_done) struct place place = {0};
     AUTO(parts_done) struct parts parts = {.n = 0};
-    if (!open_parts(&files, &parts, err) || !stat_all(&files, st, err) || !choose_place(&files, st, &place, err)) {
+    if (!open_parts(files, &parts, err) || !stat_all(files, st, err) || !choose_place(files, st, &place, err)) {
         return NULL;
     }
     struct reel_index *index = known_index(&place, true);
@@ -227,57 +225,11 @@ struct reel_index *cli_open_outline(const char *path, struct reel_error *err) {
 }
 
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err) {
-    return cli_open_files(&(struct cli_files){.paths = {path}, .n = 1}, fresh, err);
-}
-
-/* Adds to `files` those of the paths behind it that its format says belong to it; they are taken out of the list. */
-static bool gather(struct cli_files *files, const char **paths, uint32_t *n, struct reel_error *err) {
-    AUTO(parts_done) struct parts parts = {.n = 0};
-    if (!open_parts(files, &parts, err)) {
-        return false;
-    }
-    const struct reel_format *format = reel_format_probe(parts.items[0], NULL);
-    for (uint32_t i = 0; format && format->joins && i < *n && files->n < CLI_PARTS_MAX;) {
-        AUTO(reel_source_free) struct reel_source *other = reel_source_open(paths[i], NULL, err);
-        if (!other) {
-            return false;
-        }
-        bool joins = true;
-        for (uint32_t k = 0; k < parts.n && joins; k++) {
-            joins = format->joins(parts.items[k], other);
-        }
-        if (!joins) {
-            i++;
-            continue;
-        }
-        files->paths[files->n++] = paths[i];
-        parts.items[parts.n++] = TAKE(other);
-        memmove(paths + i, paths + i + 1, (--*n - i) * sizeof *paths);
-    }
-    return true;
-}
-
-bool cli_gather(char **paths, uint32_t n, struct cli_files *out, uint32_t *n_out, struct reel_error *err) {
-    AUTO_MEM const char **left = malloc((n ? n : 1) * sizeof *left);
-    if (!left) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        left[i] = paths[i];
-    }
-    for (*n_out = 0; n > 0;) {
-        struct cli_files *files = &out[(*n_out)++];
-        *files = (struct cli_files){.paths = {left[0]}, .n = 1};
-        memmove(left, left + 1, --n * sizeof *left);
-        if (!gather(files, left, &n, err)) {
-            return false;
-        }
-    }
-    return true;
+    return cli_open_files(&(struct cli_files){.paths = &path, .n = 1}, fresh, err);
 }
 
 void cli_forget(const char *path, struct reel_error *err) {
-    cli_forget_files(&(struct cli_files){.paths = {path}, .n = 1}, err);
+    cli_forget_files(&(struct cli_files){.paths = &path, .n = 1}, err);
 }
 
 void cli_forget_files(const struct cli_files *files, struct reel_error *err) {

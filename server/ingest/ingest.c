@@ -2,12 +2,9 @@
  * state scanning, which its job completes. All of it under the content's lock. */
 #include "ingest/ingest.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ingest/names.h"
 #include "ingest/recordings.h"
@@ -15,7 +12,6 @@
 #include "reel/time.h"
 
 enum {
-    COPY_BYTES = 1 << 20,
     OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
 };
 
@@ -29,8 +25,6 @@ struct fresh_scan {
     struct app *app;
     const struct reel_format *format; /* NULL = probe */
     struct catalog_recording r;       /* only what scan_content() needs; the id once there is a row */
-    struct catalog_part part;
-    char *file_name;
     pthread_mutex_t mutex; /* guards what follows */
     bool scanned;          /* the scan is over, the request finishes */
     bool adopted;          /* there is a row, or the row was refused: the job finishes */
@@ -39,7 +33,7 @@ struct fresh_scan {
 static void fresh_scan_free(void *context) {
     struct fresh_scan *f = context;
     pthread_mutex_destroy(&f->mutex);
-    free(f->file_name);
+    catalog_recording_done(&f->r);
     free(f);
 }
 
@@ -58,20 +52,31 @@ static bool run_fresh_scan(void *context, const struct reel_progress *progress, 
     return ok;
 }
 
+static bool copy_parts(const struct catalog_recording *from, struct catalog_recording *to) {
+    to->parts = calloc(from->n_parts, sizeof *to->parts);
+    for (; to->parts && to->n_parts < from->n_parts; to->n_parts++) {
+        struct catalog_part *part = &to->parts[to->n_parts];
+        *part = from->parts[to->n_parts];
+        if (!(part->file_name = strdup(part->file_name))) {
+            return false;
+        }
+    }
+    return to->parts;
+}
+
 static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_recording *r, const struct reel_format *format) {
     struct fresh_scan *f = calloc(1, sizeof *f);
-    if (!f || !(f->file_name = strdup(r->parts[0].file_name))) {
+    if (!f || !copy_parts(r, &f->r)) {
+        if (f) {
+            catalog_recording_done(&f->r);
+        }
         free(f);
         return NULL;
     }
     pthread_mutex_init(&f->mutex, NULL);
     f->app = app;
     f->format = format;
-    f->part = r->parts[0];
-    f->part.file_name = f->file_name;
     memcpy(f->r.content, r->content, sizeof f->r.content);
-    f->r.parts = &f->part;
-    f->r.n_parts = 1;
     return f;
 }
 
@@ -80,6 +85,8 @@ static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_r
 struct ingestion {
     struct app *app;
     const struct ingest_request *q;
+    const struct ingest_file *files;
+    uint32_t n;
     const struct reel_format *format;
     struct catalog_recording r; /* becoming the result */
     struct ingest_result *out;
@@ -97,7 +104,7 @@ static bool succeed(struct ingestion *in, enum ingest_outcome outcome) {
     return true;
 }
 
-static bool prepare(struct ingestion *in, const char *sha256, uint64_t size, struct reel_error *err) {
+static bool prepare(struct ingestion *in, struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     r->collection = strdup(in->q->collection);
     r->name = strdup(in->q->name);
@@ -105,16 +112,29 @@ static bool prepare(struct ingestion *in, const char *sha256, uint64_t size, str
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
-    r->parts = calloc(1, sizeof *r->parts);
+    r->parts = calloc(in->n, sizeof *r->parts);
     if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->parts) {
         return reel_fail_memory(err);
     }
-    r->n_parts = 1;
-    r->parts[0].size = r->size = size;
-    r->parts[0].file_name = strdup(names_file(in->q->name));
-    memcpy(r->content, sha256, sizeof r->content);
-    memcpy(r->parts[0].sha256, sha256, sizeof r->content);
-    return r->parts[0].file_name ? true : reel_fail_memory(err);
+    for (; r->n_parts < in->n; r->n_parts++) {
+        struct catalog_part *part = &r->parts[r->n_parts];
+        part->size = in->files[r->n_parts].size;
+        r->size += part->size;
+        memcpy(part->sha256, in->files[r->n_parts].sha256, sizeof part->sha256);
+        if (!(part->file_name = strdup(in->files[r->n_parts].name))) {
+            return reel_fail_memory(err);
+        }
+    }
+    return content_of_parts(r, err);
+}
+
+static bool keep_files(const struct ingestion *in, struct reel_error *err) {
+    for (uint32_t i = 0; i < in->n; i++) {
+        if (!store_upload_keep(in->files[i].upload, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Writes manifest and row. When the row is refused nothing of it stays. */
@@ -229,8 +249,8 @@ static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_erro
 /* ---- what is there already */
 
 /* The same content under the same name: what is there, mended when its file had gone. */
-static bool answer_existing(struct ingestion *in, struct store_upload *upload, struct catalog_recording *there, struct reel_error *err) {
-    bool ok = store_upload_keep(upload, err);
+static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
+    bool ok = keep_files(in, err);
     if (ok && there->state == STATE_MISSING) {
         ok = scan_content(in->app, there, NULL, NULL, err);
         ok = scan_settle(in->app, there->id, ok, err);
@@ -266,9 +286,8 @@ static bool look_up_name(struct ingestion *in, struct catalog_recording *there, 
     return none.code == REEL_NOT_FOUND;
 }
 
-/* The file under its name, to which others have been joined since. */
-static bool is_part(const struct catalog_recording *there, const struct catalog_part *part) {
-    for (uint32_t i = 0; i < there->n_parts && there->state == STATE_READY; i++) {
+static bool has_part(const struct catalog_recording *there, const struct catalog_part *part) {
+    for (uint32_t i = 0; i < there->n_parts; i++) {
         if (strcmp(there->parts[i].sha256, part->sha256) == 0 && strcmp(there->parts[i].file_name, part->file_name) == 0) {
             return true;
         }
@@ -276,14 +295,23 @@ static bool is_part(const struct catalog_recording *there, const struct catalog_
     return false;
 }
 
-static bool ingest_locked(struct ingestion *in, struct store_upload *upload, int64_t wait_ns, struct reel_error *err) {
+/* The same content, or files to which others have been joined since. */
+static bool is_same(const struct catalog_recording *there, const struct catalog_recording *r) {
+    bool all = there->state == STATE_READY;
+    for (uint32_t i = 0; i < r->n_parts && all; i++) {
+        all = has_part(there, &r->parts[i]);
+    }
+    return all || strcmp(there->content, r->content) == 0;
+}
+
+static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
     struct catalog_recording there = {0};
     if (!look_up_name(in, &there, err)) {
         return refuse(in);
     }
-    bool same = there.row && (strcmp(there.content, in->r.content) == 0 || is_part(&there, &in->r.parts[0])), taken = there.row && !same;
+    bool same = there.row && is_same(&there, &in->r), taken = there.row && !same;
     if (same) {
-        bool ok = answer_existing(in, upload, &there, err);
+        bool ok = answer_existing(in, &there, err);
         catalog_recording_done(&there);
         return ok;
     }
@@ -292,7 +320,7 @@ static bool ingest_locked(struct ingestion *in, struct store_upload *upload, int
         reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", in->q->name);
         return refuse(in);
     }
-    if (!store_upload_keep(upload, err)) {
+    if (!keep_files(in, err) || (in->n > 1 && !store_make_bucket(in->app->store, in->r.content, err))) {
         return refuse(in);
     }
     struct reel_error none;
@@ -315,25 +343,31 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
     return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err));
 }
 
-void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
-                   int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
+void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
+                    struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-    struct ingestion in = {.app = app, .q = q, .out = out};
-    if (q->part_of) {
-        ingest_part(app, upload, sha256, size, q, out, err);
-        return;
-    }
-    if (!check_request(q, &in.format, err) || !prepare(&in, sha256, size, err)) {
-        catalog_recording_done(&in.r);
-        return;
-    }
-    AUTO_CONTENT struct content_lock lock = {0};
-    content_lock_take(&lock, sha256);
-    if (!ingest_locked(&in, upload, wait_ns, err)) {
+    struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
+    AUTO_CONTENTS struct content_locks locks = {0};
+    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_take(&locks, &in.r, NULL, err) && !ingest_locked(&in, wait_ns, err)) {
         struct reel_error ignored;
-        scan_drop_unused(app, sha256, &ignored);
+        for (uint32_t i = 0; i < n; i++) {
+            scan_drop_unused(app, files[i].sha256, &ignored);
+        }
+        scan_drop_unused(app, in.r.content, &ignored);
     }
     catalog_recording_done(&in.r);
+}
+
+void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
+                   int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
+    struct ingest_file file = {.upload = upload, .size = size, .name = names_file(q->name)};
+    memcpy(file.sha256, sha256, sizeof file.sha256);
+    if (q->part_of) {
+        *out = (struct ingest_result){.outcome = INGEST_REFUSED};
+        ingest_part(app, upload, sha256, size, q, out, err);
+    } else {
+        ingest_uploads(app, &file, 1, q, wait_ns, out, err);
+    }
 }
 
 bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err) {
@@ -346,59 +380,6 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
         return reel_fail(err, REEL_LIMIT, "%" PRIu64 " bytes are more than the %" PRIu64 " that one upload may have", length, max);
     }
     return store_has_room(app->store, length) || reel_fail(err, REEL_NO_SPACE, "there is no room for %" PRIu64 " bytes", length);
-}
-
-/* ---- a file of this machine */
-
-static bool copy_in(int fd, uint64_t size, struct store_upload *upload, const struct reel_progress *progress, struct reel_error *err) {
-    AUTO_MEM uint8_t *buffer = malloc(COPY_BYTES);
-    if (!buffer) {
-        return reel_fail_memory(err);
-    }
-    for (uint64_t done = 0;;) {
-        ssize_t n = read(fd, buffer, COPY_BYTES);
-        if (n == 0) {
-            return true;
-        }
-        if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "the file cannot be read");
-        }
-        if (n > 0 && !store_upload_write(upload, buffer, (size_t)n, err)) {
-            return false;
-        }
-        done += n > 0 ? (uint64_t)n : 0;
-        if (progress && progress->report && !progress->report(progress->context, done, size)) {
-            return reel_fail(err, REEL_CANCELLED, "cancelled");
-        }
-    }
-}
-
-static void free_upload(struct store_upload **u) {
-    store_upload_free(*u);
-}
-
-void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress,
-                 struct ingest_result *out, struct reel_error *err) {
-    *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        reel_fail_errno(err, "%.200s cannot be opened", q->name);
-        return;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        reel_fail(err, REEL_ARGUMENT, "%.200s is no plain file", q->name);
-        return;
-    }
-    if (!ingest_check(app, q, (uint64_t)st.st_size, err)) {
-        return;
-    }
-    __attribute__((cleanup(free_upload))) struct store_upload *upload = store_upload_begin(app->store, err);
-    char sha256[SHA256_HEX];
-    uint64_t size;
-    if (upload && copy_in(fd, (uint64_t)st.st_size, upload, progress, err) && store_upload_finish(upload, sha256, &size, err)) {
-        ingest_upload(app, upload, sha256, size, q, INT64_MAX, out, err);
-    }
 }
 
 /* ---- start and end */

@@ -33,12 +33,24 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
 void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q, int64_t wait_ns,
                    struct ingest_result *out, struct reel_error *err);
 
+/* The same of finished uploads that are the parts of one recording, in this order: one scan, and the recording is there with all of them or not at
+ * all. Not with part_of. */
+struct ingest_file {
+    struct store_upload *upload;
+    char sha256[65];
+    uint64_t size;
+    const char *name; /* of the file */
+};
+void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
+                    struct ingest_result *out, struct reel_error *err);
+
 /* The part_of kind of ingest_upload(), for it alone (parts.c): waits for the scan of all parts. */
 void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, struct ingest_result *out,
                  struct reel_error *err);
 
-/* Copies a file of this machine in by the same way (reel import). */
-void ingest_file(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress, struct ingest_result *out, struct reel_error *err);
+/* Copies files of this machine in by the same way (reel import), the parts of one recording (local.c). */
+void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct reel_progress *progress,
+                  struct ingest_result *out, struct reel_error *err);
 
 void ingest_result_done(struct ingest_result *r);
 

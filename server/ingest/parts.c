@@ -1,6 +1,5 @@
 /* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when
  * the scan of all its parts is done and lasting; until then, and when it fails, it is what it was. */
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,28 +13,11 @@ struct joining {
     const struct ingest_request *q;
     struct catalog_recording r; /* as it is, then as it shall be */
     char before[SHA256_HEX];    /* its content until now */
+    const struct reel_format *format; /* by whose rules they are one */
     bool changed;
 };
 static inline void reel_auto_joining_done(struct joining *j) {
     catalog_recording_done(&j->r);
-}
-
-/* The SHA-256 of the parts' hashes, in hex, a line each. */
-static bool content_of(const struct catalog_recording *r, char out[SHA256_HEX], struct reel_error *err) {
-    AUTO_MEM char *text = malloc((size_t)r->n_parts * SHA256_HEX);
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    if (!text) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < r->n_parts; i++) {
-        memcpy(text + (size_t)i * SHA256_HEX, r->parts[i].sha256, SHA256_HEX - 1);
-        text[(size_t)(i + 1) * SHA256_HEX - 1] = '\n';
-    }
-    SHA256((const uint8_t *)text, (size_t)r->n_parts * SHA256_HEX, digest);
-    for (unsigned i = 0; i < sizeof digest; i++) {
-        snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
-    }
-    return true;
 }
 
 static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t size, const char *file_name, struct reel_error *err) {
@@ -52,7 +34,7 @@ static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t s
     memcpy(part->sha256, sha256, sizeof part->sha256);
     r->n_parts++;
     r->size += size;
-    return content_of(r, r->content, err);
+    return content_of_parts(r, err);
 }
 
 /* Finds the recording. *there: it has that very file already. */
@@ -74,35 +56,39 @@ static bool look_up(struct joining *j, const char *sha256, bool *there, struct r
             return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content", j->q->part_of);
         }
     }
-    return r->state == STATE_READY ||
+    return r->state == STATE_READY || r->state == STATE_FAILED || /* kept: metadata.yaml came first */
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
-/* Does the format say that the last part belongs to all others? */
+/* Does a format say that the last part belongs to all others? The recording's, or the new file's where that knows of no parts: metadata.yaml to
+ * an .mcap. */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
-    const struct reel_format *format = reel_format_named(r->format);
+    const struct reel_format *own = reel_format_named(r->format);
     const struct catalog_part *last = &r->parts[r->n_parts - 1];
-    if (!format || !format->joins) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file", r->format);
-    }
     AUTO(reel_source_free) struct reel_source *new_one = store_open_blob(j->app->store, last->sha256, last->file_name, err);
-    for (uint32_t i = 0; new_one && i + 1 < r->n_parts; i++) {
+    if (!new_one) {
+        return false;
+    }
+    j->format = own && own->joins ? own : reel_format_probe(new_one, NULL);
+    for (uint32_t i = 0; i + 1 < r->n_parts; i++) {
         AUTO(reel_source_free) struct reel_source *part = store_open_blob(j->app->store, r->parts[i].sha256, r->parts[i].file_name, err);
         if (!part) {
             return false;
         }
-        if (!format->joins(part, new_one)) {
-            return reel_fail(err, REEL_UNSUPPORTED, "%.120s is no further part of a %s recording with %.120s", last->file_name, r->format,
-                             r->parts[i].file_name);
+        if (j->format && j->format->joins && j->format->joins(part, new_one)) {
+            continue;
         }
+        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is no further part of it", r->format, last->file_name)
+                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is no further part of a recording with %.120s", last->file_name,
+                                              r->parts[i].file_name);
     }
-    return new_one != NULL;
+    return true;
 }
 
 static bool scan_parts(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct joining *j = context;
-    return scan_content(j->app, &j->r, reel_format_named(j->r.format), progress, err);
+    return scan_content(j->app, &j->r, j->format, progress, err);
 }
 
 /* As a job, so that it is seen and can be cancelled; waited for, because the recording does not change before. */
@@ -165,30 +151,6 @@ static bool join_locked(struct joining *j, const char *sha256, uint64_t size, co
     return j->changed;
 }
 
-/* The locks of the new file, of the recording's content until now, and of what it becomes. */
-struct locks {
-    struct content_lock items[3];
-};
-static void locks_release(struct locks *l) {
-    for (unsigned i = 0; i < 3; i++) {
-        content_lock_release(&l->items[i]);
-    }
-}
-
-static int by_content(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* In one order everywhere, so that no two wait for each other. */
-static void locks_take(struct locks *l, const char *contents[3]) {
-    qsort(contents, 3, sizeof *contents, by_content);
-    for (unsigned i = 0; i < 3; i++) {
-        if (i == 0 || strcmp(contents[i], contents[i - 1]) != 0) {
-            content_lock_take(&l->items[i], contents[i]);
-        }
-    }
-}
-
 static bool join(struct joining *j, struct store_upload *upload, const char *sha256, uint64_t size, struct reel_error *err) {
     bool there;
     if (!look_up(j, sha256, &there, err)) {
@@ -203,8 +165,10 @@ static bool join(struct joining *j, struct store_upload *upload, const char *sha
     char before[SHA256_HEX], after[SHA256_HEX];
     memcpy(before, j->before, sizeof before);
     memcpy(after, j->r.content, sizeof after);
-    __attribute__((cleanup(locks_release))) struct locks locks = {0};
-    locks_take(&locks, (const char *[3]){sha256, before, after});
+    AUTO_CONTENTS struct content_locks locks = {0};
+    if (!content_locks_take(&locks, &j->r, before, err)) {
+        return false;
+    }
     struct reel_error ignored;
     bool good = store_upload_keep(upload, err) && join_locked(j, sha256, size, after, err);
     scan_drop_unused(j->app, good ? before : after, &ignored);

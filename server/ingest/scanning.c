@@ -2,7 +2,10 @@
 #include "ingest/scanning.h"
 
 #include <limits.h>
+#include <openssl/sha.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ingest/recordings.h"
@@ -57,6 +60,62 @@ void content_lock_release(struct content_lock *lock) {
         }
     }
     pthread_mutex_unlock(&locks_mutex);
+}
+
+static int by_content(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool content_locks_take(struct content_locks *l, const struct catalog_recording *r, const char *also, struct reel_error *err) {
+    uint32_t n = 0;
+    AUTO_MEM const char **contents = calloc((size_t)r->n_parts + 2, sizeof *contents);
+    l->items = calloc((size_t)r->n_parts + 2, sizeof *l->items);
+    if (!contents || !l->items) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        contents[n++] = r->parts[i].sha256;
+    }
+    contents[n++] = r->content;
+    contents[n] = also;
+    n += also != NULL;
+    qsort(contents, n, sizeof *contents, by_content);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(contents[i], contents[i - 1]) != 0) {
+            content_lock_take(&l->items[l->n++], contents[i]);
+        }
+    }
+    return true;
+}
+
+void content_locks_release(struct content_locks *l) {
+    for (uint32_t i = 0; i < l->n; i++) {
+        content_lock_release(&l->items[i]);
+    }
+    free(l->items);
+}
+
+/* ---- content */
+
+bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
+    if (r->n_parts == 1) {
+        memcpy(r->content, r->parts[0].sha256, sizeof r->content);
+        return true;
+    }
+    AUTO_MEM char *text = malloc((size_t)r->n_parts * SHA256_HEX);
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    if (!text) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        memcpy(text + (size_t)i * SHA256_HEX, r->parts[i].sha256, SHA256_HEX - 1);
+        text[(size_t)(i + 1) * SHA256_HEX - 1] = '\n';
+    }
+    SHA256((const uint8_t *)text, (size_t)r->n_parts * SHA256_HEX, digest);
+    for (unsigned i = 0; i < sizeof digest; i++) {
+        snprintf(r->content + (size_t)2 * i, 3, "%02x", digest[i]);
+    }
+    return true;
 }
 
 /* ---- scanning */

@@ -18,6 +18,19 @@ bool content_lock_try(struct content_lock *lock, const char *content); /* false:
 void content_lock_release(struct content_lock *lock);                  /* also one that was never taken (zeroed) */
 #define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
 
+/* Several at once, taken in one order everywhere, so that no two wait for each other. */
+struct content_locks {
+    struct content_lock *items;
+    uint32_t n;
+};
+/* Of each of r's parts, of its content, and of `also` (NULL: none). Copies them: r may change. */
+bool content_locks_take(struct content_locks *locks, const struct catalog_recording *r, const char *also, struct reel_error *err);
+void content_locks_release(struct content_locks *locks);
+#define AUTO_CONTENTS __attribute__((cleanup(content_locks_release)))
+
+/* Sets r's content by its parts: the SHA-256 of the only one, of several that of their hashes in hex, a line each. */
+bool content_of_parts(struct catalog_recording *r, struct reel_error *err);
+
 /* Scans r's parts into the pack of its content. format NULL = probe. */
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err);

@@ -4,42 +4,13 @@ import os
 import random
 import re
 import time
-from typing import NamedTuple, Optional
 from urllib.parse import quote
 
+import decoding
 from lab import API, BenchError, curl, in_turn, measured, median, pack_of, quantile, run, timed, wait_for
+from row import Row, at_most, size_name, throughput
 
 RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
-
-
-class Row(NamedTuple):
-    what: str
-    ours: str
-    peer: str
-    ratio: Optional[float]
-    target: str  # '' where only the figure is of interest
-    ok: Optional[bool]
-    samples: dict = {}
-
-
-def size_name(size):
-    return '%d GB' % (size // 10**9) if size >= 10**9 else '%d MB' % (size // 10**6)
-
-
-def rate(size, seconds):
-    return '%.2f GB/s' % (size / seconds / 1e9)
-
-
-def at_most(what, ours, peer, limit, unit, samples, scale=1.0):
-    """Ours against the peer, smaller is better; no limit: for information."""
-    ratio = ours / peer
-    return Row(what, unit % (ours * scale), unit % (peer * scale), ratio, limit and '<= %g x' % limit, limit and ratio <= limit, samples)
-
-
-def throughput(what, size, ours, peer, limit, samples=None):
-    """Times for equal bytes, shown as rates, larger is better."""
-    a, b = median(ours), median(peer)
-    return Row(what, rate(size, a), rate(size, b), b / a, '>= %g x' % limit, b / a >= limit, samples or {'ours_s': ours, 'peer_s': peer})
 
 
 # ---- the scan alone
@@ -339,3 +310,5 @@ def all_rows(lab):
     yield 'slices', slices(lab, reel, short, small)
     yield 'lists', lists(lab)
     yield 'many clients', many_clients(lab, reel, nginx)
+    yield 'decoding', decoding.decoding(lab)
+    yield 'series', decoding.series(lab, reel)

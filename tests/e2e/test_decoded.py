@@ -57,6 +57,7 @@ class Decoded(Case):
         self.assertEqual(rows[0][:4], ['log_time', 'publish_time', 'sequence', 'topic'])
         self.assertEqual([r[3] for r in rows[1:]], [m.topic for m in MESSAGES])
         self.assertTrue(all(len(r) == len(rows[0]) for r in rows))
+        self.assertEqual(rows[0][4:], ['data.data', 'x', 'y', 'z', 'data'])  # of the map and the words, and of the tick, which has no fields
         at = rows[0].index('y')
         self.assertEqual([float(r[at]) for r in rows[1:] if r[3] == '/odom'], [point(m.payload)['y'] for m in ODOM])
         self.assertEqual(self.table('topic=/odom&fields=y')[0], ['log_time', 'publish_time', 'sequence', 'y'])

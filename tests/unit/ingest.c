@@ -12,6 +12,7 @@
 #include "unit/ingest_trial.h"
 
 #define MS INT64_C(1000000)
+#define PATHS(name) ((const char *const[]){REEL_SCRATCH name})
 
 static enum recording_state state_of(const char *id) {
     struct catalog_recording r;
@@ -383,17 +384,69 @@ static void a_file_comes_in_by_the_same_way(void **state) {
     fclose(f);
     struct ingest_result r;
     const struct ingest_request q = {.collection = "lab", .name = "in.trial"};
-    ingest_file(&app, REEL_SCRATCH "/in.trial", &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_CREATED);
     ingest_result_done(&r);
-    ingest_file(&app, REEL_SCRATCH "/in.trial", &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_EXISTS);
     ingest_result_done(&r);
-    ingest_file(&app, REEL_SCRATCH "/none", &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/none"), 1, &q, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
-    ingest_file(&app, REEL_SCRATCH, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS(""), 1, &q, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
     assert_int_equal(err.code, REEL_ARGUMENT);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Several files are one recording by one scan: all of them or nothing. */
+static void files_come_in_as_one(void **state) {
+    (void)state;
+    static const char *const there[] = {REEL_SCRATCH "/b.trial", REEL_SCRATCH "/a.trial"}, *const turned[] = {there[1], there[0]},
+                             *const one_lacks[] = {REEL_SCRATCH "/c.trial", REEL_SCRATCH "/none"},
+                             *const damaged[] = {REEL_SCRATCH "/d.trial", there[0]};
+    struct ingest_result r;
+    struct ingest_request q = {.collection = "lab", .name = "both"};
+    write_file(there[0], "TRIALxyz");
+    write_file(there[1], "TRIALa");
+    write_file(one_lacks[0], "TRIALc");
+    write_file(damaged[0], "TRIALd");
+    ingest_files(&app, one_lacks, 2, &q, NULL, &r, &err);
+    assert_int_equal(r.outcome, INGEST_REFUSED);
+    ingest_files(&app, damaged, 2, &q, NULL, &r, &err);
+    assert_int_equal(r.outcome, INGEST_REFUSED);
+    assert_int_equal(err.code, REEL_DAMAGED);
+    assert_int_equal(stored_files(), 0);
+
+    int scans = atomic_load(&trial_scans);
+    ingest_files(&app, there, 2, &q, NULL, &r, &err);
+    assert_int_equal(r.outcome, INGEST_CREATED);
+    assert_int_equal(atomic_load(&trial_scans), scans + 1);
+    assert_int_equal(r.recording.n_parts, 2);
+    assert_string_equal(r.recording.parts[0].file_name, "b.trial");
+    assert_string_equal(r.recording.parts[1].file_name, "a.trial");
+    assert_int_equal(r.recording.size, 8 + 6);
+    assert_int_equal(r.recording.messages, 3);
+    assert_int_equal(stored_files(), 4); /* blobs, pack, manifest */
+    char id[RECORDING_ID_TEXT];
+    memcpy(id, r.recording.id, sizeof id);
+    ingest_result_done(&r);
+
+    ingest_files(&app, turned, 2, &q, NULL, &r, &err); /* in whatever order */
+    assert_int_equal(r.outcome, INGEST_EXISTS);
+    assert_string_equal(r.recording.id, id);
+    ingest_result_done(&r);
+    ingest_files(&app, PATHS("/c.trial"), 1, &q, NULL, &r, &err);
+    assert_int_equal(r.outcome, INGEST_REFUSED);
+    assert_int_equal(err.code, REEL_CONFLICT);
+    assert_int_equal(stored_files(), 4);
+    assert_true(ingest_purge(&app, id, &err));
+    assert_int_equal(stored_files(), 0);
 }
 
 static void purge_leaves_what_others_need(void **state) {
@@ -426,6 +479,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(scans_cut_by_the_end_are_taken_up_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_checked_before_the_body, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_comes_in_by_the_same_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_come_in_as_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(purge_leaves_what_others_need, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

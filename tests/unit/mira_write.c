@@ -141,6 +141,27 @@ static void relative_clocks_begin_at_zero(void **state) {
     assert_same_recording(r, again);
 }
 
+/* A merge may give a relative recording times of the day: the tape counts from their first, as of any other recording. */
+static void shifted_clocks_are_wall_clocks(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_text(&m, "#ROSLOG V1.1\n");
+    make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 4, 490000000, "first");
+    make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 5, 0, "second");
+    RECORDING *r = scan_bag(&m);
+    assert_int_equal(bag_info(r)->clock, REEL_CLOCK_RELATIVE);
+    const struct reel_source_option option = {.shift_ns = TAPE_START, .wall = true};
+    struct reel_selection shifted = REEL_SELECT_ALL;
+    shifted.sources = &option;
+    MAKER out = render(r, &shifted, &plain, 20);
+    assert_int_equal(load_u64le(out.data + 4), TAPE_START + INT64_C(4490000000));
+    RECORDING *again = bag_scan(&out);
+    bag_assert_no_findings(again);
+    assert_int_equal(bag_info(again)->clock, REEL_CLOCK_WALL);
+    assert_int_equal(bag_info(again)->start_ns, TAPE_START + INT64_C(4490000000));
+    assert_int_equal(bag_info(again)->end_ns, TAPE_START + INT64_C(5000000000));
+}
+
 /* ---- compression ---- */
 
 static void large_messages_are_compressed_when_asked(void **state) {
@@ -253,6 +274,7 @@ int main(void) {
         cmocka_unit_test(unknown_compression_stays_as_it_is),
         cmocka_unit_test(a_cut_has_its_own_start_and_keeps_empty_channels),
         cmocka_unit_test(relative_clocks_begin_at_zero),
+        cmocka_unit_test(shifted_clocks_are_wall_clocks),
         cmocka_unit_test(large_messages_are_compressed_when_asked),
         cmocka_unit_test(ros_messages_come_back_equal),
         cmocka_unit_test(what_is_changed_or_cannot_be_held_is_said),

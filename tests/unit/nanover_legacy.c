@@ -261,6 +261,24 @@ static void rule_nanover_05_a_pair_is_one_recording(void **state) {
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }
 
+/* Each alone is a recording with its own topic, named as in a pair: without a prefix. */
+static void rule_nanover_05_each_alone(void **state) {
+    (void)state;
+    LEGACY traj = {0};
+    LEGACY states = {0};
+    legacy_frame(&traj, 1000, 0, "energy", 1);
+    legacy_state(&states, 500, "a", 1);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct named_bytes part = {k ? "run.state" : "run.traj", legacy_bytes(k ? &states : &traj)};
+        RECORDING *r = legacy_read(&part, 1);
+        assert_no_findings(r);
+        assert_int_equal(info_of(r)->n_channels, 1);
+        assert_int_equal(info_of(r)->messages, 1);
+        assert_string_equal(reel_index_channel(reel_recording_index(r), 0)->name, k ? "state" : "frame");
+        assert_int_equal(info_of(r)->start_ns, k ? 500000 : 1000000);
+    }
+}
+
 static bool joins(const char *a_name, struct bytes a, const char *b_name, struct bytes b) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *x = reel_source_from_memory(a, a_name, &err);
@@ -462,6 +480,7 @@ int main(void) {
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(a_file_is_what_its_messages_say),
         cmocka_unit_test(rule_nanover_05_a_pair_is_one_recording),
+        cmocka_unit_test(rule_nanover_05_each_alone),
         cmocka_unit_test(pairs_are_told_by_stem_and_kind),
         cmocka_unit_test(other_versions_are_refused_by_name),
         cmocka_unit_test(a_cut_tail_is_dropped_and_told),

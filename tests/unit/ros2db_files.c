@@ -75,6 +75,79 @@ static void metadata_alone(void **state) {
     db3_refused(bytes_text("rosbag2_bagfile_information: [\n"), REEL_NOT_MINE, "neither a database nor an MCAP file");
 }
 
+static bool joins(const char *a_name, struct bytes a, const char *b_name, struct bytes b) {
+    struct reel_error err;
+    AUTO(reel_source_free) struct reel_source *x = reel_source_from_memory(a, a_name, &err), *y = reel_source_from_memory(b, b_name, &err);
+    bool one = reel_format_rosbag2.joins(x, y);
+    assert_int_equal(reel_format_rosbag2.joins(y, x), one);
+    return one;
+}
+
+static void what_files_are_one_bag(void **state) {
+    (void)state;
+    struct db3 m;
+    struct bytes db = make(&m, 2, 1, 5, false, 0), mcap = bytes_text("\x89MCAP0\r\n"), zstd = bytes_text("\x28\xb5\x2f\xfd more"),
+                 yaml = bytes_text(YAML("5", "    - bag/odd name.db3\n    - run_1.db3.zstd\n", "9", ""));
+    const struct {
+        const char *a, *b;
+        bool one;
+    } splits[] = {
+        {"run_0.db3", "run_1.db3", true},     {"run_9.db3", "run_10.db3", true},  {"a_b_0.db3", "a_b_1.db3", true},
+        {"run_0.db3", "run_1.db3.zstd", true}, {"run_0.db3", "run_0.db3", false},  {"run_0.db3", "other_1.db3", false},
+        {"run_0.db3", "run_1.mcap", false},   {"run_0.db3", "run_01.db3", false}, {"run_20240101.db3", "run_20240102.db3", false},
+        {"run_0.db3", "run_.db3", false},     {"run_0.db3", "run.db3", false},    {"run_0.db3", "run_1.txt", false},
+        {"run_0.db3", "run_1_old.db3", false}, {"_0.db3", "_1.db3", true},         {"0.db3", "1.db3", false},
+    };
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+        if (joins(splits[i].a, db, splits[i].b, db) != splits[i].one) {
+            fail_msg("%s and %s", splits[i].a, splits[i].b);
+        }
+    }
+    assert_true(joins("run_0.mcap", mcap, "run_1.mcap", mcap));
+    assert_true(joins("metadata.yaml", yaml, "odd name.db3", db));
+    assert_true(joins("metadata.yaml", yaml, "run_1.db3", db)); /* unpacked meanwhile */
+    assert_true(joins("metadata.yaml", yaml, "run_1.db3.zstd", zstd));
+    assert_false(joins("metadata.yaml", yaml, "run_0.db3", db)); /* not named */
+    assert_false(joins("metadata.yaml", yaml, "odd name.db3", bytes_text("no database")));
+    assert_false(joins("metadata.yaml", yaml, "metadata.yaml", yaml));
+    assert_false(joins("run_0.db3", db, "run_1.db3", bytes_text("")));
+    assert_false(joins("metadata.yaml", bytes_text("rosbag2_bagfile_information: [\n"), "run_0.db3", db));
+    db3_free(&m);
+}
+
+/* Messages of one time stand in the order of their files: metadata.yaml's, else that of the numbers in their names. */
+static void order_of_files(void **state) {
+    (void)state;
+    struct db3 m[3];
+    struct db3_part parts[4] = {{"run_10.db3", bytes_text("")}, {"run_2.db3", bytes_text("")}, {"run_1.db3", bytes_text("")},
+                                {"metadata.yaml", bytes_text(YAML("5", "    - run_2.db3\n    - run_10.db3\n    - run_1.db3\n", "3", ""))}};
+    for (int i = 0; i < 3; i++) {
+        uint8_t payload[5] = {0, 1, 0, 0, (uint8_t)('a' + i)};
+        db3_begin(&m[i], 2, 1024);
+        db3_topic(&m[i], 1, "/t", "std_msgs/msg/Byte", "", "");
+        db3_message(&m[i], 1, 1, T0, bytes_of(payload, sizeof payload));
+        parts[i].data = db3_end(&m[i]);
+    }
+    const char *const wanted[] = {[3] = "cba", [4] = "bac"};
+    for (uint32_t n = 3; n <= 4; n++) {
+        char met[4] = {0};
+        struct reel_error err = {0};
+        struct reel_message message;
+        struct bytes payload;
+        AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, n);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+            assert_true(reel_stream_payload(s, &message, &payload, &err));
+            met[i] = (char)payload.data[4];
+        }
+        assert_string_equal(met, wanted[n]);
+    }
+    for (int i = 0; i < 3; i++) {
+        db3_free(&m[i]);
+    }
+}
+
 static void split_bag_is_one_recording(void **state) {
     (void)state;
     struct db3 a, b;
@@ -352,6 +425,8 @@ int main(void) {
         cmocka_unit_test(database_and_metadata),
         cmocka_unit_test(metadata_that_disagrees),
         cmocka_unit_test(metadata_alone),
+        cmocka_unit_test(what_files_are_one_bag),
+        cmocka_unit_test(order_of_files),
         cmocka_unit_test(split_bag_is_one_recording),
         cmocka_unit_test(messages_packed_one_by_one),
         cmocka_unit_test(very_many_packed_messages),

@@ -106,6 +106,29 @@ static void rule_rosbag1_03_zero_length_messages_count(void **state) {
     bag_assert_no_findings(r);
 }
 
+/* Neither file header nor index: times, counts and channels are those of the bag that has both. */
+static void rule_rosbag1_04_neither_header_nor_index_is_needed(void **state) {
+    (void)state;
+    for (int bare = 0; bare < 2; bare++) {
+        MAKER m = {0};
+        make_text(&m, MAKE_LINE);
+        size_t index_pos = bare ? 0 : make_file_header(&m, 0, 10);
+        make_definition(&m, "/a");
+        struct make_place place = {1500000000, 7, make_message(&m, "/a", 1500000000, 7, "x")};
+        if (!bare) {
+            make_patch(&m, index_pos, m.size, 8);
+            make_index(&m, "/a", 0, &place, 1);
+        }
+        RECORDING *r = bag_scan(&m);
+        assert_string_equal(bag_payloads(r), "x|");
+        assert_int_equal(bag_info(r)->start_ns, 1500000000000000007);
+        assert_int_equal(bag_stats(r, 0)->count, 1);
+        assert_true(bytes_is(bag_definition(r, 0), MAKE_DEF));
+        assert_int_equal(bag_findings(r, REEL_WARNING, ""), 0);
+        assert_false(bag_info(r)->damaged);
+    }
+}
+
 /* The position of the definition is that of the first message in the file, which need not be the earliest. */
 static void rule_rosbag1_05_first_is_by_place_and_not_by_time(void **state) {
     (void)state;
@@ -135,6 +158,7 @@ int main(void) {
         cmocka_unit_test(rule_rosbag1_01_field_without_equals_costs_its_record_only),
         cmocka_unit_test(rule_rosbag1_03_two_types_are_two_channels_of_one_topic),
         cmocka_unit_test(rule_rosbag1_03_zero_length_messages_count),
+        cmocka_unit_test(rule_rosbag1_04_neither_header_nor_index_is_needed),
         cmocka_unit_test(rule_rosbag1_05_first_is_by_place_and_not_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/* One message as a picture: compressed or raw images of ROS and Foxglove, whatever encoding their messages are in. */
+#ifndef REEL_PICTURE_H
+#define REEL_PICTURE_H
+
+#include "reel/decode.h"
+
+enum reel_picture_form { REEL_PICTURE_JPEG, REEL_PICTURE_PNG };
+
+/* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage and CompressedImage. */
+struct reel_image {
+    bool compressed; /* data is a file of the form `form`; else rows of pixels */
+    enum reel_picture_form form;
+    char encoding[32];      /* of pixels: "rgb8", "bayer_rggb8", "32FC1" … */
+    uint32_t width, height; /* of pixels */
+    uint64_t step;          /* bytes from row to row */
+    bool big_endian;
+    struct bytes data; /* in the payload, or in `own` */
+    uint8_t *own;
+};
+/* REEL_UNSUPPORTED: this message is no image, or one of a form that is not read; the payload must outlive it. */
+bool reel_image_read(const struct reel_decoder *decoder, struct bytes payload, struct reel_image *out, struct reel_error *err);
+void reel_image_done(struct reel_image *image);
+
+struct reel_picture {
+    uint8_t *data; /* from malloc */
+    size_t size;
+    uint32_t width, height;
+};
+/* The image as a file, no wider than `width` (0: as it is). Depths and floats are stretched so that the smallest stands as black and the
+ * largest as white; a Bayer mosaic stands as grey. REEL_LIMIT: more than 16384 a side or 64 megapixels; REEL_DAMAGED; REEL_UNSUPPORTED: an
+ * encoding that is not drawn. */
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                       struct reel_error *err);
+void reel_picture_done(struct reel_picture *picture);
+
+enum { REEL_PICTURE_VERSION = 1 }; /* part of every ETag: raise it when one pixel changes */
+
+#endif

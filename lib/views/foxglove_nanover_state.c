@@ -1,0 +1,349 @@
+/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that aggregates them. */
+#include <math.h>
+
+#include "views/foxglove_nanover.h"
+
+enum { VISITORS_MAX = 1024, VISITOR_BYTES_MAX = 64 << 10, DEPTH = REEL_DEPTH_MAX - 4, POSES_MAX = 16 };
+
+/* --- values --- */
+
+static bool put_number(struct grow *out, enum nanover_packed type, double value) {
+    uint8_t b[4] = {0};
+    float narrow = (float)value;
+    if (type == NANOVER_F32) {
+        memcpy(b, &narrow, sizeof narrow);
+    } else if (value >= 0 && value <= UINT32_MAX) {
+        store_u32le(b, (uint32_t)value);
+    }
+    grow_put(out, b, type == NANOVER_U8 ? 1 : 4);
+    return !out->failed;
+}
+
+/* A packed value, or a list of numbers as one. What is neither empties it. */
+static bool read_packed(struct cursor at, enum nanover_packed type, struct grow *out) {
+    struct pack_item item, number;
+    out->size = 0;
+    if (pack_read(&at, &item) != PACK_OK) {
+        return true;
+    }
+    if (item.kind == PACK_BIN) {
+        grow_put(out, item.bytes.data, item.bytes.size);
+        return !out->failed;
+    }
+    for (uint64_t i = 0; item.kind == PACK_ARRAY && i < item.count; i++) {
+        if (pack_read(&at, &number) != PACK_OK || !pack_is_number(&number)) {
+            out->size = 0;
+            return true;
+        }
+        if (!put_number(out, type, number.number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t read_numbers(struct cursor at, double *out, size_t room) {
+    struct pack_item item, number;
+    size_t n = 0;
+    if (pack_read(&at, &item) != PACK_OK || item.kind != PACK_ARRAY || item.count != room) {
+        return 0;
+    }
+    while (n < room && pack_read(&at, &number) == PACK_OK && pack_is_number(&number) && isfinite(number.number)) {
+        out[n++] = number.number;
+    }
+    return n;
+}
+
+/* --- frames --- */
+
+static void no_frame(struct nanover_room *room) {
+    room->elements.size = room->colors.size = room->bonds.size = room->positions.size = room->box.size = 0;
+}
+
+static const struct {
+    const char *key;
+    enum nanover_energy is;
+} energies[] = {
+    {"system.simulation.time", ENERGY_TIME},  {"energy.kinetic", ENERGY_KINETIC},          {"energy.potential", ENERGY_POTENTIAL},
+    {"energy.user.total", ENERGY_USER},       {"energy.total", ENERGY_TOTAL},              {"forces.user.work_done", ENERGY_WORK},
+    {"system.temperature", ENERGY_TEMPERATURE},
+};
+
+static void take_energy(struct nanover_news *news, struct bytes key, struct cursor at) {
+    struct pack_item item;
+    for (size_t i = 0; i < sizeof energies / sizeof *energies; i++) {
+        if (bytes_is(key, energies[i].key) && pack_read(&at, &item) == PACK_OK && pack_is_number(&item) && isfinite(item.number)) {
+            news->has[energies[i].is] = true;
+            news->energies[energies[i].is] = item.number;
+        }
+    }
+}
+
+static bool take_key(struct nanover_room *room, struct nanover_news *news, struct bytes key, struct cursor at, struct reel_error *err) {
+    const struct {
+        const char *key;
+        struct grow *to;
+    } kept[] = {{"particle.positions", &room->positions},
+                {"particle.elements", &room->elements},
+                {"particle.colors", &room->colors},
+                {"bond.pairs", &room->bonds},
+                {"system.box.vectors", &room->box}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (bytes_is(key, kept[i].key)) {
+            news->scene = true;
+            return read_packed(at, nanover_packed_key(key), kept[i].to) || reel_fail_memory(err);
+        }
+    }
+    if (bytes_is(key, "system.simulation.exception")) {
+        struct pack_item item;
+        news->exception = pack_read(&at, &item) == PACK_OK && item.kind == PACK_STR ? item.bytes : news->exception;
+    }
+    take_energy(news, key, at);
+    return true;
+}
+
+static bool take_frame(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item map;
+    struct bytes key;
+    pack_read(&c, &map);
+    for (uint64_t i = 0; i < map.count; i++) {
+        if (pack_key(&c, &key, DEPTH, &faults) != PACK_OK) {
+            return true;
+        }
+        struct cursor value = c;
+        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+            return true;
+        }
+        if (!take_key(room, news, key, value, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- who is there --- */
+
+static size_t visitor_at(const struct nanover_room *room, struct bytes key, bool *found) {
+    size_t low = 0, high = room->n_visitors;
+    *found = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct bytes k = room->visitors[middle].key;
+        size_t n = k.size < key.size ? k.size : key.size;
+        int order = n > 0 ? memcmp(k.data, key.data, n) : 0;
+        order = order != 0 ? order : (k.size > key.size) - (k.size < key.size);
+        if (order == 0) {
+            *found = true;
+            return middle;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return low;
+}
+
+static void forget_visitor(struct nanover_room *room, size_t at) {
+    free((void *)room->visitors[at].key.data);
+    free((void *)room->visitors[at].value.data);
+    memmove(&room->visitors[at], &room->visitors[at + 1], (--room->n_visitors - at) * sizeof *room->visitors);
+}
+
+static struct bytes copy_of(struct bytes b) {
+    uint8_t *data = malloc(b.size + 1);
+    if (data && b.size > 0) {
+        memcpy(data, b.data, b.size);
+    }
+    return bytes_of(data, b.size);
+}
+
+/* More than VISITORS_MAX are no people: further ones are not kept. */
+static bool put_visitor(struct nanover_room *room, struct bytes key, struct bytes value, struct reel_error *err) {
+    bool found;
+    size_t at = visitor_at(room, key, &found);
+    if (found) {
+        forget_visitor(room, at);
+    }
+    if (room->n_visitors == VISITORS_MAX || value.size > VISITOR_BYTES_MAX) {
+        return true;
+    }
+    struct nanover_visitor v = {.key = copy_of(key), .value = copy_of(value)};
+    if (!v.key.data || !v.value.data || !GROW_ARRAY(room->visitors, room->n_visitors, room->cap_visitors)) {
+        free((void *)v.key.data);
+        free((void *)v.value.data);
+        return reel_fail_memory(err);
+    }
+    memmove(&room->visitors[at + 1], &room->visitors[at], (room->n_visitors++ - at) * sizeof v);
+    room->visitors[at] = v;
+    return true;
+}
+
+static void no_origin(struct nanover_room *room) {
+    static const double origin[10] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1};
+    memcpy(room->origin, origin, sizeof origin);
+}
+
+static void take_origin(struct nanover_room *room, struct cursor at) {
+    double v[10];
+    if (read_numbers(at, v, 10) == 10 && v[7] > 0 && v[8] > 0 && v[9] > 0 && v[3] * v[3] + v[4] * v[4] + v[5] * v[5] + v[6] * v[6] > 1e-6) {
+        memcpy(room->origin, v, sizeof v);
+    } else {
+        no_origin(room);
+    }
+}
+
+static bool is_visitor(struct bytes key) {
+    return bytes_start(key, bytes_text("avatar."));
+}
+
+static bool take_updates(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item map;
+    struct bytes key;
+    pack_read(&c, &map);
+    for (uint64_t i = 0; i < map.count; i++) {
+        if (pack_key(&c, &key, DEPTH, &faults) != PACK_OK) {
+            return true;
+        }
+        struct cursor value = c;
+        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+            return true;
+        }
+        if (bytes_is(key, "scene")) {
+            take_origin(room, value);
+            news->visitors = true;
+        } else if (is_visitor(key)) {
+            news->visitors = true;
+            if (!put_visitor(room, key, bytes_of(value.at, (size_t)(c.at - value.at)), err)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void take_removals(struct nanover_room *room, struct cursor c, struct nanover_news *news) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item list;
+    struct bytes key;
+    pack_read(&c, &list);
+    for (uint64_t i = 0; i < list.count && pack_key(&c, &key, DEPTH, &faults) == PACK_OK; i++) {
+        bool found;
+        size_t at = visitor_at(room, key, &found);
+        if (found) {
+            forget_visitor(room, at);
+        } else if (bytes_is(key, "scene")) {
+            no_origin(room);
+        }
+        news->visitors |= found || bytes_is(key, "scene");
+    }
+}
+
+/* --- the whole --- */
+
+bool nanover_room_take(struct nanover_room *room, struct bytes message, struct nanover_news *news, struct reel_error *err) {
+    struct nanover_body body;
+    struct nanover_message facts;
+    const char *why;
+    struct cursor c = cursor_of(message);
+    *news = (struct nanover_news){.reset = false};
+    if (nanover_message_read(&c, &facts, &why) != PACK_OK || nanover_message_body(message, &body) != PACK_OK) {
+        return true;
+    }
+    if (facts.has_frame_index && facts.frame_index == 0) {
+        no_frame(room);
+        news->reset = news->scene = true;
+    }
+    if ((body.has_frame && !take_frame(room, body.frame, news, err)) || (body.has_updates && !take_updates(room, body.updates, news, err))) {
+        return false;
+    }
+    if (body.has_removals) {
+        take_removals(room, body.removals, news);
+    }
+    return true;
+}
+
+void nanover_room_forget(struct nanover_room *room) {
+    no_frame(room);
+    no_origin(room);
+    while (room->n_visitors > 0) {
+        forget_visitor(room, room->n_visitors - 1);
+    }
+}
+
+void nanover_room_free(struct nanover_room *room) {
+    nanover_room_forget(room);
+    free(room->elements.data);
+    free(room->colors.data);
+    free(room->bonds.data);
+    free(room->positions.data);
+    free(room->box.data);
+    free(room->visitors);
+}
+
+/* --- poses --- */
+
+static struct view_vec turned_back(const double q[4], struct view_vec v) {
+    double x = -q[0], y = -q[1], z = -q[2], w = q[3];
+    struct view_vec c = {y * v.z - z * v.y + w * v.x, z * v.x - x * v.z + w * v.y, x * v.y - y * v.x + w * v.z};
+    return (struct view_vec){v.x + 2 * (y * c.z - z * c.y), v.y + 2 * (z * c.x - x * c.z), v.z + 2 * (x * c.y - y * c.x)};
+}
+
+/* From the visitors' room into the simulation: the other way of place, turn and scale. */
+static void tell_pose(const struct nanover_room *room, const double at[3], const double turn[4],
+                      void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+    const double *o = room->origin;
+    double n = sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5] + o[6] * o[6]), q[4] = {o[3] / n, o[4] / n, o[5] / n, o[6] / n};
+    struct view_vec v = turned_back(q, (struct view_vec){at[0] - o[0], at[1] - o[1], at[2] - o[2]});
+    double x = -q[0], y = -q[1], z = -q[2], w = q[3];
+    struct view_quat t = {w * turn[0] + x * turn[3] + y * turn[2] - z * turn[1], w * turn[1] - x * turn[2] + y * turn[3] + z * turn[0],
+                          w * turn[2] + x * turn[1] - y * turn[0] + z * turn[3], w * turn[3] - x * turn[0] - y * turn[1] - z * turn[2]};
+    tell(g, (struct view_vec){v.x / o[7], v.y / o[8], v.z / o[9]}, t);
+}
+
+/* {name, position[3], rotation[4]}; the cursor steps over it. */
+static void read_component(const struct nanover_room *room, struct cursor *c, void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn),
+                           struct grow *g) {
+    struct pack_faults faults = {.text = false};
+    struct cursor whole = *c;
+    struct pack_item map;
+    struct bytes key;
+    double at[3], turn[4] = {0, 0, 0, 1};
+    bool placed = false;
+    if (pack_skip(c, DEPTH, &faults) != PACK_OK || pack_read(&whole, &map) != PACK_OK || map.kind != PACK_MAP) {
+        return;
+    }
+    for (uint64_t i = 0; i < map.count && pack_key(&whole, &key, DEPTH, &faults) == PACK_OK; i++) {
+        placed |= bytes_is(key, "position") && read_numbers(whole, at, 3) == 3;
+        if (bytes_is(key, "rotation") && read_numbers(whole, turn, 4) != 4) {
+            turn[0] = turn[1] = turn[2] = 0;
+            turn[3] = 1;
+        }
+        pack_skip(&whole, DEPTH, &faults);
+    }
+    if (placed) {
+        tell_pose(room, at, turn, tell, g);
+    }
+}
+
+void nanover_visitor_poses(const struct nanover_room *room, const struct nanover_visitor *visitor,
+                           void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+    struct pack_faults faults = {.text = false};
+    struct cursor c = cursor_of(visitor->value);
+    struct pack_item map, list;
+    struct bytes key;
+    if (pack_read(&c, &map) != PACK_OK || map.kind != PACK_MAP) {
+        return;
+    }
+    for (uint64_t i = 0; i < map.count && pack_key(&c, &key, DEPTH, &faults) == PACK_OK; i++) {
+        struct cursor value = c;
+        if (bytes_is(key, "components") && pack_read(&value, &list) == PACK_OK && list.kind == PACK_ARRAY) {
+            for (uint64_t k = 0; k < list.count && k < POSES_MAX && !cursor_done(&value); k++) {
+                read_component(room, &value, tell, g);
+            }
+        }
+        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+            return;
+        }
+    }
+}

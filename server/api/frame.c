@@ -1,0 +1,151 @@
+/* /frame: one image message as a picture that a browser shows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+#include "reel/picture.h"
+
+enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and what stands around them */, WIDTH_MAX = 16384 };
+
+static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
+
+/* The message: the last at or before ?at, or the topic's first. False: replied. */
+static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+    const char *topics[1];
+    struct reel_selection q = REEL_SELECT_ALL;
+    struct reel_time at;
+    struct reel_error err = {0};
+    if (http_params(r, "topic", topics, 1) == 0) {
+        http_reply_bad_param(r, "topic", "name the topic of the images; /topics lists them");
+        return false;
+    }
+    q.topics = topics;
+    q.n_topics = 1;
+    if (http_param_time(r, "at", &at)) {
+        if (reel_message_at_time(a->recording, &q, reel_time_resolve(&at, info->start_ns, info->end_ns, reel_now_ns()), stream, m, &err)) {
+            return true;
+        }
+    } else {
+        *stream = reel_stream_open(&a->recording, 1, &q, &err);
+        if (*stream && reel_message_at_index(*stream, 0, m, &err)) {
+            return true;
+        }
+        reel_stream_free(*stream);
+    }
+    http_reply_error(r, &err);
+    return false;
+}
+
+/* What the client likes; where it is all the same, what the message is already, and of pixels a JPEG. */
+static bool choose_form(struct http_request *r, const struct reel_image *image, enum reel_picture_form *form) {
+    static const char *const jpeg_first[] = {"image/jpeg", "image/png", NULL}, *const png_first[] = {"image/png", "image/jpeg", NULL};
+    const char *media = http_negotiate(r, image->compressed && image->form == REEL_PICTURE_PNG ? png_first : jpeg_first);
+    if (!media) {
+        http_reply_problem(r, 406, "not-acceptable", "a frame is given as image/jpeg or image/png");
+        return false;
+    }
+    *form = strcmp(media, media_types[REEL_PICTURE_PNG]) == 0 ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG;
+    return true;
+}
+
+static bool read_width(struct http_request *r, uint32_t *width) {
+    uint64_t value = 0;
+    if (http_param_u64(r, "width", &value) && (value == 0 || value > WIDTH_MAX)) {
+        http_reply_bad_param(r, "width", "1 to %d pixels", WIDTH_MAX);
+        return false;
+    }
+    *width = (uint32_t)value;
+    return true;
+}
+
+static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    const struct reel_picture *p = context;
+    (void)err;
+    memcpy(buffer, p->data + offset, size);
+    return true;
+}
+static void free_bytes(void *context) {
+    reel_picture_done(context);
+    free(context);
+}
+
+/* An image file goes as it is unless it is to be smaller or of another form. */
+static bool make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                 struct reel_error *err) {
+    if (!image->compressed || image->form != form || width > 0) {
+        return reel_picture_make(image, form, width, out, err);
+    }
+    *out = (struct reel_picture){.data = malloc(image->data.size), .size = image->data.size};
+    if (!out->data) {
+        return reel_fail_memory(err);
+    }
+    memcpy(out->data, image->data.data, image->data.size);
+    return true;
+}
+
+static void reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m, const struct reel_image *image,
+                  uint32_t width) {
+    enum reel_picture_form form;
+    struct reel_error err = {0};
+    if (!choose_form(r, image, &form)) {
+        return;
+    }
+    struct reel_picture *picture = malloc(sizeof *picture);
+    if (!picture || !make(image, form, width, picture, &err)) {
+        if (!picture) {
+            reel_fail_memory(&err);
+        }
+        free(picture);
+        http_reply_error(r, &err);
+        return;
+    }
+    char text[200], etag[64], time[REEL_TIME_TEXT];
+    snprintf(text, sizeof text, "frame %u %u %s %u %llu %s %u", REEL_PICTURE_VERSION, reel_decodings_version(), a->row.content,
+             m->entry.chunk, (unsigned long long)m->entry.offset, media_types[form], width);
+    api_etag(text, etag);
+    bool relative = reel_index_info(reel_recording_index(a->recording))->clock == REEL_CLOCK_RELATIVE;
+    (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
+    http_add_header(r, "X-Log-Time", time);
+    http_add_header(r, "Vary", "Accept");
+    http_reply_file(r, &(struct http_file){.length = picture->size,
+                                           .etag = etag,
+                                           .media_type = media_types[form],
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free_bytes,
+                                           .context = picture});
+}
+
+static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
+                 uint32_t width) {
+    struct reel_error err = {0};
+    struct bytes payload;
+    struct reel_image image = {0};
+    bool good =
+        m->size <= PAYLOAD_MAX || reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, PAYLOAD_MAX);
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = good ? reel_decoder_open(stream->channels[m->channel], &err) : NULL;
+    if (decoder && reel_stream_payload(stream, m, &payload, &err) && reel_image_read(decoder, payload, &image, &err)) {
+        reply(r, a, m, &image, width);
+    } else {
+        http_reply_error(r, &err);
+    }
+    reel_image_done(&image);
+}
+
+void api_frame(struct http_request *r) {
+    struct api_recording a;
+    struct reel_stream *stream;
+    struct reel_message m;
+    uint32_t width;
+    if (!read_width(r, &width) || !api_open(r, &a)) {
+        return;
+    }
+    if (find(r, &a, &stream, &m)) {
+        draw(r, &a, stream, &m, width);
+        reel_stream_free(stream);
+    }
+    api_recording_done(&a);
+}

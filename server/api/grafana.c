@@ -1,0 +1,270 @@
+/* /grafana: the numbers of recordings for Grafana's panels. Rule: the numbers are those of /series, read and thinned by the same call. */
+#include "api/grafana.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/routes.h"
+#include "api/series.h"
+#include "core/grow.h"
+#include "reel/table.h"
+
+enum { BODY_MAX = 1 << 20, SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_USUAL = 1000, POINTS_MAX = 20000 };
+static const int64_t WAIT_NS = 20000000000, MS = 1000000;
+
+/* --- the body --- */
+
+struct body {
+    struct grow text;
+    json_t *json;
+};
+
+static void free_body(void *state) {
+    struct body *b = state;
+    free(b->text.data);
+    json_decref(b->json);
+    free(b);
+}
+
+void api_grafana_begin(struct http_request *r) {
+    struct body *b = calloc(1, sizeof *b);
+    if (!b) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return;
+    }
+    http_set_state(r, b, free_body);
+}
+
+bool api_grafana_piece(struct http_request *r, const void *data, size_t size) {
+    struct body *b = http_state(r);
+    if (b->text.size + size > BODY_MAX) {
+        http_reply_problem(r, 413, "too-large", "a question has at most %d bytes", BODY_MAX);
+        return false;
+    }
+    grow_put(&b->text, data, size);
+    return true;
+}
+
+json_t *grafana_body(struct http_request *r) {
+    struct body *b = http_state(r);
+    json_error_t why;
+    b->json = b->text.size > 0 ? json_loadb((const char *)b->text.data, b->text.size, 0, &why) : json_object();
+    if (!json_is_object(b->json)) {
+        http_reply_problem(r, 400, "bad-body", "the body must be a JSON object%s%s", b->json ? "" : ": ", b->json ? "" : why.text);
+        return NULL;
+    }
+    return b->json;
+}
+
+/* --- targets --- */
+
+struct panel { /* what all targets of a request share */
+    bool has_range;
+    int64_t from_ns, to_ns, wait_until_ns;
+    uint64_t max_points;
+    enum reel_aggregate how;
+    FILE *out;
+    size_t told;
+};
+
+/* Variables come as parts of a regular expression: "\/odom\.x" means /odom.x. */
+static bool plain_text(const char *text, char out[TEXT_MAX]) {
+    size_t n = 0;
+    for (; *text && n + 1 < TEXT_MAX; text++) {
+        if (*text != '\\') {
+            out[n++] = *text;
+        }
+    }
+    out[n] = '\0';
+    return *text == '\0';
+}
+
+/* "ID:/topic.field" falls apart at its first colon, but for the one that a name: or sha256: has of its own. */
+static char *split_target(char *text) {
+    static const char *const forms[] = {"name:", "sha256:"};
+    size_t skip = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        skip = strncmp(text, forms[i], strlen(forms[i])) == 0 ? strlen(forms[i]) : skip;
+    }
+    char *colon = strchr(text + skip, ':');
+    if (!colon) {
+        return NULL;
+    }
+    *colon = '\0';
+    return colon + 1;
+}
+
+static void put_string(FILE *f, const char *text) {
+    json_t *value = json_string(text);
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    fputs(quoted ? quoted : "\"\"", f);
+    free(quoted);
+    json_decref(value);
+}
+
+/* One answer; `shift_ns` brings a recording of its own clock to where the panel begins. */
+static void put_series(struct panel *p, const struct series *s, const char *ref_id, int64_t shift_ns) {
+    char label[TEXT_MAX], value[REEL_NUMBER_TEXT];
+    snprintf(label, sizeof label, "%.1000s %.1000s", s->name, s->field);
+    fputs(p->told++ > 0 ? ",\n{\"target\":" : "{\"target\":", p->out);
+    put_string(p->out, label);
+    if (ref_id) {
+        fputs(",\"refId\":", p->out);
+        put_string(p->out, ref_id);
+    }
+    fputs(",\"datapoints\":[", p->out);
+    for (size_t i = 0; i < s->count; i++) {
+        int64_t ns = (int64_t)((uint64_t)s->points[i].time_ns + (uint64_t)shift_ns);
+        reel_number_text(s->points[i].value, value);
+        fprintf(p->out, "%s[%s,%lld]", i > 0 ? "," : "", isfinite(s->points[i].value) ? value : "null",
+                (long long)(ns / MS - (ns % MS < 0)));
+    }
+    fputs("]}", p->out);
+}
+
+/* False: replied. */
+static bool draw_field(struct http_request *r, struct panel *p, const struct api_recording *a, const char *field, enum reel_aggregate how,
+                       const char *ref_id) {
+    bool relative = a->row.clock == REEL_CLOCK_RELATIVE && p->has_range;
+    struct series_question q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
+                                .end_ns = !p->has_range ? REEL_TIME_MAX
+                                          : relative    ? p->to_ns - p->from_ns
+                                                        : p->to_ns,
+                                .max_points = p->max_points,
+                                .how = how,
+                                .wait_until_ns = p->wait_until_ns};
+    struct series *s = calloc(1, sizeof *s);
+    struct series_trouble trouble = {0};
+    bool good = s ? series_read(r, a, &q, field, s, &trouble) : reel_fail_memory(&trouble.error);
+    if (good) {
+        put_series(p, s, ref_id, relative ? p->from_ns : 0);
+    } else {
+        series_refuse(r, &trouble);
+    }
+    series_free(s, 1);
+    return good;
+}
+
+/* The fields that the builder's payload names: a text, or several. False: replied. */
+static bool draw_fields(struct http_request *r, struct panel *p, const struct api_recording *a, const json_t *fields,
+                        enum reel_aggregate how, const char *ref_id) {
+    char text[TEXT_MAX];
+    size_t n = json_is_array(fields) ? json_array_size(fields) : 1;
+    for (size_t i = 0; i < n; i++) {
+        const char *field = json_string_value(json_is_array(fields) ? json_array_get(fields, i) : fields);
+        if (!field || !plain_text(field, text)) {
+            http_reply_problem(r, 400, "bad-target", "a field is a text such as /topic.field, of less than %d bytes", TEXT_MAX);
+            return false;
+        }
+        if (p->told == SERIES_MAX) {
+            http_reply_problem(r, 413, "too-many", "at most %d series at a time", SERIES_MAX);
+            return false;
+        }
+        if (!draw_field(r, p, a, text, how, ref_id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* False: replied. */
+static bool draw_target(struct http_request *r, struct panel *p, const json_t *target) {
+    const char *given = json_string_value(json_object_get(target, "target")), *ref_id = json_string_value(json_object_get(target, "refId"));
+    const json_t *payload = json_object_get(target, "payload");
+    enum reel_aggregate how = p->how;
+    char text[TEXT_MAX];
+    if (!given || !*given || json_is_true(json_object_get(target, "hide"))) {
+        return true; /* a row of the editor that is not filled in yet */
+    }
+    const char *agg = json_string_value(json_object_get(payload, "agg"));
+    char *field = plain_text(given, text) ? split_target(text) : NULL;
+    json_auto_t *one = field ? json_string(field) : NULL;
+    const json_t *fields = one ? one : json_object_get(payload, "field");
+    if (!fields || (agg && *agg && !series_how(agg, &how))) {
+        http_reply_problem(r, 400, "bad-target",
+                           "\"%.200s\": a target is RECORDING:/topic.field, or a recording with the fields in its payload; agg is minmax, "
+                           "mean, lttb or last",
+                           given);
+        return false;
+    }
+    struct api_recording a;
+    if (!api_open_key(r, text, &a)) {
+        return false;
+    }
+    bool good = draw_fields(r, p, &a, fields, how, ref_id);
+    api_recording_done(&a);
+    return good;
+}
+
+/* --- /query --- */
+
+static bool read_end(struct http_request *r, const json_t *range, const char *name, int64_t *ns, bool *there) {
+    const char *text = json_string_value(json_object_get(range, name));
+    struct reel_time t;
+    struct reel_error err = {0};
+    *there = text != NULL;
+    if (text && !reel_time_parse(text, MS, &t, &err)) {
+        http_reply_problem(r, 400, "bad-range", "range.%s: %s", name, err.text);
+        return false;
+    }
+    if (text) {
+        *ns = reel_time_resolve(&t, 0, 0, reel_now_ns());
+    }
+    return true;
+}
+
+static bool read_panel(struct http_request *r, const json_t *body, struct panel *p) {
+    const json_t *range = json_object_get(body, "range"), *points = json_object_get(body, "maxDataPoints"), *filter;
+    bool from, to;
+    size_t i;
+    *p = (struct panel){.wait_until_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS)};
+    if (!read_end(r, range, "from", &p->from_ns, &from) || !read_end(r, range, "to", &p->to_ns, &to)) {
+        return false;
+    }
+    p->has_range = from && to && p->from_ns < p->to_ns;
+    double wanted = json_is_number(points) ? json_number_value(points) : POINTS_USUAL;
+    p->max_points = wanted < 2 ? 2 : wanted > POINTS_MAX ? POINTS_MAX : (uint64_t)wanted;
+    json_array_foreach(json_object_get(body, "adhocFilters"), i, filter) {
+        const char *key = json_string_value(json_object_get(filter, "key")), *value = json_string_value(json_object_get(filter, "value"));
+        if (key && value && strcmp(key, "agg") == 0 && !series_how(value, &p->how)) {
+            http_reply_problem(r, 400, "bad-filter", "agg is minmax, mean, lttb or last");
+            return false;
+        }
+    }
+    return true;
+}
+
+void api_grafana_query(struct http_request *r) {
+    json_t *body = grafana_body(r), *target;
+    struct panel p;
+    size_t i, size = 0;
+    char *text = NULL;
+    if (!body || !read_panel(r, body, &p)) {
+        return;
+    }
+    if (!(p.out = open_memstream(&text, &size))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return;
+    }
+    bool good = true;
+    fputc('[', p.out);
+    json_array_foreach(json_object_get(body, "targets"), i, target) {
+        good = good && draw_target(r, &p, target);
+    }
+    fputs("]\n", p.out);
+    bool whole = fclose(p.out) == 0;
+    if (good && whole) {
+        http_reply_text(r, 200, "application/json", text);
+    } else if (good) {
+        http_reply_problem(r, 500, "memory", "no memory");
+    }
+    free(text);
+}
+
+void api_grafana(struct http_request *r) {
+    http_reply_json(
+        r, 200,
+        json_pack("{s:s, s:s}", "name", "reel", "help", "this is the address for Grafana's JSON data source (simpod-json-datasource)"));
+}

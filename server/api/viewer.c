@@ -1,0 +1,323 @@
+/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open it there. Rule: a
+ * layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
+#include "api/viewer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+#include "app.h"
+#include "reel/decode.h"
+#include "reel/time.h"
+#include "reel/view.h"
+
+enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };
+#define SCENE_ID "3D!reel"
+
+/* --- links --- */
+
+static void put_escaped(FILE *f, const char *text) {
+    for (; *text; text++) {
+        bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr("-._~", *text);
+        fprintf(f, plain ? "%c" : "%%%02X", (unsigned char)*text);
+    }
+}
+
+/* The name that the client has for this server, which the guard has seen to be one of ours. */
+static void put_base(FILE *f, const struct http_request *r) {
+    const char *host = http_header(r, "Host"), *proto = http_header(r, "X-Forwarded-Proto");
+    if (host) {
+        fprintf(f, "%s://%s", proto && strcmp(proto, "https") == 0 ? "https" : "http", host);
+    } else {
+        fputs(http_server_url(http_server_of(r)), f);
+    }
+}
+
+static char *closed(FILE *f, char *const *text) { /* NULL: no memory */
+    return f && fclose(f) == 0 ? *text : NULL;
+}
+
+static char *address(const struct http_request *r, const char *id, const char *what, const char *name, const char *after) {
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        put_base(f, r);
+        fprintf(f, "/api/v1/recordings/%s/%s", id, what);
+        put_escaped(f, name);
+        fputs(after, f);
+    }
+    return closed(f, &text);
+}
+
+static char *viewer_address(const char *viewer, const char *mcap, const char *layout, const struct catalog_recording *row) {
+    char *text = NULL, time[REEL_TIME_TEXT];
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        fprintf(f, "%s%cds=remote-file&ds.url=", viewer, strchr(viewer, '?') ? '&' : '?');
+        put_escaped(f, mcap);
+        fputs("&layoutUrl=", f);
+        put_escaped(f, layout);
+        if (row->messages > 0 && row->start_ns >= 0) {
+            reel_time_rfc3339(row->start_ns, time);
+            fputs("&time=", f);
+            put_escaped(f, time);
+        }
+    }
+    return closed(f, &text);
+}
+
+void viewer_add_links(const struct http_request *r, json_t *recording, const struct catalog_recording *row) {
+    const char *viewer = http_app(r)->config.viewer, *slash = strrchr(row->name, '/');
+    const char *name = slash ? slash + 1 : row->name;
+    size_t size = strlen(name);
+    bool is_mcap = size > 5 && strcmp(name + size - 5, ".mcap") == 0;
+    if (!viewer || row->state != STATE_READY) {
+        return;
+    }
+    AUTO_MEM char *mcap = address(r, row->id, "as/", name, is_mcap ? "?view=foxglove" : ".mcap?view=foxglove");
+    AUTO_MEM char *layout = address(r, row->id, "layout.json", "", "");
+    AUTO_MEM char *open = mcap && layout ? viewer_address(viewer, mcap, layout, row) : NULL;
+    if (open) {
+        json_object_set_new(recording, "links", json_pack("{s:s, s:s, s:s}", "viewer", open, "mcap", mcap, "layout", layout));
+    }
+}
+
+/* --- what draws what --- */
+
+enum panel { PANEL_NONE, PANEL_3D, PANEL_FRAMES, PANEL_IMAGE, PANEL_MAP, PANEL_LOG };
+
+static enum panel panel_of(const char *type) {
+    static const struct {
+        const char *type;
+        enum panel panel;
+    } drawn[] = {
+        {"foxglove/SceneUpdate", PANEL_3D},      {"foxglove/PointCloud", PANEL_3D},         {"foxglove/LaserScan", PANEL_3D},
+        {"foxglove/Grid", PANEL_3D},             {"foxglove/PoseInFrame", PANEL_3D},        {"foxglove/PosesInFrame", PANEL_3D},
+        {"sensor_msgs/PointCloud2", PANEL_3D},   {"sensor_msgs/LaserScan", PANEL_3D},       {"nav_msgs/Path", PANEL_3D},
+        {"nav_msgs/OccupancyGrid", PANEL_3D},    {"geometry_msgs/PoseStamped", PANEL_3D},   {"geometry_msgs/PoseArray", PANEL_3D},
+        {"geometry_msgs/PolygonStamped", PANEL_3D}, {"visualization_msgs/Marker", PANEL_3D}, {"visualization_msgs/MarkerArray", PANEL_3D},
+        {"foxglove/FrameTransform", PANEL_FRAMES}, {"foxglove/FrameTransforms", PANEL_FRAMES}, {"tf/tfMessage", PANEL_FRAMES},
+        {"tf2_msgs/TFMessage", PANEL_FRAMES},    {"foxglove/CompressedImage", PANEL_IMAGE}, {"foxglove/RawImage", PANEL_IMAGE},
+        {"foxglove/CompressedVideo", PANEL_IMAGE}, {"sensor_msgs/Image", PANEL_IMAGE},      {"sensor_msgs/CompressedImage", PANEL_IMAGE},
+        {"foxglove/LocationFix", PANEL_MAP},     {"foxglove/GeoJSON", PANEL_MAP},           {"sensor_msgs/NavSatFix", PANEL_MAP},
+        {"foxglove/Log", PANEL_LOG},             {"rosgraph_msgs/Log", PANEL_LOG},          {"roslib/Log", PANEL_LOG},
+        {"rcl_interfaces/Log", PANEL_LOG},
+    };
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        if (strcmp(drawn[i].type, type) == 0) {
+            return drawn[i].panel;
+        }
+    }
+    return PANEL_NONE;
+}
+
+/* "foxglove.X", "foxglove_msgs/msg/X" and "pkg/msg/X" are "foxglove/X" and "pkg/X". */
+static enum panel panel_of_channel(const struct reel_channel *c) {
+    const char *slash = strchr(c->type, '/'), *last = strrchr(c->type, '/'), *dot = strchr(c->type, '.');
+    char plain[96];
+    bool foxglove = strncmp(c->type, "foxglove", 8) == 0;
+    const char *name = last ? last + 1 : dot ? dot + 1 : c->type;
+    int head = slash ? (int)(slash - c->type) : 0;
+    snprintf(plain, sizeof plain, "%.*s/%s", foxglove ? 8 : head, c->type, name);
+    return panel_of(plain);
+}
+
+/* --- panels --- */
+
+struct layout {
+    json_t *configs;
+    char ids[PANELS_MAX][32];
+    const char *topics[PANELS_MAX]; /* what each shows */
+    unsigned n, images, plots, maps, logs;
+    json_t *drawn; /* topics of the 3D panel */
+    bool pictures; /* … and there are any, or frames */
+    const char *follow;
+};
+
+/* Several channels may bear one name: one of them is enough. False: another has it. */
+static bool add_panel(struct layout *l, const char *kind, const char *topic, json_t *config) {
+    bool there = l->n == PANELS_MAX;
+    for (unsigned i = 0; i < l->n; i++) {
+        there |= strcmp(l->topics[i], topic) == 0;
+    }
+    if (there) {
+        json_decref(config);
+        return false;
+    }
+    l->topics[l->n] = topic;
+    snprintf(l->ids[l->n], sizeof l->ids[l->n], "%s!reel%u", kind, l->n);
+    json_object_set_new(l->configs, l->ids[l->n], config);
+    l->n++;
+    return true;
+}
+
+/* How the viewer writes a topic in a path. */
+static void put_topic(FILE *f, const char *topic) {
+    bool plain = topic[0] == '/';
+    for (const char *p = topic; *p && plain; p++) {
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("_/-", *p);
+    }
+    fputs(plain ? "" : "\"", f);
+    for (const char *p = topic; *p; p++) {
+        fputs(!plain && strchr("\"\\", *p) ? "\\" : "", f);
+        fputc(*p, f);
+    }
+    fputs(plain ? "" : "\"", f);
+}
+
+struct lines {
+    json_t *paths;
+    const char *topic;
+    const char *unit; /* of the first: others of other units would press it flat */
+};
+
+/* Not what stamps and counts, not single places of matrices. */
+static bool is_line(const struct reel_field *field) {
+    const char *last = strrchr(field->path, '.');
+    last = last ? last + 1 : field->path;
+    bool place = false;
+    for (const char *p = field->path; *p; p++) {
+        place |= *p >= '0' && *p <= '9' && (p == field->path || p[-1] == '.');
+    }
+    return field->numeric && !place && strncmp(field->path, "header.", 7) != 0 && strcmp(last, "seq") != 0 && strcmp(last, "id") != 0 &&
+           strcmp(last, "sec") != 0 && strcmp(last, "nsec") != 0 && strcmp(field->type, "bool") != 0;
+}
+
+static bool take_field(void *context, const struct reel_field *field) {
+    struct lines *l = context;
+    char *text = NULL;
+    size_t size;
+    if (!is_line(field) || (l->unit && strcmp(l->unit, field->unit) != 0)) {
+        return true;
+    }
+    FILE *f = open_memstream(&text, &size);
+    if (!f) {
+        return false;
+    }
+    put_topic(f, l->topic);
+    fprintf(f, ".%s", field->path);
+    if (closed(f, &text)) {
+        l->unit = l->unit ? l->unit : field->unit;
+        json_array_append_new(l->paths, json_pack("{s:s, s:b, s:s}", "value", text, "enabled", 1, "timestampMethod", "receiveTime"));
+    }
+    free(text);
+    return json_array_size(l->paths) < LINES_MAX;
+}
+
+/* What viewers decode. */
+static bool is_read(const struct reel_channel *c) {
+    static const char *const encodings[] = {"json", "ros1", "cdr", "protobuf"};
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        if (strcmp(encodings[i], c->encoding) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the numbers that the channel's definition names, where no other panel shows it. */
+static void add_plot(struct layout *l, const struct reel_channel *c) {
+    struct reel_error err = {0};
+    bool wanted = l->plots < PLOTS_MAX && is_read(c) && panel_of_channel(c) == PANEL_NONE;
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = wanted ? reel_decoder_open(c, &err) : NULL;
+    struct lines lines = {.paths = json_array(), .topic = c->name};
+    if (decoder) {
+        reel_decoder_fields(decoder, take_field, &lines);
+    }
+    if (json_array_size(lines.paths) == 0) {
+        json_decref(lines.paths);
+        return;
+    }
+    l->plots += add_panel(l, "Plot", c->name, json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1, "showXAxisLabels", 1, "showYAxisLabels",
+                                   1, "xAxisVal", "timestamp", "legendDisplay", "floating"));
+}
+
+static void add_channel(struct layout *l, const struct reel_channel *c) {
+    enum panel panel = panel_of_channel(c);
+    if (panel == PANEL_3D) {
+        json_object_set_new(l->drawn, c->name, json_pack("{s:b}", "visible", 1));
+    }
+    l->pictures |= panel == PANEL_3D || panel == PANEL_FRAMES;
+    if (panel == PANEL_IMAGE && l->images < IMAGES_MAX) {
+        l->images += add_panel(l, "Image", c->name, json_pack("{s:{s:s}}", "imageMode", "imageTopic", c->name));
+    } else if (panel == PANEL_MAP && l->maps < 1) {
+        l->maps += add_panel(l, "map", c->name, json_pack("{s:s, s:s, s:[]}", "layer", "map", "followTopic", c->name, "disabledTopics"));
+    } else if (panel == PANEL_LOG && l->logs < 1) {
+        l->logs += add_panel(l, "RosOut", c->name, json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
+    }
+    if (strcmp(c->type, "reel.CarlaEgo") == 0) {
+        l->follow = "ego";
+    } else if (strcmp(c->type, "reel.NanoverEnergies") == 0) {
+        l->follow = "simulation";
+    }
+}
+
+static void add_scene(struct layout *l) {
+    bool small = l->follow && strcmp(l->follow, "simulation") == 0; /* nanometres */
+    json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance", small ? 8.0 : 40.0, "phi", 55.0,
+                               "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0, "targetOffset", 0.0, 0.0, 0.0, "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45,
+                               "near", small ? 0.05 : 0.5, "far", 5000);
+    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene", "transforms", "layers", "topics", l->drawn);
+    if (l->follow) {
+        json_object_set_new(config, "followTf", json_string(l->follow));
+    }
+    l->drawn = NULL;
+    json_object_set_new(l->configs, SCENE_ID, config);
+}
+
+/* Panels [at, end) under each other. */
+static json_t *stacked(const struct layout *l, unsigned at) {
+    if (at + 1 == l->n) {
+        return json_string(l->ids[at]);
+    }
+    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "column", "first", l->ids[at], "second", stacked(l, at + 1), "splitPercentage", 100.0 / (l->n - at));
+}
+
+/* The 3D panel to the left, the others to its right. */
+static json_t *arranged(const struct layout *l) {
+    if (!l->pictures || l->n == 0) {
+        return l->n > 0 ? stacked(l, 0) : json_string(SCENE_ID);
+    }
+    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "row", "first", SCENE_ID, "second", stacked(l, 0), "splitPercentage", 62.0);
+}
+
+static json_t *layout_of(const struct reel_stream *stream) {
+    struct layout l = {.configs = json_object(), .drawn = json_object()};
+    const char *shown = stream->n_channels > 0 ? stream->channels[0]->name : "";
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        add_channel(&l, stream->channels[i]);
+    }
+    for (uint32_t i = stream->n_channels; i-- > 0;) { /* those that the view has made come last, and are made to be plotted */
+        add_plot(&l, stream->channels[i]);
+        shown = is_read(stream->channels[i]) ? stream->channels[i]->name : shown;
+    }
+    if (l.pictures) {
+        add_scene(&l);
+    } else if (l.n == 0) {
+        add_panel(&l, "RawMessages", shown, json_pack("{s:s}", "topicPath", shown));
+    }
+    json_decref(l.drawn);
+    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed", 1.0, "layout", arranged(&l));
+}
+
+void api_layout(struct http_request *r) {
+    struct api_recording a;
+    struct reel_error err = {0};
+    if (!api_open(r, &a)) {
+        return;
+    }
+    struct reel_selection all = REEL_SELECT_ALL;
+    all.view = reel_view_named("foxglove", &err);
+    const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = all.view && mcap ? reel_writer_stream(mcap, &a.recording, 1, &all, &err) : NULL;
+    if (stream) {
+        http_reply_json(r, 200, layout_of(stream));
+    } else {
+        http_reply_error(r, &err);
+    }
+    api_recording_done(&a);
+}

@@ -1,0 +1,136 @@
+"""Recordings whose messages hold values, for the rows about decoding: a robot's ROS bag, a CARLA log, a NanoVer simulation. Rule: the same numbers make the
+same bytes, and each value takes the digits that a real one takes."""
+import io
+import random
+import struct
+import zipfile
+
+HEADER = '=' * 80 + '\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n'
+
+
+def parts(*definitions):
+    return ''.join('=' * 80 + '\nMSG: geometry_msgs/%s\n%s\n' % d for d in definitions)
+
+
+POINT, QUATERNION, VECTOR = ('Point', 'float64 x\nfloat64 y\nfloat64 z'), ('Quaternion', 'float64 x\nfloat64 y\nfloat64 z\nfloat64 w'), \
+    ('Vector3', 'float64 x\nfloat64 y\nfloat64 z')
+TYPES = {  # topic: (type, md5, definition)
+    '/odom': ('nav_msgs/Odometry', 'cd5e73d190d741a2f92e81eda573aca7',
+              'Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\ngeometry_msgs/TwistWithCovariance twist\n' + HEADER +
+              parts(('PoseWithCovariance', 'Pose pose\nfloat64[36] covariance'), ('Pose', 'Point position\nQuaternion orientation'), POINT, QUATERNION,
+                    ('TwistWithCovariance', 'Twist twist\nfloat64[36] covariance'), ('Twist', 'Vector3 linear\nVector3 angular'), VECTOR)),
+    '/tf': ('tf2_msgs/TFMessage', '94810edda583a504dfda3829e70d7eec',
+            'geometry_msgs/TransformStamped[] transforms\n' + parts(('TransformStamped', 'Header header\nstring child_frame_id\nTransform transform')) + HEADER +
+            parts(('Transform', 'Vector3 translation\nQuaternion rotation'), VECTOR, QUATERNION)),
+    '/scan': ('sensor_msgs/LaserScan', '90c7ef2dc6895d81024acba2ac42f369',
+              'Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\nfloat32 time_increment\nfloat32 scan_time\nfloat32 range_min\n'
+              'float32 range_max\nfloat32[] ranges\nfloat32[] intensities\n' + HEADER),
+}
+T0, TICK, BEAMS = 1_300_000_000, 0.02, 360  # seconds; the robot tells where it is at 50 Hz, and what it sees at 10 Hz
+
+
+def text(value):
+    return struct.pack('<I', len(value)) + value.encode()
+
+
+def field(name, value):
+    value = value.encode() if isinstance(value, str) else value
+    return struct.pack('<I', len(name) + 1 + len(value)) + name.encode() + b'=' + value
+
+
+def record(fields, data):
+    header = b''.join(field(k, fields[k]) for k in sorted(fields))
+    return struct.pack('<I', len(header)) + header + struct.pack('<I', len(data)) + data
+
+
+def stamped(seq, time, frame):
+    return struct.pack('<IQ', seq, time) + text(frame)
+
+
+def odometry(pick):
+    """What follows the header."""
+    numbers = [pick.uniform(-50, 50), pick.uniform(-50, 50), 0.0, 0.0, 0.0, pick.uniform(-1, 1), pick.uniform(-1, 1)]
+    covariance = [0.001 * (i // 7 + 1) if i % 7 == 0 else 0.0 for i in range(36)]
+    numbers += covariance + [pick.gauss(0, 1), 0.0, 0.0, 0.0, 0.0, pick.gauss(0, 1)] + covariance
+    return text('base_link') + struct.pack('<85d', *numbers)
+
+
+def transforms(seq, time, pick):
+    places = ('odom', 'base_link'), ('base_link', 'laser')
+    return struct.pack('<I', len(places)) + b''.join(
+        stamped(seq, time, a) + text(b) + struct.pack('<7d', *(pick.uniform(-5, 5) for _ in range(7))) for a, b in places)
+
+
+def scan(pick):
+    angles = struct.pack('<7f', -3.14159, 3.14159, 0.0174533, 0.0001, 0.1, 0.05, 30)
+    ranges, intensities = ([pick.uniform(0.05, 30) for _ in range(BEAMS)], [float(pick.randrange(256)) for _ in range(BEAMS)])
+    return angles + b''.join(struct.pack('<I%df' % BEAMS, BEAMS, *values) for values in (ranges, intensities))
+
+
+def robot_bag(path, size):
+    """A bag of version 1.2 without an index, of about `size` bytes; returns how many messages of each topic."""
+    pick, counts, tick = random.Random(1), dict.fromkeys(TYPES, 0), 0
+    odometries, scans = [odometry(pick) for _ in range(997)], [scan(pick) for _ in range(61)]
+    with open(path, 'wb', 1 << 20) as out:
+        out.write(b'#ROSRECORD V1.2\n')
+        for topic, (kind, md5, definition) in TYPES.items():
+            out.write(record({'op': b'\1', 'topic': topic, 'type': kind, 'md5': md5, 'def': definition}, b''))
+        heads = {topic: record({'op': b'\2', 'topic': topic, 'type': kind, 'md5': md5, 'sec': b'SSSS', 'nsec': b'NNNN'}, b'')[:-4]
+                 for topic, (kind, md5, _) in TYPES.items()}
+
+        def put(topic, sec, nsec, data):
+            head = heads[topic].replace(b'SSSS', struct.pack('<I', sec), 1).replace(b'NNNN', struct.pack('<I', nsec), 1)
+            out.write(head + struct.pack('<I', len(data)) + data)
+            counts[topic] += 1
+        while out.tell() < size:
+            sec, nsec = T0 + tick // 50, tick % 50 * 20_000_000
+            stamp = nsec << 32 | sec
+            put('/odom', sec, nsec, stamped(tick, stamp, 'odom') + odometries[tick % 997])
+            put('/tf', sec, nsec + 1000, transforms(tick, stamp, pick))
+            if tick % 5 == 0:
+                put('/scan', sec, nsec + 2000, stamped(tick // 5, stamp, 'laser') + scans[tick // 5 % 61])
+            tick += 1
+    return counts
+
+
+def carla_log(path, size, actors=150):
+    """A log of about `size` bytes in which all actors stand in every frame; returns how many frames."""
+    def short(value):
+        return struct.pack('<H', len(value)) + value.encode()
+
+    def packet(number, data):
+        return struct.pack('<BI', number, len(data)) + data
+    pick, frame = random.Random(2), 0
+    added = b''.join(struct.pack('<IB6fI', i, 1, *(pick.uniform(-1e4, 1e4) for _ in range(6)), i) + short('vehicle.tesla.model3') + struct.pack('<H', 0)
+                     for i in range(1, actors + 1))
+    places = [b''.join(struct.pack('<I6f', i, *(pick.uniform(-2e4, 2e4) for _ in range(3)), 0.0, 0.0, pick.uniform(-180, 180)) for i in range(1, actors + 1))
+              for _ in range(31)]
+    with open(path, 'wb', 1 << 20) as out:
+        out.write(struct.pack('<H', 1) + short('CARLA_RECORDER') + struct.pack('<q', T0) + short('Town05'))
+        while out.tell() < size:
+            out.write(packet(0, struct.pack('<Qdd', frame + 1, 0.05, frame * 0.05)))
+            out.write(packet(2, struct.pack('<H', 0 if frame else actors) + (b'' if frame else added)))
+            out.write(packet(6, struct.pack('<H', actors) + places[frame % 31]) + packet(1, b''))
+            frame += 1
+    return frame
+
+
+def simulation(path, size, atoms=1000):
+    """A NanoVer recording of about `size` bytes; returns how many frames."""
+    import msgpack
+    pick, body, index, frame = random.Random(3), io.BytesIO(), [], 0
+    moved = [struct.pack('<%df' % (3 * atoms), *(pick.uniform(-10, 10) for _ in range(3 * atoms))) for _ in range(31)]
+    while body.tell() < size:
+        values = {'frame.index': frame, 'particle.positions': moved[frame % 31], 'energy.potential': pick.uniform(-1e4, 0), 'energy.kinetic': pick.uniform(0, 1e4),
+                  'system.simulation.time': frame * 0.5}
+        if frame == 0:
+            values.update({'particle.count': atoms, 'particle.elements': bytes([6] * atoms)})
+        data = msgpack.packb({'frame': values})
+        index.append({'offset': body.tell(), 'length': len(data), 'metadata': {'types': ['frame'], 'frame.index': frame, 'timestamp': frame * 33_333}})
+        body.write(data)
+        frame += 1
+    with zipfile.ZipFile(path, 'w') as archive:
+        for name, data in (('messages.msgpack', body.getvalue()), ('index.msgpack', msgpack.packb(index))):
+            with archive.open(zipfile.ZipInfo(name), 'w', force_zip64=True) as member:
+                member.write(data)
+    return frame

@@ -1,0 +1,119 @@
+"""Grafana without a plugin of ours: the calls of the simPod JSON data source, and of SimpleJSON before it."""
+import json
+import os
+import struct
+
+from harness import Case
+from samples import SECOND, T0, bag, lab_messages, nanover, nanover_messages
+
+MESSAGES = sorted(lab_messages(20), key=lambda m: m.time)
+ODOM = [(m.time, struct.unpack('<3d', m.payload)) for m in MESSAGES if m.topic == '/odom']
+RANGE = {'from': '2010-06-02T23:12:36.000Z', 'to': '2010-06-02T23:12:38.000Z', 'raw': {'from': 'now-6h', 'to': 'now'}}
+FIELDS = ['/odom.x', '/odom.y', '/odom.z']
+
+
+class Grafana(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.mol = cls.server.added('mol.nanover.zip', nanover(nanover_messages()))
+        cls.lab = cls.server.added('grafana lab.bag', bag(MESSAGES))
+
+    def post(self, path, body=None, status=200):
+        content = b'' if body is None else json.dumps(body).encode()
+        answer = self.server.request('POST', '/grafana/' + path, content, {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, status, answer)
+        return answer.json() if status == 200 else answer
+
+    def query(self, *targets, status=200, **more):
+        return self.post('query?panelId=1', {'panelId': 1, 'range': RANGE, 'maxDataPoints': 500, 'targets': list(targets), **more}, status)
+
+    def test_connection(self):
+        for path in ('/grafana', '/grafana/', '/grafana?x=1'):
+            self.assertEqual(self.get(path).json()['name'], 'reel')
+
+    def test_numbers_of_the_range(self):
+        series, = self.query({'target': self.lab + ':/odom.x', 'refId': 'A'})
+        self.assertEqual((series['target'], series['refId']), ('grafana lab.bag /odom.x', 'A'))
+        want = [[v[0], t // 10**6] for t, v in ODOM if T0 + SECOND <= t < T0 + 3 * SECOND]
+        self.assertEqual((series['datapoints'], len(want)), (want, 100))
+
+    def test_several_targets_and_ways_to_draw(self):
+        a, b, c = self.query({'target': self.lab + ':/odom.x', 'refId': 'A'}, {'target': '', 'refId': 'X'}, {'target': 'gone:/x.y', 'hide': True},
+                             {'target': self.lab, 'refId': 'B', 'payload': {'field': ['/odom.y', '/odom.z'], 'agg': 'last'}}, maxDataPoints=10)
+        self.assertEqual([s['target'].split()[-1] for s in (a, b, c)], FIELDS)
+        self.assertTrue(all(2 <= len(s['datapoints']) <= 10 for s in (a, b, c)))
+        self.assertEqual(b['datapoints'][-1][0], max(v[1] for t, v in ODOM if t < T0 + 3 * SECOND))
+        mean, = self.query({'target': self.lab + ':/odom.x'}, maxDataPoints=2, adhocFilters=[{'key': 'agg', 'operator': '=', 'value': 'mean'}])
+        self.assertEqual([v for v, _ in mean['datapoints']], [74.5, 124.5])
+
+    def test_variables_come_as_regular_expressions(self):
+        plain, = self.query({'target': self.lab + ':/odom.x'})
+        escaped, = self.query({'target': self.lab + r':\/odom\.x'})
+        named, = self.query({'target': 'name:lab/grafana lab.bag:/odom.x'})
+        self.assertEqual(plain, escaped)
+        self.assertEqual(plain, named)
+
+    def test_a_clock_of_its_own_begins_with_the_panel(self):
+        hour = {'from': '2020-01-01T00:00:00Z', 'to': '2020-01-01T01:00:00Z'}
+        series, = self.query({'target': self.mol + ':/frame.frame.energy.potential'}, range=hour)
+        self.assertEqual(series['datapoints'][:2], [[0, 1577836800001], [-1, 1577836800034]])
+        whole, = self.query({'target': self.mol + ':/frame.frame.energy.potential'}, range={})
+        self.assertEqual(whole['datapoints'][1], [-1, 34])
+
+    def test_choosing(self):
+        metrics = self.post('metrics', {})
+        self.assertEqual({m['label']: m['value'] for m in metrics}, {'grafana lab.bag': self.lab, 'mol.nanover.zip': self.mol})
+        field, agg = metrics[0]['payloads']
+        self.assertEqual((field['name'], field['type'], agg['name']), ('field', 'multi-select', 'agg'))
+        self.assertEqual([o['value'] for o in agg['options']], ['minmax', 'mean', 'lttb', 'last'])
+        self.assertEqual([o['value'] for o in self.post('metric-payload-options', {'metric': self.lab, 'payload': {}, 'name': 'field'})], FIELDS)
+        self.assertEqual(self.post('metric-payload-options', {'metric': self.lab, 'payload': {}, 'name': 'other'}), [])
+        self.assertEqual(self.post('search', {'target': 'grafana'}), [{'text': 'grafana lab.bag ' + f, 'value': self.lab + ':' + f} for f in FIELDS])
+        self.assertEqual([o['value'] for o in self.post('search', {'target': self.lab + ':odom.z'})], [self.lab + ':/odom.z'])
+        self.assertIn(self.lab + ':/odom.x', [o['value'] for o in self.post('search')])
+
+    def test_variables(self):
+        self.assertEqual({v['__text']: v['__value'] for v in self.post('variable', {'payload': {'target': 'recordings'}, 'range': RANGE})},
+                         {'grafana lab.bag': self.lab, 'mol.nanover.zip': self.mol})
+        self.assertEqual([v['__text'] for v in self.post('variable', {'payload': {'q': 'mol'}})], ['mol.nanover.zip'])
+        self.assertEqual([v['__value'] for v in self.post('variable', {'payload': {'target': 'topics', 'recording': self.lab}})],
+                         ['/map', '/odom', '/robot/chatter', 'tick'])
+        of_odom = {'target': 'fields', 'recording': self.lab, 'topic': 'odom'}
+        self.assertEqual([v['__value'] for v in self.post('variable', {'payload': of_odom})], FIELDS)
+        self.assertProblem(self.post('variable', {'payload': {'target': 'fields'}}, 400), 400, 'recording')
+
+    def test_filters_and_annotations(self):
+        self.assertEqual(self.post('tag-keys'), [{'type': 'string', 'text': 'agg'}])
+        self.assertIn({'text': 'lttb'}, self.post('tag-values', {'key': 'agg'}))
+        self.assertEqual(self.post('annotations', {'annotation': {'name': 'x'}}), [])
+
+    def test_what_cannot_be(self):
+        for target, status, word in (({'target': 'gone:/odom.x'}, 404, 'no recording'), ({'target': self.lab}, 400, 'RECORDING'),
+                                     ({'target': self.lab + ':/none.x'}, 404, '/none.x'), ({'target': self.lab + ':/odom.w'}, 404, 'w'),
+                                     ({'target': self.lab, 'payload': {'field': 7}}, 400, '/topic.field'),
+                                     ({'target': self.lab + ':/odom.x', 'payload': {'agg': 'most'}}, 400, 'minmax')):
+            with self.subTest(str(target)):
+                self.assertProblem(self.query(target, status=status), status, word)
+        self.assertProblem(self.query(status=400, range={'from': 'soon'}), 400, 'range.from')
+        self.assertProblem(self.query({'target': self.lab, 'payload': {'field': ['/odom.x'] * 65}}, status=413), 413, '64')
+        for body, status in ((b'[1]', 400), (b'{', 400), (b'{"a":"' + b'x' * (1 << 20) + b'"}', 413)):
+            self.assertProblem(self.server.request('POST', '/grafana/query', body), status)
+
+    def test_the_dashboard_is_what_it_should_be(self):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'web', 'grafana-dashboard.json')) as f:
+            board = json.load(f)
+        self.assertEqual([i['pluginId'] for i in board['__inputs']], ['simpod-json-datasource'])
+        chosen = {'${recording}': self.lab, '${field}': '/odom.x'}
+
+        def filled(text):
+            for name, value in chosen.items():
+                text = text.replace(name, value)
+            return text
+        for variable in board['templating']['list']:
+            self.assertEqual(variable['query']['format'], 'json')
+            offered = [v['__value'] for v in self.post('variable', {'payload': json.loads(filled(variable['query']['query'])), 'range': RANGE})]
+            self.assertIn(chosen['${%s}' % variable['name']], offered)
+        for panel in board['panels']:
+            targets = [{'refId': t['refId'], 'target': filled(t['target']), 'payload': json.loads(filled(t['payload']))} for t in panel['targets']]
+            self.assertTrue(self.query(*targets)[0]['datapoints'], panel['title'])

@@ -1,0 +1,134 @@
+// Reads an MCAP file made with view=foxglove by the independent library @mcap/core and prints what is in it as JSON. Every message of a jsonschema channel must
+// hold against the schema in the file and, where the schema is one of Foxglove's, against the schema they publish (ajv for both); the schemas in the file must
+// be such as viewers read; every frame that something stands in must hang in one tree. Exit code 1 with a line on stderr otherwise.
+//   node foxglove_check.mjs FILE [TOPIC…]      with topics: their messages too
+import { open } from "node:fs/promises";
+import * as published from "@foxglove/schemas/jsonschema.js";
+import { McapIndexedReader } from "@mcap/core";
+import Ajv from "ajv";
+
+const ajv = new Ajv({ strict: false });
+
+class FileReadable {
+  constructor(handle) {
+    this.handle = handle;
+  }
+  async size() {
+    return BigInt((await this.handle.stat()).size);
+  }
+  async read(offset, size) {
+    const buffer = new Uint8Array(Number(size));
+    await this.handle.read(buffer, 0, buffer.length, Number(offset));
+    return buffer;
+  }
+}
+
+function demand(good, text) {
+  if (!good) {
+    throw new Error(text);
+  }
+}
+
+// What open viewers' own reader of JSON Schema takes; a channel with anything else disappears there.
+function checkReadable(schema, place) {
+  demand(typeof schema.type === "string", `${place}: no single type`);
+  for (const word of ["$ref", "anyOf", "allOf", "oneOf"]) {
+    demand(schema[word] === undefined, `${place}: has ${word}`);
+  }
+  if (schema.type === "object") {
+    for (const [name, member] of Object.entries(schema.properties ?? {})) {
+      checkReadable(member, `${place}.${name}`);
+    }
+  } else if (schema.type === "array") {
+    demand(schema.items?.type !== undefined && schema.items.type !== "array", `${place}: a list of lists, or of nobody knows what`);
+    checkReadable(schema.items, `${place}[]`);
+  }
+}
+
+function validators(schema) {
+  const own = JSON.parse(new TextDecoder().decode(schema.data));
+  demand(own.type === "object", `${schema.name}: its schema is no object`);
+  checkReadable(own, schema.name);
+  const list = [ajv.compile(own)];
+  if (schema.name.startsWith("foxglove.")) {
+    const theirs = published[schema.name.slice("foxglove.".length)];
+    demand(theirs, `${schema.name} is not published`);
+    list.push(ajv.compile(theirs));
+  }
+  return list;
+}
+
+class Frames {
+  parent = new Map();
+  used = new Set();
+  take(name, message) {
+    for (const t of message.transforms ?? []) {
+      demand(t.child_frame_id !== "" && t.parent_frame_id !== t.child_frame_id, `frame ${t.child_frame_id} is its own parent`);
+      this.parent.set(t.child_frame_id, t.parent_frame_id);
+      const r = t.rotation;
+      demand(Math.abs(Math.hypot(r.x, r.y, r.z, r.w) - 1) < 1e-4, `frame ${t.child_frame_id}: its turn is none`);
+    }
+    for (const e of message.entities ?? []) {
+      this.used.add(e.frame_id);
+    }
+    if (typeof message.frame_id === "string") {
+      this.used.add(message.frame_id);
+    }
+  }
+  root(frame) {
+    for (let steps = 0; this.parent.has(frame); steps++) {
+      demand(steps < 1000, `frames go round at ${frame}`);
+      frame = this.parent.get(frame);
+    }
+    return frame;
+  }
+  roots() {
+    return [...new Set([...this.parent.keys(), ...this.used].map((f) => this.root(f)))].sort();
+  }
+}
+
+async function main(path, wanted) {
+  const handle = await open(path);
+  try {
+    const reader = await McapIndexedReader.Initialize({ readable: new FileReadable(handle), decompressHandlers: {} });
+    const checks = new Map();
+    const topics = {};
+    const messages = {};
+    const frames = new Frames();
+    for (const schema of reader.schemasById.values()) {
+      if (schema.encoding === "jsonschema" && /^(foxglove|reel)\./.test(schema.name)) {
+        checks.set(schema.id, validators(schema));
+      }
+    }
+    for (const c of reader.channelsById.values()) {
+      topics[c.topic] = { schema: reader.schemasById.get(c.schemaId)?.name ?? null, encoding: c.messageEncoding, count: 0 };
+    }
+    for await (const m of reader.readMessages({ validateCrcs: true })) {
+      const channel = reader.channelsById.get(m.channelId);
+      topics[channel.topic].count++;
+      if (!checks.has(channel.schemaId)) {
+        continue;
+      }
+      const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(m.data));
+      for (const check of checks.get(channel.schemaId)) {
+        demand(check(value), `${channel.topic} at ${m.logTime}: ${JSON.stringify(check.errors?.[0])}`);
+      }
+      frames.take(channel.topic, value);
+      if (wanted.includes(channel.topic)) {
+        (messages[channel.topic] ??= []).push({ time: String(m.logTime), value });
+      }
+    }
+    process.stdout.write(JSON.stringify({ topics, roots: frames.roots(), frames: [...frames.parent.keys()].sort(), messages }) + "\n");
+  } finally {
+    await handle.close();
+  }
+}
+
+if (process.argv.length < 3) {
+  process.stderr.write("usage: node foxglove_check.mjs FILE [TOPIC…]\n");
+  process.exit(2);
+}
+main(process.argv[2], process.argv.slice(3)).catch((error) => {
+  process.stderr.write(`${process.argv[2]}: ${error.message}\n`);
+  process.exit(1);
+});
