@@ -5,9 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "api/made.h"
+#include "catalog/db.h"
+#include "http/line.h"
+#include "changes/webhooks.h"
+#include "ingest/import.h"
 #include "ingest/ingest.h"
+#include "ingest/manifests.h"
 #include "ingest/recordings.h"
+#include "ingest/sessions.h"
+#include "ingest/watch.h"
+#include "store/reference.h"
+#include "store/roots.h"
+#include "upkeep/rebuild.h"
+#include "upkeep/retention.h"
+
+enum { LINE_BYTES = 2048 };
+static const int64_t MANIFESTS_WAIT_NS = 5000000000;
 
 static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     char path[PATH_MAX];
@@ -19,16 +34,29 @@ static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     return catalog_open(path, err);
 }
 
-bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
-    *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
-    bool ok = (app->store = store_open(config->data, err)) && (app->catalog = open_catalog(config->data, err)) &&
-              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
-              (app->recordings = recordings_new(app, err)) && (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
-              ingest_resume(app, err);
-    if (!ok) {
-        app_close(app);
+/* A catalog that is lost, or older than its store: nothing may be swept before what the manifests know is back in it. */
+static bool take_back(struct app *app, struct reel_error *err) {
+    uint64_t n = 0;
+    bool good = rebuild_if_lost(app, &n, err);
+    if (n > 0) {
+        fprintf(stderr, "reel: %llu recordings are in the catalog again, from their manifests\n", (unsigned long long)n);
     }
-    return ok;
+    return good;
+}
+
+/* Where files may be taken in from: the roots, and what is watched. */
+static bool open_roots(struct app *app, struct reel_error *err) {
+    const char *const *watch = app->config.watches;
+    bool good = (app->roots = roots_open(app->config.import_roots, err));
+    for (; good && watch && *watch; watch++) {
+        const char *collection;
+        AUTO_MEM char *folder = watch_folder(*watch, &collection);
+        good = folder ? roots_add(app->roots, folder, err) : reel_fail_memory(err);
+    }
+    if (good) {
+        store_set_roots(app->store, app->roots);
+    }
+    return good;
 }
 
 static void write_line(void *context, const char *line) {
@@ -36,8 +64,56 @@ static void write_line(void *context, const char *line) {
     fprintf(stderr, "%s\n", line);
 }
 
+static void job_ended(void *context, const struct job_view *view) {
+    struct app *app = context;
+    char line[LINE_BYTES], when[REEL_TIME_TEXT];
+    job_figures_count(&app->job_figures, view);
+    if (!app->logs) {
+        return;
+    }
+    reel_time_rfc3339(view->ended_ns, when);
+    const struct line_field fields[] = {{.key = "ts", .text = when},
+                                        {.key = "job", .text = view->id},
+                                        {.key = "kind", .text = view->kind},
+                                        {.key = "subject", .text = view->subject},
+                                        {.key = "state", .text = job_state_name(view->state)},
+                                        {.key = "ms", .number = (view->ended_ns - view->created_ns) / 1000000},
+                                        {.key = "error", .text = view->state == JOB_DONE ? "" : view->error.text}};
+    line_write(app->config.log_json, fields, sizeof fields / sizeof *fields, line, sizeof line);
+    write_line(NULL, line);
+}
+
+static bool watch_jobs(struct app *app) {
+    const struct jobs_watch watch = {.ended = job_ended, .context = app};
+    jobs_watch(app->jobs, &watch);
+    return true;
+}
+
+bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
+    *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
+    bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) && take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
+              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) && watch_jobs(app) &&
+              (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) && (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
+              (app->imports = imports_open(app, config->scan_threads, err)) && ingest_resume(app, err);
+    if (!ok) {
+        app_close(app);
+    }
+    return ok;
+}
+
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
+    app->logs = true;
     const struct app_config *c = &app->config;
+    const struct access_options doors = {.data = c->data,
+                                         .catalog = app->catalog,
+                                         .insecure_open = c->insecure_open,
+                                         .metrics_open = c->metrics_open,
+                                         .trusted = c->trusted_proxies,
+                                         .user_header = c->proxy_user_header,
+                                         .role = c->proxy_role};
+    if (!(app->access = access_open(&doors, err))) {
+        return false;
+    }
     struct http_options options = {
         .listen = c->listen,
         .routes = routes,
@@ -48,21 +124,45 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .idle_timeout_s = c->idle_timeout_s,
         .body_min_rate = c->body_min_rate,
         .log = write_line,
+        .log_json = c->log_json,
+        .spent_ns = db_spent_ns,
+        .everywhere = access_params,
+        .authorize = access_authorize,
+        .finished = access_finished,
         .app = app,
     };
     app->http = http_server_start(&options, err);
-    return app->http;
+    return app->http && import_resume(app, err) && watches_start(app, &app->watches, err) &&
+           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) && (app->daily = retention_daily_start(app, err));
 }
 
 void app_close(struct app *app) {
+    feed_stop(app->feed); /* before the drain: streams of changes end by themselves */
     if (app->http) {
         http_server_stop(app->http, app->config.drain_s);
     }
+    access_close(app->access);
+    retention_daily_stop(app->daily);
+    webhooks_stop(app->webhooks);
+    watches_stop(app->watches);
+    imports_stop(app->imports);
+    sessions_close(app->sessions);
     jobs_close(app->jobs); /* before what they work on */
+    watches_free(app->watches);
+    imports_free(app->imports);
+    if (app->catalog && app->store) {
+        struct reel_error ignored;
+        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* what is left is written at the next start */
+        if (app->swept) {
+            rebuild_stopped(app);
+        }
+    }
+    feed_free(app->feed); /* nobody waits or writes any more */
     made_free(app->made);
     recordings_free(app->recordings);
     reel_cache_free(app->cache);
     catalog_close(app->catalog);
     store_close(app->store);
+    roots_close(app->roots);
     *app = (struct app){0};
 }

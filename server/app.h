@@ -6,30 +6,64 @@
 #include "http/http.h"
 #include "reel/write.h"
 #include "store/store.h"
+#include "upkeep/figures.h"
 
+struct access;
+struct feed;
+struct imports;
 struct jobs;
 struct made;
 struct recordings;
+struct retention_daily;
+struct roots;
+struct sessions;
+struct watches;
+struct webhooks;
 
 struct app_config {
     const char *data, *listen;
+    const char *backup_dir; /* where POST /admin/backup puts backups; NULL: nowhere */
+    bool log_json;          /* lines of the log as JSON objects, else as logfmt */
     const char *viewer; /* a viewer's address, for links; NULL: none */
     const char *const *hosts, *const *origins;
+    bool insecure_open, metrics_open;         /* access/access.h: who may come in */
+    const char *const *trusted_proxies;
+    const char *proxy_user_header, *proxy_role;
     uint64_t cache_bytes, derived_bytes, upload_max_bytes;
     unsigned header_timeout_s, idle_timeout_s, drain_s, connections_max, scan_threads;
+    const char *const *import_roots, *const *watches; /* store/roots.h; ingest/watch.h: "DIR=COLLECTION" */
+    int watch_mode;                                   /* enum import_mode */
+    unsigned still_s, rescan_s, watch_folders;
+    unsigned upload_expiry_s; /* an upload that is not gone on with for so long is swept */
     uint64_t body_min_rate;
+    unsigned trash_days;            /* what has been in the trash for so long is purged; 0: never */
+    bool webhook_private;           /* webhooks may lead to private addresses, and be plain HTTP */
 };
 
 struct app {
     struct app_config config;
+    struct roots *roots;           /* store/roots.h: whose files may be taken in */
     struct store *store;
     struct catalog *catalog;
+    struct feed *feed;             /* changes/feed.h */
+    struct webhooks *webhooks;     /* changes/webhooks.h; while it serves */
+    struct retention_daily *daily; /* upkeep/retention.h; while it serves */
     struct jobs *jobs;             /* ingest/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: opened recordings, kept while used, least recently used go */
+    struct sessions *sessions;     /* ingest/sessions.h: uploads under way */
+    struct imports *imports;       /* ingest/import.h */
+    struct watches *watches;       /* ingest/watch.h; while it serves */
     struct made *made;             /* api/made.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
+    struct access *access;         /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
+    struct job_figures job_figures; /* upkeep/figures.h */
+    _Atomic bool logs; /* it serves: what happens is told on stderr */
+    _Atomic bool swept; /* the look at what the last server left has come to its end */
+    _Atomic bool backs_up, scrubs;  /* upkeep/: one at a time */
+    _Atomic bool retains;          /* upkeep/retention.h: a run is under way */
+    _Atomic bool manifests_queued; /* ingest/manifests.h: a job that writes them waits already */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

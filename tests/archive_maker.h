@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 struct zip_maker {
     struct grow file, directory;

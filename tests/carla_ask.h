@@ -2,7 +2,7 @@
 #ifndef TESTS_CARLA_ASK_H
 #define TESTS_CARLA_ASK_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/carla.h"
 
 #include <stdio.h>

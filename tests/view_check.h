@@ -53,7 +53,9 @@ static inline void view_run(struct view_list *l, struct reel_stream *s) {
             fail_msg("%s", err.text);
         }
         assert_int_equal(payload.size, m.size);
-        l->items = realloc(l->items, (l->count + 1) * sizeof *l->items);
+        if ((l->count & (l->count - 1)) == 0) { /* 0, 1, 2, 4, …: room for as many again */
+            l->items = realloc(l->items, (l->count > 0 ? 2 * l->count : 1) * sizeof *l->items);
+        }
         struct view_seen *seen = &l->items[l->count++];
         *seen = (struct view_seen){.m = m, .topic = s->channels[m.channel]->name, .data = calloc(1, payload.size + 1)};
         if (payload.size > 0) {

@@ -2,7 +2,7 @@
  * large to share a block gets its own, put behind the first. */
 #include "core/arena.h"
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 
 #include <stdalign.h>
 #include <stdlib.h>

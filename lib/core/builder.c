@@ -200,6 +200,15 @@ static int compare_entries(const void *a, const void *b) {
     return pack_key_compare(&x, &y);
 }
 
+static uint64_t longest_gap(const struct reel_entry *entries, uint32_t count) {
+    uint64_t gap = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t between = (uint64_t)entries[i].time_ns - (uint64_t)entries[i - 1].time_ns;
+        gap = between > gap ? between : gap;
+    }
+    return gap;
+}
+
 bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err) {
     struct pack_model *m = &b->model;
     if (!GROW_ARRAY(m->segments, m->n_segments, m->cap_segments)) {
@@ -210,6 +219,7 @@ bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entrie
                                                          .count = count,
                                                          .first = pack_key_of(&entries[0]),
                                                          .last = pack_key_of(&entries[count - 1]),
+                                                         .gap = longest_gap(entries, count),
                                                          .offset = b->pos,
                                                          .size = (uint32_t)size,
                                                          .crc = pack_crc(b->scratch, size)};

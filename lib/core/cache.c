@@ -8,7 +8,7 @@ enum { BUCKETS = 1024 };
 
 struct reel_cache {
     pthread_mutex_t lock;
-    uint64_t budget, used;
+    uint64_t budget, used, found, missed;
     struct cache_block *buckets[BUCKETS];
     struct cache_block *oldest, *newest;
 };
@@ -74,9 +74,17 @@ static struct cache_block *find_locked(struct reel_cache *c, uint64_t recording,
     return NULL;
 }
 
+void reel_cache_looks(struct reel_cache *c, uint64_t *found, uint64_t *missed) {
+    pthread_mutex_lock(&c->lock);
+    *found = c->found;
+    *missed = c->missed;
+    pthread_mutex_unlock(&c->lock);
+}
+
 struct cache_block *cache_find(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
     pthread_mutex_lock(&c->lock);
     struct cache_block *b = find_locked(c, recording, chunk);
+    *(b ? &c->found : &c->missed) += 1;
     pthread_mutex_unlock(&c->lock);
     return b;
 }

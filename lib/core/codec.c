@@ -440,10 +440,14 @@ bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint6
     return decoder_spool(&d, err) && decoder_exact(&d, err);
 }
 
-bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw,
-                   struct reel_error *err) {
+bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t max,
+                        uint64_t *raw, struct reel_error *err) {
     struct decoder d;
-    if (!decoder_init(&d, codec, source, offset, stored, max, err) || !decoder_spool(&d, err)) {
+    if (!decoder_init(&d, codec, source, offset, stored, max, err)) {
+        return false;
+    }
+    d.fd = fd;
+    if (!decoder_spool(&d, err)) {
         return false;
     }
     if (d.made > max) {
@@ -452,4 +456,22 @@ bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t o
     }
     *raw = d.made;
     return true;
+}
+
+bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw,
+                   struct reel_error *err) {
+    return codec_unpack_to_fd(codec, source, offset, stored, -1, max, raw, err);
+}
+
+size_t codec_peek(enum reel_codec codec, struct bytes head, uint8_t *out, size_t room) {
+    struct decoder d;
+    struct reel_error ignored;
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(head, NULL, &ignored);
+    if (!source || !decoder_init(&d, codec, source, 0, head.size, room, &ignored)) {
+        return 0;
+    }
+    d.out = out;
+    d.out_size = room;
+    decoder_decode(&d, &ignored); /* it need not be whole */
+    return d.made < room ? (size_t)d.made : room;
 }

@@ -1,9 +1,12 @@
 /* Compression of one run of bytes in memory. Its one rule: the same bytes always give the same bytes, so that a writer may compress while
- * it plans, keep only the size, and compress again when it renders. */
+ * it plans, keep only the size, and compress again when it renders; by another version of a library they may be others, which
+ * codec_encode_version() tells. */
 #include "core/codec.h"
 
 #include <bzlib.h>
+#include <lz4.h>
 #include <lz4frame.h>
+#include <stdio.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -103,4 +106,10 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
     }
     out->size = before + made;
     return true;
+}
+
+uint32_t codec_encode_version(void) {
+    char text[256];
+    int size = snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(), ZSTD_versionNumber());
+    return (uint32_t)crc32(0, (const Bytef *)text, size > 0 && (size_t)size < sizeof text ? (uInt)size : (uInt)sizeof text);
 }

@@ -3,7 +3,7 @@
 #define REEL_CORE_FRONT_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/iterate.h"
 
 struct reel_front {

@@ -76,6 +76,25 @@ static bool sort_out(struct reel_index *index, struct reel_error *err) {
     return true;
 }
 
+/* The longest time without a message, of a channel whose segments follow each other. */
+static void find_gap(struct reel_index *index, size_t channel) {
+    const struct pack_model *m = &index->model;
+    struct reel_channel_stats *s = &index->model.stats[channel];
+    size_t from = index->first_segment[channel], end = index->first_segment[channel + 1];
+    s->knows_gap = end > from;
+    s->max_gap_ns = 0;
+    for (size_t i = from; i < end; i++) {
+        const struct pack_segment *segment = &m->segments[i];
+        uint64_t between = i > from ? (uint64_t)segment->first.time_ns - (uint64_t)segment[-1].last.time_ns : 0;
+        if (i > from && segment->first.time_ns < segment[-1].last.time_ns) {
+            s->knows_gap = false;
+            return;
+        }
+        s->max_gap_ns = between > s->max_gap_ns ? between : s->max_gap_ns;
+        s->max_gap_ns = segment->gap > s->max_gap_ns ? segment->gap : s->max_gap_ns;
+    }
+}
+
 static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     struct reel_index_info *info = &index->info;
@@ -96,6 +115,7 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     info->n_findings_total = m->findings_total;
     for (size_t i = 0; i < m->n_channels; i++) {
         const struct reel_channel_stats *s = &m->stats[i];
+        find_gap(index, i);
         if (s->count > 0) {
             info->start_ns = info->messages == 0 || s->first_ns < info->start_ns ? s->first_ns : info->start_ns;
             info->end_ns = info->messages == 0 || s->last_ns > info->end_ns ? s->last_ns : info->end_ns;

@@ -2,10 +2,12 @@
  * name in every cut of a merge. A topic's leading slash does not count. */
 #include "core/naming.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
+#include "reel/utf8.h"
 
 struct named {
     const char *name;
@@ -124,4 +126,103 @@ const struct reel_channel *naming_apply(const struct naming *n, struct arena *ar
     copy->topics = topics;
     copy->name = prefixed(arena, prefix, c->name);
     return copy->name ? copy : NULL;
+}
+
+/* ---- one name each */
+
+enum { NUMBER_ROOM = 11 }; /* "#4294967295" */
+
+struct unique { /* a name that somebody has, or that others are numbered by */
+    const char *name;
+    uint32_t number; /* of the last one numbered by it */
+    bool own, taken; /* a channel's whole name; given to one */
+};
+
+struct uniques {
+    struct arena *arena;
+    void *tree;
+};
+static void free_nothing(void *node) {
+    (void)node;
+}
+static inline void reel_auto_uniques_done(struct uniques *u) {
+    tdestroy(u->tree, free_nothing);
+}
+
+static int compare_unique(const void *a, const void *b) {
+    return strcmp(((const struct unique *)a)->name, ((const struct unique *)b)->name);
+}
+
+/* Made when it is not there; NULL: no memory. */
+static struct unique *unique_of(struct uniques *u, const char *name) {
+    const struct unique key = {.name = name};
+    struct unique **at = tfind(&key, &u->tree, compare_unique);
+    if (at) {
+        return *at;
+    }
+    struct unique *made = arena_alloc(u->arena, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    *made = (struct unique){.name = name, .number = 1};
+    return tsearch(made, &u->tree, compare_unique) ? made : NULL;
+}
+
+size_t naming_cut(const char *name, size_t max) {
+    size_t size = strlen(name), at = 0;
+    while (at < size && size > max) {
+        size_t n = utf8_length((const uint8_t *)name + at, size - at);
+        n = n ? n : 1;
+        if (at + n > max) {
+            return at;
+        }
+        at += n;
+    }
+    return size;
+}
+
+static const char *cut(struct uniques *u, const char *name, size_t max) {
+    size_t size = naming_cut(name, max);
+    char *text = name[size] ? arena_alloc(u->arena, size + 1) : NULL;
+    return !name[size] ? name : text ? memcpy(text, name, size) : NULL;
+}
+
+/* "/scan#2": the next that nobody has. Each of those met on the way is met once. */
+static const char *numbered(struct uniques *u, const char *name, size_t max) {
+    const char *base = cut(u, name, max - NUMBER_ROOM);
+    struct unique *counter = base ? unique_of(u, base) : NULL;
+    size_t room = base ? strlen(base) + NUMBER_ROOM + 1 : 0;
+    char *text = counter ? arena_alloc(u->arena, room) : NULL;
+    while (text) {
+        snprintf(text, room, "%s#%u", base, ++counter->number);
+        struct unique *other = unique_of(u, text);
+        if (!other || (!other->own && !other->taken)) {
+            return other ? (other->taken = true, text) : NULL;
+        }
+    }
+    return NULL;
+}
+
+bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t max, const char **names, struct reel_error *err) {
+    AUTO(uniques_done) struct uniques u = {.arena = arena};
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        const char *name = stream->channels[i]->name;
+        struct unique *own = strlen(name) <= max ? unique_of(&u, name) : NULL;
+        if (own) {
+            own->own = true;
+        } else if (strlen(name) <= max) {
+            return reel_fail_memory(err);
+        }
+    }
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        const char *name = stream->channels[i]->name, *kept = cut(&u, name, max);
+        struct unique *own = kept ? unique_of(&u, kept) : NULL;
+        bool first = own && !own->taken && (kept == name || !own->own);
+        names[i] = first ? kept : own ? numbered(&u, kept, max) : NULL;
+        if (!names[i]) {
+            return reel_fail_memory(err);
+        }
+        own->taken |= first;
+    }
+    return true;
 }

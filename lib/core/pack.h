@@ -21,7 +21,7 @@
 #include "reel/model.h"
 
 enum {
-    PACK_VERSION = 2,
+    PACK_VERSION = 3,
     PACK_HEADER_BYTES = 16,
     PACK_FOOTER_BYTES = 32,
     PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS,
@@ -52,6 +52,7 @@ static inline int pack_key_compare(const struct pack_key *a, const struct pack_k
 struct pack_segment {
     uint32_t channel, count;
     struct pack_key first, last;
+    uint64_t gap;    /* the longest time between two of its entries that follow each other */
     uint64_t offset; /* in the pack */
     uint32_t size, crc;
 };

@@ -188,6 +188,7 @@ void pack_model_write(const struct pack_model *m, struct grow *g) {
         grow_u32(g, s->count);
         put_key(g, &s->first);
         put_key(g, &s->last);
+        grow_u64(g, s->gap);
         grow_u64(g, s->offset);
         grow_u32(g, s->size);
         grow_u32(g, s->crc);
@@ -326,7 +327,7 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
         s->crc = cursor_u32le(c);
         c->failed |= s->count == 0 || s->count > REEL_SEGMENT_ENTRIES || s->size > PACK_BOUND(s->count, PACK_CHUNK_COLUMNS);
     }
-    m->n_segments = get_count(c, 64);
+    m->n_segments = get_count(c, 72);
     m->segments = get_array(c, &m->arena, (uint32_t)m->n_segments, sizeof *m->segments);
     for (size_t i = 0; i < m->n_segments && !c->failed; i++) {
         struct pack_segment *s = &m->segments[i];
@@ -334,6 +335,7 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
         s->count = cursor_u32le(c);
         get_key(c, &s->first);
         get_key(c, &s->last);
+        s->gap = cursor_u64le(c);
         s->offset = cursor_u64le(c);
         s->size = cursor_u32le(c);
         s->crc = cursor_u32le(c);

@@ -3,7 +3,7 @@
 #define REEL_CORE_PACK_MODEL_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/pack.h"
 #include "reel/index.h"
 

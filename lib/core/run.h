@@ -3,7 +3,7 @@
 #define REEL_CORE_RUN_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/write.h"
 
 struct tail_part {

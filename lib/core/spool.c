@@ -38,14 +38,28 @@ struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, s
     return &m->source;
 }
 
-static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
+static int open_unlinked(struct reel_error *err) {
     const char *folder = getenv("TMPDIR");
-    AUTO_FD int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0) {
         reel_fail_errno(err, "could not make a temporary file");
+    }
+    return fd;
+}
+
+static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
+    AUTO_FD int fd = open_unlinked(err);
+    if (fd < 0 || !codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
         return NULL;
     }
-    if (!codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
+    int taken = fd;
+    fd = -1;
+    return reel_source_from_fd(taken, part->name, err);
+}
+
+struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err) {
+    AUTO_FD int fd = open_unlinked(err);
+    if (fd < 0 || !codec_unpack_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, max, &chunk->raw, err)) {
         return NULL;
     }
     int taken = fd;

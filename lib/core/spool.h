@@ -12,6 +12,9 @@ struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, s
  * temporary file. */
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err);
 
+/* The raw bytes of a chunk whose raw size nobody tells, at most `max`, decoded once to an unlinked temporary file; sets chunk->raw. */
+struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err);
+
 /* spool_memory up to REEL_CHUNK_MEMORY_MAX, spool_file above; a plain chunk is a slice of `part`. */
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err);
 

@@ -1,4 +1,5 @@
 /* A stream as a target takes it: opened, then through the view that is asked for, then through the writer's own. */
+#include "core/codec.h"
 #include "reel/view.h"
 #include "reel/write.h"
 
@@ -12,5 +13,9 @@ struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct 
     if (stream && q.view) {
         stream = q.view->open(stream, recordings, n_recordings, &q, err);
     }
-    return stream && writer->view ? writer->view(stream, err) : stream;
+    stream = stream && writer->view ? writer->view(stream, err) : stream;
+    if (stream && (writer->needs & REEL_COMPRESSES)) {
+        stream->view_version ^= codec_encode_version();
+    }
+    return stream;
 }

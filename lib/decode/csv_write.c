@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 #include "decode/json_out.h"
 #include "decode/rows.h"
 #include "formats/formats.h"

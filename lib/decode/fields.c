@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 struct slot {
     char *path;     /* NULL: free */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 #include "decode/shortest.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)

@@ -3,7 +3,7 @@
 #ifndef REEL_DECODE_JSON_OUT_H
 #define REEL_DECODE_JSON_OUT_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/decode.h"
 
 enum { JSON_DEPTH_MAX = 160 }; /* above that of every decoder */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/limits.h"
 
 /* ---- parts */

@@ -3,7 +3,7 @@
  * has a head of five bytes that is filled in then. */
 #include <string.h>
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 #include "decode/json_out.h"
 #include "decode/rows.h"
 #include "formats/formats.h"

@@ -2,7 +2,7 @@
  * definitions may refer to each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a ceiling. */
 #include "decode/protobuf.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/limits.h"
 
 enum { /* fields of descriptor.proto */

@@ -3,7 +3,7 @@
 #ifndef REEL_DECODE_ROWS_H
 #define REEL_DECODE_ROWS_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "decode/fields.h"
 #include "reel/write.h"
 

@@ -4,7 +4,7 @@
 #ifndef REEL_DECODE_RSB_H
 #define REEL_DECODE_RSB_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/decode.h"
 
 /* ---- fundamental types, by wire schema */

@@ -1,6 +1,6 @@
 /* Protobuf told by field number, for messages whose definition is not known. Rule: what bytes mean is guessed by looks alone, so the same bytes are
  * always told the same way, and no guess is an error. */
-#include "core/utf8.h"
+#include "reel/utf8.h"
 #include "decode/rsb.h"
 #include "formats/proto.h"
 

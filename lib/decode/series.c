@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/stream.h"
 #include "decode/fields.h"
 #include "decode/series_own.h"
@@ -134,7 +134,7 @@ struct reading {
     struct field_set *path;
     struct field_picker picker;
     struct catch catch;
-    uint64_t decoded; /* payloads that were */
+    uint64_t decoded, caught; /* payloads that were, and that had the number */
 };
 
 static void reel_auto_reading_done(struct reading *r) {
@@ -195,7 +195,32 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
     r->catch.caught = false;
     field_picker_start(&r->picker);
     r->decoded += reel_decode(decoder, payload, &r->picker.visitor, NULL) || r->picker.done;
+    r->caught += r->catch.caught;
     return !r->catch.caught || isnan(r->catch.value) || add(c, m->time_ns, r->catch.value, err);
+}
+
+/* The field, or the list that it is in, is one that the topic has. */
+struct asked {
+    const char *path;
+    bool there;
+};
+static bool is_asked(void *context, const struct reel_field *f) {
+    struct asked *a = context;
+    size_t size = strlen(f->path);
+    bool same = strncmp(f->path, a->path, size) == 0;
+    a->there = same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
+    return !a->there;
+}
+
+/* None of the messages read has the number: whether others may, as messages of one topic need not all tell the same. */
+static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    struct asked a = {.path = path};
+    struct reel_error err = {0};
+    if (start_ns > info->start_ns || end_ns <= info->end_ns) {
+        reel_topic_fields(recording, topic, is_asked, &a, &err);
+    }
+    return a.there;
 }
 
 struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
@@ -226,7 +251,7 @@ struct reel_column *reel_column_new(struct reel_recording *recording, const char
     if (step == REEL_STEP_ERROR) {
         return NULL;
     }
-    if (c->count == 0 && r.decoded > 0) {
+    if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns)) {
         reel_fail(err, REEL_NOT_FOUND, "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic, path);
         return NULL;
     }

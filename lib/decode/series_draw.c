@@ -40,15 +40,17 @@ static void put_two(struct drawing *d, struct reel_point a, struct reel_point b)
     }
 }
 
-/* Which of n equal parts of the interval that has points a run begins in. */
+/* How long the interval is that has points: up to 2^64. */
+static unsigned __int128 span_of(const struct drawing *d) {
+    return (unsigned __int128)((uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns) + 1;
+}
+/* Which of n equal parts of it a run begins in. */
 static size_t bucket_of(const struct drawing *d, const struct run *r, size_t n) {
-    uint64_t span = (uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns + 1;
     uint64_t at = (uint64_t)r->first.time_ns - (uint64_t)d->runs[0].first.time_ns;
-    return (size_t)((unsigned __int128)at * n / span);
+    return (size_t)((unsigned __int128)at * n / span_of(d));
 }
 static int64_t bucket_start(const struct drawing *d, size_t bucket, size_t n) {
-    uint64_t span = (uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns + 1;
-    return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)((unsigned __int128)span * bucket / n));
+    return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)(span_of(d) * bucket / n));
 }
 
 /* Runs [from, to) of the bucket that the run `from` is in. */
@@ -84,9 +86,13 @@ static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
     }
 }
 
+static double seconds_after(int64_t from_ns, int64_t to_ns) { /* however far apart */
+    return to_ns >= from_ns ? (double)((uint64_t)to_ns - (uint64_t)from_ns) / 1e9 : -(double)((uint64_t)from_ns - (uint64_t)to_ns) / 1e9;
+}
+
 /* Twice the area of the triangle of three points; times in seconds, from `a` on, so that nothing is rounded away. */
 static double triangle(struct reel_point a, struct reel_point b, double c_s, double c_value) {
-    double b_s = (double)(b.time_ns - a.time_ns) / 1e9;
+    double b_s = seconds_after(a.time_ns, b.time_ns);
     return fabs(b_s * (c_value - a.value) - c_s * (b.value - a.value));
 }
 
@@ -95,7 +101,7 @@ static void middle_of(const struct drawing *d, size_t from, size_t to, struct re
     double sum = 0, seconds = 0, count = 0;
     for (size_t i = from; i < to; i++) {
         sum += d->runs[i].sum;
-        seconds += (double)(d->runs[i].first.time_ns - a.time_ns) / 1e9 * (double)d->runs[i].count;
+        seconds += seconds_after(a.time_ns, d->runs[i].first.time_ns) * (double)d->runs[i].count;
         count += (double)d->runs[i].count;
     }
     *s = count > 0 ? seconds / count : 0;

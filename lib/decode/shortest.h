@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-enum { SHORTEST_ROOM = 32 };
-/* Finite values only; writes no NUL and returns the length. */
+enum { SHORTEST_ROOM = 40 };
+/* Finite values only; writes no NUL and returns the length, at most 24. What lies behind it in `out` is written over. */
 size_t shortest_double(double value, char out[SHORTEST_ROOM]);
 size_t shortest_float(float value, char out[SHORTEST_ROOM]);
 /* The other way: the double nearest to a decimal number as JSON has it, whatever the locale; beyond the largest it is infinite. */

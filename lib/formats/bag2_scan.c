@@ -2,6 +2,7 @@
  * itself – index data, chunk infos, counts – is compared with it and helps over damaged places. */
 #include "formats/bag2.h"
 #include "formats/formats.h"
+#include "formats/nanover.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -192,5 +193,6 @@ const struct reel_format reel_format_bag2 = {
     .probe = bag2_probe,
     .scan = bag2_scan,
     .outline = bag2_outline,
+    .state_at = nanover_foreign_state_at,
     .version = 1,
 };

@@ -1,5 +1,5 @@
 /* The state before a cut and the first frame of the cut as one packet. Rule: the frame has the last word on every key. */
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/carla.h"
 
 enum { RECORDS_MAX = 65535 };

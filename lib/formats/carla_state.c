@@ -2,7 +2,7 @@
  * what is written only when it changes, the last packet of what every frame writes anew. Rule: packets are folded in the order of the file,
  * and of an actor that is gone nothing stays. */
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/carla.h"
 #include "reel/iterate.h"
 

@@ -1,7 +1,7 @@
 /* Writes CARLA recorder files from CARLA recordings. A whole recording comes out as it was, byte for byte. A cut replays: its frames count
  * from 1 and 0 s, the header's date moves with it, and its first frame also holds the state before it (carla_state.c). Rule: a frame is
  * written when one of its packets is selected, always with start and end, and elapsed + duration is the next frame's elapsed. */
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/stream.h"
 #include "formats/carla.h"
 #include "formats/formats.h"

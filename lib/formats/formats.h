@@ -6,6 +6,9 @@
 #include "reel/format.h"
 #include "reel/write.h"
 
+/* Of the MCAP scan: a rosbag2 may be stored as MCAP, so its version rises with this one. */
+enum { MCAP_SCAN_VERSION = 1 };
+
 extern const struct reel_format reel_format_rosbag1;
 extern const struct reel_format reel_format_bag2;
 extern const struct reel_format reel_format_nanover;

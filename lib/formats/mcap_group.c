@@ -3,7 +3,7 @@
  * first, then those of each heavy channel alone. Windows are small (some MiB), so that who reads everything in order of time holds few chunks.
  * Rule: a window follows from its place in time alone – multiples of its length since 1970 – so that any place of the stream is found again without what came
  * before. */
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/mcap_write.h"
 #include "reel/cleanup.h"
 

@@ -3,6 +3,7 @@
 #include "formats/mcap_read.h"
 
 #include "formats/formats.h"
+#include "formats/nanover.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -366,5 +367,6 @@ const struct reel_format reel_format_mcap = {
     .scan = mcap_scan,
     .outline = mcap_outline,
     .describe = mcap_describe,
-    .version = 1,
+    .state_at = nanover_foreign_state_at,
+    .version = MCAP_SCAN_VERSION,
 };

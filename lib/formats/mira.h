@@ -6,7 +6,7 @@
 
 #include "core/arena.h"
 #include "core/cursor.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/limits.h"
 #include "core/window.h"
 #include "formats/mira_wire.h"

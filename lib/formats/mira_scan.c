@@ -1,6 +1,7 @@
 /* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own bytes decide;
  * what was tried is in mira_wire.h. */
 #include "formats/formats.h"
+#include "formats/nanover.h"
 #include "formats/mira.h"
 
 #include <libdeflate.h>
@@ -103,5 +104,6 @@ const struct reel_format reel_format_mira = {
     .scan = mira_scan,
     .outline = mira_outline,
     .describe = mira_describe,
+    .state_at = nanover_foreign_state_at,
     .version = 1,
 };

@@ -4,7 +4,7 @@
 #define REEL_FORMATS_MIRA_WRITE_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/mira_wire.h"
 #include "reel/write.h"
 

@@ -1,5 +1,6 @@
 /* Stream channels as channels of a tape. Rule: a tape knows a channel by its name alone and says of it only a type and some bytes, so what else is to be said of a
  * channel stands in these bytes, as the fields of ros_wrap.h, and our reader restores it. */
+#include "core/naming.h"
 #include "formats/formats.h"
 #include "formats/mira_write.h"
 #include "formats/ros_wrap.h"
@@ -64,59 +65,6 @@ static bool make_meta(struct arena *arena, const struct reel_channel *c, bool re
     return p && put_foreign(&sink, c, name) ? true : reel_fail_memory(err);
 }
 
-/* ---- names ---- */
-
-static int compare_names(const void *a, const void *b, void *context) {
-    const struct reel_stream *stream = context;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    int order = strcmp(stream->channels[i]->name, stream->channels[j]->name);
-    return order ? order : (i > j) - (i < j);
-}
-
-static bool is_name(const struct reel_stream *stream, const uint32_t *order, const char *name) {
-    uint32_t low = 0, high = stream->n_channels;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int side = strcmp(stream->channels[order[middle]]->name, name);
-        if (side == 0) {
-            return true;
-        }
-        *(side < 0 ? &low : &high) = side < 0 ? middle + 1 : middle;
-    }
-    return false;
-}
-
-/* Of channels with one name, all but the first get " (2)", " (3)" … behind it. */
-static bool name_channels(struct arena *arena, const struct reel_stream *stream, const char **names, struct reel_error *err) {
-    uint32_t n = stream->n_channels, number = 1;
-    AUTO_MEM uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
-    if (!order) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, n, sizeof *order, compare_names, (void *)(uintptr_t)stream);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name = stream->channels[order[i]]->name;
-        if (i == 0 || strcmp(stream->channels[order[i - 1]]->name, name) != 0) {
-            names[order[i]] = name;
-            number = 1;
-            continue;
-        }
-        size_t room = strlen(name) + 16;
-        char *other = arena_alloc(arena, room);
-        if (!other) {
-            return reel_fail_memory(err);
-        }
-        do {
-            snprintf(other, room, "%s (%u)", name, ++number);
-        } while (is_name(stream, order, other));
-        names[order[i]] = other;
-    }
-    return true;
-}
-
 /* ---- channels ---- */
 
 /* Where messages do not say it, the only frame id that the channel has is that of all. */
@@ -144,7 +92,7 @@ bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, st
     if (!all || !names) {
         return reel_fail_memory(err);
     }
-    if (!name_channels(arena, stream, names, err)) {
+    if (!naming_unique(arena, stream, SIZE_MAX, names, err)) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -230,7 +178,7 @@ static void tell_channel(const struct reel_stream *stream, uint32_t i, const cha
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     struct arena arena = {0};
     const char **names = arena_alloc(&arena, ((size_t)stream->n_channels + 1) * sizeof *names);
-    bool named = names && name_channels(&arena, stream, names, NULL);
+    bool named = names && naming_unique(&arena, stream, SIZE_MAX, names, NULL);
     for (uint32_t i = 0; named && i < stream->n_channels; i++) {
         tell_channel(stream, i, names[i], loss);
     }

@@ -183,6 +183,8 @@ typedef bool (*nanover_load)(void *context, struct reel_reader *reader, const st
                              struct reel_error *err);
 bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                       struct reel_front *front, struct reel_error *err);
+/* The same where they lie in another format's file: state_at() of such formats. Channels of others are passed over. (nanover_view.c) */
+bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
 
 /* What all messages with time < time_ns of the wanted channels add up to. */
 struct nanover_sum {
@@ -199,6 +201,9 @@ struct nanover_sum {
     size_t size;
 };
 bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err);
+/* The same, put in front of a cut at time_ns. */
+bool nanover_sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                          struct reel_front *front, struct reel_error *err);
 
 /* --- nanover_view.c --- */
 

@@ -2,7 +2,7 @@
 #ifndef REEL_NANOVER_LEGACY_H
 #define REEL_NANOVER_LEGACY_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/nanover.h"
 #include "reel/iterate.h"
 

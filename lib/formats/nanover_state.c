@@ -5,7 +5,7 @@
 
 #include <msgpack.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/iterate.h"
 
 enum {
@@ -383,11 +383,16 @@ bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *w
     return nanover_state_by(load_plain, NULL, reader, time_ns, wanted, front, err);
 }
 
+bool nanover_sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                          struct reel_front *front, struct reel_error *err) {
+    bool good = nanover_sum_at(sum, reader, time_ns, wanted, err) &&
+                ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
+    free(TAKE(sum->data));
+    return good;
+}
+
 bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                       struct reel_front *front, struct reel_error *err) {
     struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load, .context = context};
-    bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err) &&
-                ((!sum.has_frame && !sum.has_state) || add_front(&sum, time_ns, front, err));
-    free(sum.data);
-    return good;
+    return nanover_sum_in_front(&sum, reader, time_ns, wanted, front, err);
 }

@@ -223,6 +223,23 @@ bool nanover_is_there(const struct reel_index *index) {
     return any;
 }
 
+bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    uint32_t n = reel_index_info(index)->n_channels;
+    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_MEM bool *ours = calloc(n ? n : 1, sizeof *ours);
+    bool any = false;
+    if (!ours) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ours[i] = wanted[i] && is_nanover(reel_index_channel(index, i));
+        any |= ours[i];
+    }
+    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .learn = learn_entry, .context = &converter};
+    return !any || nanover_sum_in_front(&sum, reader, time_ns, ours, front, err);
+}
+
 bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     uint32_t n = reel_index_info(index)->n_channels;

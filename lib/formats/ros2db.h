@@ -101,7 +101,7 @@ void ros2db_meta_free(struct ros2db_meta *meta); /* its tables; not the texts */
 
 /* --- ros2db_files.c --- */
 
-enum ros2db_kind { ROS2DB_OTHER, ROS2DB_DATABASE, ROS2DB_MCAP, ROS2DB_YAML, ROS2DB_ZSTD, ROS2DB_ZIP, ROS2DB_TAR };
+enum ros2db_kind { ROS2DB_OTHER, ROS2DB_DATABASE, ROS2DB_MCAP, ROS2DB_YAML, ROS2DB_ZSTD, ROS2DB_GZIP, ROS2DB_ZIP, ROS2DB_TAR };
 
 struct ros2db_file { /* a file of the bag, unpacked */
     enum ros2db_kind kind;
@@ -113,7 +113,7 @@ struct ros2db_file { /* a file of the bag, unpacked */
 struct ros2db_files {
     struct ros2db_file *items; /* inner ones stand behind those they lie in */
     size_t count, capacity;
-    const char *packed; /* "ZIP", "tar", "zstd" of the outermost file that was one; NULL: none */
+    const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first file that was one; NULL: none */
 };
 /* What the first bytes say. */
 enum ros2db_kind ros2db_kind_of(struct bytes head);

@@ -14,7 +14,8 @@
 enum {
     FILES_MAX = 500, /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
     HEAD_BYTES = 4096,
-    NESTED_MAX = 2,    /* archive, packed file */
+    NESTED_MAX = 3,    /* packed archive: unpacked, archive, packed file in it */
+    PEEK_BYTES = 1 << 20, /* of what a packed file holds, to see what it is */
     PACKED_RATIO = 64, /* a large file that is packed better than this is refused */
     CRC_PIECE = 1 << 20,
     IN_MEMORY_MAX = 1 << 20, /* larger packed files are unpacked to temporary ones: there may be many */
@@ -44,6 +45,9 @@ enum ros2db_kind ros2db_kind_of(struct bytes head) {
     if (head.size >= 4 && load_u32le(head.data) == ZSTD_MAGIC_LE) {
         return ROS2DB_ZSTD;
     }
+    if (bytes_start(head, bytes_of("\x1f\x8b\x08", 3))) {
+        return ROS2DB_GZIP;
+    }
     if (tar_is(head)) {
         return ROS2DB_TAR;
     }
@@ -65,18 +69,6 @@ static bool names_yaml(const char *name) {
 const char *ros2db_last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-static bool zstd_holds_bag(struct bytes head) {
-    uint8_t raw[SQLITE_MAGIC_SIZE] = {0};
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    ZSTD_inBuffer in = {.src = head.data, .size = head.size};
-    ZSTD_outBuffer out = {.dst = raw, .size = sizeof raw};
-    while (stream && in.pos < in.size && out.pos < out.size && !ZSTD_isError(ZSTD_decompressStream(stream, &out, &in))) {
-    }
-    ZSTD_freeDStream(stream);
-    enum ros2db_kind kind = ros2db_kind_of(bytes_of(raw, out.pos));
-    return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;
 }
 
 static bool zip_holds_bag(struct reel_source *source) {
@@ -104,29 +96,59 @@ static bool tar_holds_bag(struct reel_source *source) {
     return found;
 }
 
+static enum reel_codec codec_of(enum ros2db_kind kind) {
+    return kind == ROS2DB_ZSTD ? REEL_CODEC_ZSTD : kind == ROS2DB_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
+}
+
+/* A file of messages, or a tar of which enough is seen: one of them by its name, or metadata.yaml. */
+static bool packed_holds_bag(enum ros2db_kind packed, struct bytes head) {
+    AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
+    struct bytes seen = bytes_of(raw, raw ? codec_peek(codec_of(packed), head, raw, PEEK_BYTES) : 0);
+    enum ros2db_kind kind = ros2db_kind_of(seen);
+    if (kind != ROS2DB_TAR) {
+        return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;
+    }
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(seen, NULL, NULL);
+    return (source && tar_holds_bag(source)) || memmem(seen.data, seen.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"));
+}
+
 bool ros2db_holds_bag(enum ros2db_kind kind, struct bytes head, struct reel_source *source) {
-    return kind == ROS2DB_ZSTD  ? zstd_holds_bag(head)
-           : kind == ROS2DB_ZIP ? zip_holds_bag(source)
-                                : kind == ROS2DB_TAR && tar_holds_bag(source);
+    return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head)
+           : kind == ROS2DB_ZIP              ? zip_holds_bag(source)
+                                             : kind == ROS2DB_TAR && tar_holds_bag(source);
 }
 
 /* --- finding them --- */
 
 static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned depth, struct reel_error *err);
 
-/* Bytes of `outer` as a file of their own. */
+/* Where a finding about `offset` in the file points to. */
+static uint64_t place_in(const struct ros2db_file *outer, uint64_t offset) {
+    return outer->place.offset + (outer->place.packed ? 0 : offset);
+}
+
+/* Packed better than this, a file is refused. */
+static uint64_t unpacked_max(uint64_t stored) {
+    uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
+    return stored > max / PACKED_RATIO ? stored * PACKED_RATIO : max;
+}
+
+/* Bytes of `outer` as a file of their own; raw UINT64_MAX: nobody tells how many they unpack to. */
 static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
                       struct reel_error *err) {
     run.part = outer->place.chunk < f->scan->n_parts ? outer->place.chunk : REEL_INSIDE | outer->place.chunk;
     struct ros2db_file inner = {.own = true, .name = name, .place = outer->place};
-    inner.place.offset += outer->place.packed ? 0 : run.offset;
+    inner.place.offset = place_in(outer, run.offset);
     inner.place.packed |= run.codec != REEL_CODEC_NONE;
-    if (run.raw > (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20 && run.raw / PACKED_RATIO > run.stored) {
+    bool unmeasured = run.raw == UINT64_MAX;
+    if (!unmeasured && run.codec != REEL_CODEC_NONE && run.raw > unpacked_max(run.stored)) {
         return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored,
                          (unsigned long long)run.raw);
     }
     bool on_disk = run.codec != REEL_CODEC_NONE && run.raw > IN_MEMORY_MAX;
-    inner.source = on_disk ? spool_file(&run, outer->source, NULL, err) : spool_chunk(&run, outer->source, err);
+    inner.source = unmeasured ? spool_unmeasured(&run, outer->source, unpacked_max(run.stored), err)
+                   : on_disk  ? spool_file(&run, outer->source, NULL, err)
+                              : spool_chunk(&run, outer->source, err);
     if (!inner.source) {
         return reel_error_at(err, "%s", name);
     }
@@ -150,33 +172,36 @@ static bool add_or_tell(struct finder *f, const struct ros2db_file *outer, const
         *err = why;
         return false;
     }
-    reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, outer->place.offset + run.offset, run.stored, "%s", why.text);
+    reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, run.offset), run.stored, "%s", why.text);
     return true;
 }
 
+/* The file's name without what packing has put behind it. */
+static const char *unpacked_name(struct arena *arena, const char *name) {
+    static const char *const ends[][2] = {{".zstd", ""}, {".zst", ""}, {".tgz", ".tar"}, {".gz", ""}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (ends_with(name, ends[i][0])) {
+            size_t size = strlen(name) - strlen(ends[i][0]);
+            char *text = arena_alloc(arena, size + strlen(ends[i][1]) + 1);
+            return text ? strcat(memcpy(text, name, size), ends[i][1]) : NULL;
+        }
+    }
+    return name;
+}
+
 static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
-    struct reel_chunk run = {.codec = REEL_CODEC_ZSTD, .stored = outer->source->size};
+    struct reel_chunk run = {.codec = codec_of(outer->kind), .stored = outer->source->size, .raw = UINT64_MAX};
     uint8_t head[32];
     size_t size = outer->source->size < sizeof head ? (size_t)outer->source->size : sizeof head;
     if (!reel_source_read(outer->source, 0, head, size, err)) {
         return false;
     }
-    unsigned long long told = ZSTD_getFrameContentSize(head, size);
-    uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
-    max = outer->source->size > max / PACKED_RATIO ? outer->source->size * PACKED_RATIO : max;
-    run.raw = told;
-    if ((told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR || told > max) &&
-        !codec_measure(REEL_CODEC_ZSTD, outer->source, 0, run.stored, max, &run.raw, err)) {
-        return reel_error_at(err, "%s", outer->name);
+    unsigned long long told = outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
+    if (told != ZSTD_CONTENTSIZE_UNKNOWN && told != ZSTD_CONTENTSIZE_ERROR && told <= unpacked_max(run.stored)) {
+        run.raw = told;
     }
-    size_t n = strlen(outer->name);
-    n -= ends_with(outer->name, ".zstd") ? 5 : 0;
-    char *name = arena_copy(f->arena, outer->name, n + 1);
-    if (!name) {
-        return reel_fail_memory(err);
-    }
-    name[n] = '\0';
-    return add_or_tell(f, outer, name, run, depth + 1, err);
+    const char *name = unpacked_name(f->arena, outer->name);
+    return name ? add_or_tell(f, outer, name, run, depth + 1, err) : reel_fail_memory(err);
 }
 
 static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct nanover_member *m,
@@ -240,8 +265,8 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
                 *err = why;
                 return false;
             }
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, tar.at, outer->source->size - tar.at, "%s: what follows is not read",
-                              why.text);
+            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, tar.at), outer->source->size - tar.at,
+                              "%s: what follows is not read", why.text);
             return true;
         }
         if (!more) {
@@ -249,7 +274,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
-            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, m.offset, m.missing,
+            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, place_in(outer, m.offset), m.missing,
                               "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
@@ -259,6 +284,16 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
     }
     return true;
+}
+
+/* How the recording is packed: by what is outermost. */
+static void tell_packed(struct ros2db_files *files, enum ros2db_kind kind, unsigned depth) {
+    static const char *const packed[] = {[ROS2DB_ZSTD] = "zstd", [ROS2DB_GZIP] = "gzip", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
+    if (kind == ROS2DB_TAR && depth == 1 && files->packed) {
+        files->packed = strcmp(files->packed, packed[ROS2DB_GZIP]) == 0 ? "tar.gz" : "tar.zst";
+    } else if (kind >= ROS2DB_ZSTD && !files->packed) {
+        files->packed = packed[kind];
+    }
 }
 
 /* Takes over an own source, also on failure. */
@@ -280,17 +315,14 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
     }
     kept->kind = ros2db_kind_of(bytes_of(head, size));
     const struct ros2db_file outer = *kept; /* the table may move */
-    static const char *const packed[] = {[ROS2DB_ZSTD] = "zstd", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
-    if (outer.kind >= ROS2DB_ZSTD && depth < NESTED_MAX && !files->packed) {
-        files->packed = packed[outer.kind];
-    }
-    if (outer.kind == ROS2DB_ZSTD && depth < NESTED_MAX) {
+    tell_packed(files, outer.kind, depth);
+    if (codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
         return add_unpacked(f, &outer, depth, err);
     }
     if (outer.kind == ROS2DB_ZIP && depth == 0) {
         return add_zip(f, &outer, depth, err);
     }
-    if (outer.kind == ROS2DB_TAR && depth == 0) {
+    if (outer.kind == ROS2DB_TAR && depth <= 1) {
         return add_tar(f, &outer, depth, err);
     }
     if (outer.kind == ROS2DB_OTHER || outer.kind >= ROS2DB_ZSTD) {

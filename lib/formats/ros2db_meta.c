@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 enum {
     DEPTH_KNOWN = 6,

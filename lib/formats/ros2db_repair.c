@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "core/cursor.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/window.h"
 
 enum {

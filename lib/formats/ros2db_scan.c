@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "formats/formats.h"
+#include "formats/nanover.h"
 #include "formats/ros2db.h"
 
 enum {
@@ -300,6 +301,7 @@ static int ros2db_probe(struct bytes head, struct reel_source *source) {
     case ROS2DB_YAML:
         return PROBE_YAML_BITS;
     case ROS2DB_ZSTD:
+    case ROS2DB_GZIP:
     case ROS2DB_ZIP:
     case ROS2DB_TAR:
         return ros2db_holds_bag(kind, head, source) ? PROBE_ARCHIVE_BITS : 0;
@@ -317,7 +319,7 @@ static void ros2db_describe(struct bytes head, const struct reel_entry *entry, c
     }
 }
 
-static const char *const suffixes[] = {".db3", ".db3.zstd", ".zip", ".tar", NULL};
+static const char *const suffixes[] = {".db3", ".db3.zstd", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", NULL};
 
 const struct reel_format reel_format_rosbag2 = {
     .name = "rosbag2",
@@ -330,5 +332,6 @@ const struct reel_format reel_format_rosbag2 = {
     .open_rows = ros2db_open_rows,
     .joins = ros2db_joins,
     .is_folder = true,
-    .version = 2,
+    .state_at = nanover_foreign_state_at,
+    .version = 3 + MCAP_SCAN_VERSION,
 };

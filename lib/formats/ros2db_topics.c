@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/ros2db.h"
 
 enum { MADE_UP_MAX = 1000 }; /* channels for topic ids that the table does not have */

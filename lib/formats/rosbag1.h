@@ -108,6 +108,7 @@ struct rosbag1 {
     struct reel_source *source;
     struct window window;
     uint64_t at;        /* the walk stands here */
+    uint64_t last;      /* where the payload of the record before begins; 0: not known */
     uint64_t report_at; /* progress is told here */
     bool framed;        /* 1.2, not a text-header log */
 

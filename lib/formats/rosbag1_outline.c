@@ -6,7 +6,7 @@
 #include "formats/rosbag1_outline.h"
 #include "formats/sample.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 enum {
     INDEX_WHOLE_MAX = 16 << 20,

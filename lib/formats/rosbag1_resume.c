@@ -1,5 +1,5 @@
 /* Where a walk goes on after a damaged place: at the next record that the in-file index names or, without one, at the next bytes that look
- * like two records in a row. Rule: the work is linear in the file's size, whatever the file says – the index is read at most PASSES_MAX
+ * like two records in a row. It may be the length of the record before that is wrong, so its payload is searched, too. Rule: the work is linear in the file's size, whatever the file says – the index is read at most PASSES_MAX
  * times, and searching stops when its allowance is used up. */
 #include "formats/rosbag1.h"
 
@@ -83,9 +83,9 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
     return true;
 }
 
-static bool index_is_there(struct rosbag1 *bag, bool *there, struct reel_error *err) {
+static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, struct reel_error *err) {
     *there = false;
-    if (bag->index_pos <= bag->at || bag->index_pos >= bag->source->size) {
+    if (bag->index_pos <= after || bag->index_pos >= bag->source->size) {
         return true;
     }
     AUTO_WINDOW struct window w = {0};
@@ -102,16 +102,16 @@ static bool index_is_there(struct rosbag1 *bag, bool *there, struct reel_error *
     return true;
 }
 
-/* *to = ROSBAG1_NOWHERE when there is no usable index. */
-static bool next_by_index(struct rosbag1 *bag, uint64_t *to, struct reel_error *err) {
+/* The first place behind `after`, but not where the walk stands: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
+static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     struct rosbag1_places *places = &bag->places;
     *to = ROSBAG1_NOWHERE;
     bool there;
-    if (!index_is_there(bag, &there, err)) {
+    if (!index_is_there(bag, after, &there, err)) {
         return false;
     }
     while (there) {
-        while (places->next < places->count && places->at[places->next] <= bag->at) {
+        while (places->next < places->count && (places->at[places->next] <= after || places->at[places->next] == bag->at)) {
             places->next++;
         }
         if (places->next < places->count) {
@@ -125,12 +125,8 @@ static bool next_by_index(struct rosbag1 *bag, uint64_t *to, struct reel_error *
         if (places->passes == PASSES_MAX) {
             return true;
         }
-        if (!places_gather(bag, bag->at, err)) {
+        if (!places_gather(bag, after, err)) {
             return false;
-        }
-        if (places->count > 0) {
-            *to = places->at[0];
-            return true;
         }
     }
     return true;
@@ -181,15 +177,38 @@ static bool search_progress(void *context, uint64_t at, struct reel_error *err) 
     return rosbag1_progress(context, at, err);
 }
 
-static bool next_by_search(struct rosbag1 *bag, uint64_t *to, struct reel_error *err) {
+/* Going back into the payload is paid for. */
+static uint64_t search_from(struct rosbag1 *bag, uint64_t after) {
+    uint64_t back = bag->at - after, cost = back + (after < bag->window.offset ? bag->window.capacity : 0);
+    if (back == 0 || cost >= bag->search_left) {
+        return bag->at + 1;
+    }
+    bag->search_left -= cost;
+    return after + 1;
+}
+
+static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     const struct rosrecord_search search = {.window = &bag->window,
-                                            .from = bag->at + 1,
+                                            .from = search_from(bag, after),
                                             .to = bag->source->size,
                                             .allowance = &bag->search_left,
                                             .looks_like = looks_like_record,
                                             .progress = search_progress,
                                             .context = bag};
     return rosrecord_search(&search, to, err);
+}
+
+static void tell(const struct rosbag1 *bag, uint64_t to, const char *why) {
+    uint64_t from = bag->at;
+    if (to == ROSBAG1_NOWHERE) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from, why);
+    } else if (to <= from) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu", why,
+                          (unsigned long long)to);
+    } else {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
+                          (unsigned long long)to - 1);
+    }
 }
 
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
@@ -200,16 +219,12 @@ bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err
         bag->at = size; /* behind the last message: none is lost */
         return true;
     }
-    if (!next_by_index(bag, &to, err) || (to == ROSBAG1_NOWHERE && !next_by_search(bag, &to, err))) {
+    uint64_t after = bag->last > 0 && bag->last <= from ? bag->last - 1 : from;
+    if (!next_by_index(bag, after, &to, err) || (to == ROSBAG1_NOWHERE && !next_by_search(bag, after, &to, err))) {
         return false;
     }
-    if (to == ROSBAG1_NOWHERE) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, size - from, "truncated at byte %llu: %s", (unsigned long long)from, why);
-        bag->at = size;
-    } else {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
-                          (unsigned long long)to - 1);
-        bag->at = to;
-    }
+    tell(bag, to, why);
+    bag->at = to == ROSBAG1_NOWHERE ? size : to;
+    bag->last = bag->at + 1; /* never found again */
     return true;
 }

@@ -1,6 +1,7 @@
 /* Reads ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. Rule: one walk from front to back decides what is in the
  * file; an in-file index is proved against it and helps over damaged places, but is never believed. */
 #include "formats/formats.h"
+#include "formats/nanover.h"
 #include "formats/rosbag1.h"
 
 #include <stdlib.h>
@@ -140,5 +141,6 @@ const struct reel_format reel_format_rosbag1 = {
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
     .outline = rosbag1_outline,
-    .version = 1,
+    .state_at = nanover_foreign_state_at,
+    .version = 2,
 };

@@ -162,6 +162,7 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
             return false;
         }
         bag->unknown_fields += t->unknown;
+        bag->last = bag->at + place.head;
         uint64_t step = (uint64_t)place.head + place.size;
         bag->at += step;
         last = t;
@@ -312,7 +313,8 @@ bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
             if (!rosbag1_take(bag, &record, err)) {
                 return false;
             }
-            bag->at += (uint64_t)record.head + record.size;
+            bag->last = bag->at + record.head;
+            bag->at = bag->last + record.size;
         } else if (why.code != REEL_DAMAGED) {
             return reel_fail(err, why.code, "%s", why.text);
         } else if (!rosbag1_resume(bag, why.text, err)) {

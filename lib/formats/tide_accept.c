@@ -1,4 +1,5 @@
 /* What a TIDE log cannot hold as it is, told before one is written. */
+#include "formats/formats.h"
 #include "formats/tide_write.h"
 
 /* Would reading what is written as TIDE's own fields give the channel back? */
@@ -71,6 +72,20 @@ static void tell_shared_names(const struct reel_stream *stream, struct reel_loss
     }
 }
 
+/* An MCAP file's metadata lies in named records; a log has one list of values. */
+static void tell_records(const struct reel_index *index, struct reel_loss *loss) {
+    const struct reel_pairs *pairs = reel_index_metadata(index);
+    size_t named = 0;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const char *colon = strchr(pairs->items[i].key, ':');
+        named += colon && colon > pairs->items[i].key;
+    }
+    if (named > 0 && reel_index_info(index)->format == &reel_format_mcap) {
+        reel_loss_add(loss, REEL_CHANGES, NULL,
+                      "%zu values of metadata records are named RECORD:key, and are no longer in records of their own", named);
+    }
+}
+
 static bool accepts_all(const struct reel_stream *stream, bool is_new, struct reel_loss *loss) {
     bool relative = false;
     for (uint32_t i = 0; i < stream->n_sources; i++) {
@@ -82,6 +97,9 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
         }
         if (pairs > 0 && !is_new) {
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording: TIDE 2.0 has a place for them", pairs);
+        }
+        if (is_new) {
+            tell_records(index, loss);
         }
         if (reel_index_info(index)->format->describe) {
             reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");

@@ -2,11 +2,9 @@
 #include "formats/tide_write.h"
 
 #include "core/sha1.h"
-#include "core/utf8.h"
+#include "core/naming.h"
 
 #include <stdio.h>
-
-enum { NAME_KEPT = 240 }; /* of a name that needs a number behind it and is too long for that */
 
 struct written { /* a channel */
     struct tide_fields fields;
@@ -79,83 +77,14 @@ uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err)
     return TAKE(ids);
 }
 
-static int compare_names(const void *a, const void *b, void *context) {
-    const struct reel_stream *stream = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int order = strcmp(stream->channels[x]->name, stream->channels[y]->name);
-    return order ? order : (x > y) - (x < y);
-}
-
-/* Positions of the channels in order of their names; NULL: no memory. */
-static uint32_t *sorted_names(const struct reel_stream *stream) {
-    uint32_t *order = malloc(((size_t)stream->n_channels + 1) * sizeof *order);
-    for (uint32_t i = 0; order && i < stream->n_channels; i++) {
-        order[i] = i;
-    }
-    if (order) {
-        qsort_r(order, stream->n_channels, sizeof *order, compare_names, (void *)(uintptr_t)stream);
-    }
-    return order;
-}
-
-static bool is_taken(const struct reel_stream *stream, const uint32_t *order, const char *name) {
-    size_t low = 0, high = stream->n_channels;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int side = strcmp(stream->channels[order[middle]]->name, name);
-        if (side == 0) {
-            return true;
-        }
-        *(side < 0 ? &low : &high) = side < 0 ? middle + 1 : middle;
-    }
-    return false;
-}
-
-/* Bytes of `name` that are kept: at most `max`, no character cut in two. */
-static size_t kept_size(const char *name, size_t max) {
-    size_t size = strlen(name), at = 0;
-    while (at < size) {
-        size_t n = utf8_length((const uint8_t *)name + at, size - at);
-        n = n ? n : 1;
-        if (at + n > max) {
-            break;
-        }
-        at += n;
-    }
-    return at;
-}
-
-/* A name that is too long, or the `again`-th of its kind, with a number behind it that makes it the only one. */
-static bool other_name(struct tide_book *book, const uint32_t *order, uint32_t position, uint32_t again, struct bytes *name) {
-    const char *full = book->stream->channels[position]->name;
-    char *text = arena_alloc(&book->arena, TIDE_NAME_MAX + 1);
-    size_t size = kept_size(full, NAME_KEPT);
-    if (!text) {
-        return false;
-    }
-    memcpy(text, full, size);
-    size += (size_t)snprintf(text + size, TIDE_NAME_MAX + 1 - size, "#%u", full[size] ? position : again);
-    while (size < TIDE_NAME_MAX && is_taken(book->stream, order, text)) {
-        text[size++] = '#';
-    }
-    *name = bytes_of(text, size);
-    return true;
-}
-
 static bool name_channels(struct tide_book *book) {
-    AUTO_MEM uint32_t *order = sorted_names(book->stream);
-    uint32_t again = 1;
-    for (uint32_t i = 0; order && i < book->stream->n_channels; i++) {
-        const char *name = book->stream->channels[order[i]]->name;
-        bool same = i > 0 && strcmp(book->stream->channels[order[i - 1]]->name, name) == 0;
-        again = same ? again + 1 : 1;
-        struct bytes *out = &book->channels[order[i]].fields.name;
-        *out = bytes_text(name);
-        if ((same || out->size > TIDE_NAME_MAX) && !other_name(book, order, order[i], again, out)) {
-            return false;
-        }
+    uint32_t n = book->stream->n_channels;
+    AUTO_MEM const char **names = malloc(((size_t)n + 1) * sizeof *names);
+    bool good = names && naming_unique(&book->arena, book->stream, TIDE_NAME_MAX, names, NULL);
+    for (uint32_t i = 0; i < n && good; i++) {
+        book->channels[i].fields.name = bytes_text(names[i]);
     }
-    return order != NULL;
+    return good;
 }
 
 /* ---- types ---- */
@@ -221,7 +150,7 @@ static bool try_native(struct arena *arena, bool is_new, const struct reel_chann
 }
 
 static struct bytes cut(const char *text, size_t max) {
-    return bytes_of(text, kept_size(text, max));
+    return bytes_of(text, naming_cut(text, max));
 }
 
 static int compare_hash(const void *key, const void *item) {

@@ -2,7 +2,7 @@
  * something else are told. */
 #include "formats/tide.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 #include <stdio.h>
 

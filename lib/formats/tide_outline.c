@@ -4,7 +4,7 @@
  * they are, and must name as many of them and the same first and last time; else nothing is told. */
 #include "formats/tide.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 enum {
     OUTLINE_BLOCKS_MAX = 1 << 20,

@@ -7,7 +7,7 @@
  * is a source config like every other. */
 #include "formats/tide.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 
 #include <stdio.h>
 

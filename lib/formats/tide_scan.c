@@ -3,6 +3,7 @@
 #include "formats/tide.h"
 
 #include "formats/formats.h"
+#include "formats/nanover.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -182,5 +183,6 @@ const struct reel_format reel_format_tide = {
     .probe = tide_probe,
     .scan = tide_scan,
     .outline = tide_outline,
+    .state_at = nanover_foreign_state_at,
     .version = 1,
 };

@@ -2,7 +2,7 @@
 #include "core/base64.h"
 #include "formats/tide.h"
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 
 bool tide_is_text(struct bytes b) {
     for (size_t i = 0; i < b.size;) {

@@ -135,7 +135,7 @@ bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit vi
 unsigned reel_decodings_version(void); /* changes when any decoder does */
 
 /* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
-enum { REEL_NUMBER_TEXT = 32 };
+enum { REEL_NUMBER_TEXT = 48 };
 void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
 
 #endif

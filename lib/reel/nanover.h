@@ -1,5 +1,5 @@
 /* The questions of NanoVer's own tools, asked of any recording that holds NanoVer messages, whatever file they came in: the whole frame or state of a
- * moment, where simulations begin anew, how the state changes, energies. All fail with REEL_UNSUPPORTED where there are no NanoVer messages. */
+ * moment, its frames, where simulations begin anew, how the state changes, energies. All fail with REEL_UNSUPPORTED where there are no NanoVer messages. */
 #ifndef REEL_NANOVER_QUESTIONS_H
 #define REEL_NANOVER_QUESTIONS_H
 
@@ -25,12 +25,14 @@ enum reel_nanover_topic {
     REEL_NANOVER_RESETS,   /* run, time, time_ns, index (place among all messages), messages, frames, duration_s, simulation_counter, simulation_name */
     REEL_NANOVER_CHANGES,  /* time, key, value, removed: of each state message first the updates, then the removals */
     REEL_NANOVER_ENERGIES, /* time_s, simulation_time_ps, …_kj_mol, temperature_k: of each frame that tells one of these; empty: not told there */
+    REEL_NANOVER_FRAMES,   /* time, frame_index, reset, particles, simulation_time_ps, …_kj_mol, temperature_k, keys: of each frame what it itself
+                            * says; keys: a list of all that it has */
 };
 struct reel_nanover_question {
     enum reel_nanover_topic topic;
     const char *const *keys; /* changes: only keys that match one of these globs */
     uint32_t n_keys;         /* 0 = all */
-    const struct reel_selection *selection; /* changes, energies: times and sampling of it; NULL = all */
+    const struct reel_selection *selection; /* all but resets: times and sampling of it; NULL = all */
 };
 
 /* One pass under way: rows are told as messages are read. Memory: one message, and the text of one value. */

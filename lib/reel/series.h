@@ -23,7 +23,7 @@ enum reel_aggregate {
 enum { REEL_COLUMN_EXACT = 1 << 18 };
 struct reel_column;
 /* Messages of `topic` with start_ns <= time < end_ns. REEL_NOT_FOUND: there is no such topic, or no message of it has the field as a number (the texts
- * say what there is); REEL_UNSUPPORTED: it is not decoded. */
+ * say what there is; not where messages outside of the interval may have it); REEL_UNSUPPORTED: it is not decoded. */
 struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
                                     const struct reel_progress *progress, struct reel_error *err);
 struct reel_column *reel_column_ref(struct reel_column *column);

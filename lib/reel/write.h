@@ -17,6 +17,7 @@ enum {
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
+    REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 

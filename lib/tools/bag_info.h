@@ -2,7 +2,7 @@
 #ifndef REEL_TOOLS_BAG_INFO_H
 #define REEL_TOOLS_BAG_INFO_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/bag_info.h"
 
 enum { BAG_CODECS = 7 }; /* in the order of enum reel_codec */

@@ -4,7 +4,7 @@
 #define REEL_TOOLS_CARLA_TOOLS_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "formats/carla.h"
 #include "reel/carla.h"
 #include "reel/iterate.h"

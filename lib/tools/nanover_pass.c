@@ -104,6 +104,11 @@ static bool copy_keys(struct reel_nanover *pass, const struct reel_nanover_quest
     return pass->keys || reel_fail_memory(err);
 }
 
+static const struct nanover_question *const questions[] = {[REEL_NANOVER_RESETS] = &nanover_resets,
+                                                           [REEL_NANOVER_CHANGES] = &nanover_changes,
+                                                           [REEL_NANOVER_ENERGIES] = &nanover_energies,
+                                                           [REEL_NANOVER_FRAMES] = &nanover_frames};
+
 struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const struct reel_nanover_question *question, const struct reel_table *rows,
                                        struct reel_error *err) {
     AUTO(reel_nanover_free) struct reel_nanover *pass = calloc(1, sizeof *pass);
@@ -111,9 +116,7 @@ struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const s
         reel_fail_memory(err);
         return NULL;
     }
-    pass->how = question->topic == REEL_NANOVER_RESETS    ? &nanover_resets
-                : question->topic == REEL_NANOVER_CHANGES ? &nanover_changes
-                                                          : &nanover_energies;
+    pass->how = questions[question->topic];
     pass->table = *rows;
     if (!open_stream(pass, recording, question->selection, err) || !copy_keys(pass, question, err)) {
         return NULL;

@@ -1,8 +1,9 @@
-/* What the answers to NanoVer's questions share. pass: the walk over the messages · then a file per question: resets, changes, energies, and moment. */
+/* What the answers to NanoVer's questions share. pass: the walk over the messages · then a file per question: resets, changes, energies, frames, and
+ * moment. */
 #ifndef REEL_TOOLS_NANOVER_TOOLS_H
 #define REEL_TOOLS_NANOVER_TOOLS_H
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "core/limits.h"
 #include "formats/nanover.h"
 #include "reel/nanover.h"
@@ -22,7 +23,7 @@ struct nanover_question {
     void (*free)(void *state); /* what it holds, not itself */
     size_t state_size;         /* zeroed; 0: it remembers nothing */
 };
-extern const struct nanover_question nanover_resets, nanover_changes, nanover_energies;
+extern const struct nanover_question nanover_resets, nanover_changes, nanover_energies, nanover_frames;
 
 struct reel_nanover {
     const struct nanover_question *how;
@@ -45,5 +46,12 @@ struct bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns,
 bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err);
 /* Fills values[i] for each of the keys that the frame has; the others are left as they are. The last of equal keys counts. */
 void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct pack_item *values, bool *found);
+
+/* --- nanover_energies.c --- */
+enum { NANOVER_ENERGIES = 7 };
+#define NANOVER_ENERGY_COLUMNS                                                                                                             \
+    "simulation_time_ps", "kinetic_kj_mol", "potential_kj_mol", "total_kj_mol", "user_kj_mol", "work_done_kj_mol", "temperature_k"
+/* The frame's cells of these columns; false: it tells none but, perhaps, its simulation's time. */
+bool nanover_energies_of(struct cursor frame, struct reel_cell cell[NANOVER_ENERGIES]);
 
 #endif

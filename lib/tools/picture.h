@@ -5,7 +5,7 @@
 
 #include "reel/picture.h"
 
-enum { PICTURE_SIDE_MAX = 16384, PICTURE_PIXELS_MAX = 64 << 20 };
+enum { PICTURE_SIDE_MAX = 16384, PICTURE_PIXELS_MAX = 64 << 20, PICTURE_SCANNED_MAX = 1 << 30 /* pixels, times the scans of a JPEG */ };
 
 struct pixels { /* 8 bits a value, rows back to back */
     uint8_t *data;

@@ -31,6 +31,16 @@ static void choose_size(int width, int height, uint32_t want, int *out_width, in
     }
 }
 
+/* A progressive JPEG may go over its pixels any number of times, and such a scan takes few bytes. What looks like one elsewhere counts too. */
+static bool scans_fit(struct bytes file, int width, int height, struct reel_error *err) {
+    uint64_t scans = 0;
+    for (size_t i = 1; i < file.size; i++) {
+        scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
+    }
+    return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
+           reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
+}
+
 static bool read_jpeg(struct bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
     AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
     int width = 0, height = 0, sampling = 0, colours = 0;
@@ -40,7 +50,7 @@ static bool read_jpeg(struct bytes file, uint32_t want, struct pixels *out, stru
     if (tjDecompressHeader3(jpeg, file.data, file.size, &width, &height, &sampling, &colours) != 0) {
         return reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
     }
-    if (!picture_fits((uint64_t)width, (uint64_t)height, err)) {
+    if (!picture_fits((uint64_t)width, (uint64_t)height, err) || !scans_fit(file, width, height, err)) {
         return false;
     }
     bool grey = colours == TJCS_GRAY;

@@ -1,5 +1,5 @@
-/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes right after its
- * place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is kept. */
+/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes right
+ * after its place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is kept. */
 #include <stdlib.h>
 
 #include "reel/decode.h"
@@ -228,7 +228,8 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
     }
     const struct reel_index *index = reel_recording_index(v->setup.recordings[out->source]);
     *schema = (struct reel_schema){.name = out->schema->name, .encoding = "jsonschema", .hash = "", .data = bytes_text(out->schema->json)};
-    *c = (struct reel_channel){.name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema, .n_schemas = 1};
+    *c = (struct reel_channel){.name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
+    c->n_schemas = 1;
     c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* none of the recording's own */
     *made = c;
     return true;

@@ -5,7 +5,7 @@
 #define REEL_VIEWS_FOXGLOVE_H
 
 #include "core/arena.h"
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/view.h"
 
 extern const struct reel_view reel_view_foxglove;
@@ -34,7 +34,7 @@ struct view_transform {
     const char *encoding;
     unsigned (*role)(const struct reel_channel *channel); /* of channels of this encoding: enum view_role */
     uint32_t nothing;                                     /* VIEW_ALL messages of at most so many bytes leave the state as it is */
-    bool by_format; /* the state is made of what the format puts in front of a cut, where the format has that; else of VIEW_ALL and VIEW_LAST messages */
+    bool by_format; /* the state is made of what the format puts in front of a cut, where it has that; else of VIEW_ALL and VIEW_LAST messages */
     size_t state_size; /* zeroed */
 
     /* Says with view_topic() what there will be; the channel is of the encoding and has a role. Called for each of a recording. */
@@ -42,7 +42,8 @@ struct view_transform {
     void (*close)(void *state);
     void (*forget)(void *state); /* the state that it had after open() */
     /* A message of such a channel: learns from it, and, unless m->silent, makes messages of it. What it cannot read it passes over. */
-    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload, struct reel_error *err);
+    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload,
+                 struct reel_error *err);
 };
 extern const struct view_transform view_carla, view_nanover, view_cloud;
 
@@ -157,6 +158,7 @@ struct fg_entity {
 struct fg_entity fg_entity(struct grow *g, int64_t ns, const char *frame, const char *id, bool follows);
 void fg_array(struct fg_entity *e, const char *name);
 void fg_array_end(struct fg_entity *e);
+void fg_pair(struct grow *g, const char *key, struct bytes value); /* of its metadata */
 void fg_entity_end(struct fg_entity *e);
 /* A comma unless the text so far ends where a list or map begins. */
 void fg_comma(struct grow *g);

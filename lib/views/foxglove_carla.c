@@ -1,6 +1,7 @@
-/* CARLA's packets as scenes: vehicles and walkers as cubes in frames of their own (actor/24) that move with every position packet, what stands still as cubes
- * in "map"; the ego vehicle as numbers; what happens as log lines. A scene tells all that is there, and comes when something in it has changed, so
- * that its last one holds after any seek. Rule: the state is made of events, boxes, and the last position and collision packet; nothing else is remembered. */
+/* CARLA's packets as scenes: vehicles and walkers as cubes in frames of their own (actor/24) that move with every position packet, what stands still
+ * as cubes in "map"; the ego vehicle as numbers; what happens as log lines. A scene tells all that is there, and comes when something in it has
+ * changed, so that its last one holds after any seek. Rule: the state is made of events, boxes, and the last position and collision packet; nothing
+ * else is remembered. */
 #include <math.h>
 #include <stdio.h>
 
@@ -103,7 +104,8 @@ static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
     }
 }
 
-static bool tell_one(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after, struct reel_error *err) {
+static bool tell_one(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after,
+                     struct reel_error *err) {
     struct grow text = {0};
     carla_say(&text, before);
     say_actor(m->state, &text, id);
@@ -194,9 +196,9 @@ static bool is_new(const struct carla *s, struct bytes record) {
 }
 
 static bool take_collision(struct view_maker *m, const struct reel_message *message, struct bytes record, struct reel_error *err) {
-    bool hero = record.data[12] || record.data[13];
+    int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* is one of them the hero? */
     return m->silent || !is_new(m->state, record) ||
-           tell_two(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), hero ? FG_ERROR : FG_WARNING, "carla.collisions", err);
+           tell_two(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level, "carla.collisions", err);
 }
 
 static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout, const struct reel_message *message,
@@ -326,15 +328,6 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
 
 /* --- what is shown at the end of a frame --- */
 
-static void put_pair(struct grow *g, const char *key, struct bytes value) {
-    fg_comma(g);
-    fg_put(g, "{\"key\":");
-    fg_text(g, bytes_text(key));
-    fg_put(g, ",\"value\":");
-    fg_text(g, value);
-    fg_put(g, "}");
-}
-
 static void show_actor(struct grow *g, const struct carla_actors *actors, const struct carla_actor *a, int64_t time_ns) {
     char name[CARLA_FRAME_ROOM];
     bool moves = carla_moves(a), seen = a->seen > 0 && a->seen == actors->packets;
@@ -354,9 +347,9 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
     }
     struct fg_entity e = fg_entity(g, time_ns, moves ? name : "map", name, true);
     fg_array(&e, "metadata");
-    put_pair(g, "type", a->name);
+    fg_pair(g, "type", a->name);
     if (a->hero) {
-        put_pair(g, "role_name", bytes_text("hero"));
+        fg_pair(g, "role_name", bytes_text("hero"));
     }
     fg_array_end(&e);
     fg_array(&e, "cubes");

@@ -1,5 +1,5 @@
-/* Where vehicles and walkers went, as one line each: a pass over all position packets of the selection. Rule: a line keeps a bounded number of points; when it
- * has more, every second goes and the next ones stand twice as far apart. */
+/* Where vehicles and walkers went, as one line each: a pass over all position packets of the selection. Rule: a line keeps a bounded number of
+ * points; when it has more, every second goes and the next ones stand twice as far apart. */
 #include <math.h>
 #include <stdio.h>
 
@@ -139,9 +139,7 @@ static void show(struct grow *g, struct path *path, size_t number, int64_t time_
     snprintf(id, sizeof id, "%u", path->id);
     struct fg_entity e = fg_entity(g, time_ns, "map", name, true);
     fg_array(&e, "metadata");
-    fg_put(g, "{\"key\":\"actor\",\"value\":");
-    fg_text(g, bytes_text(id));
-    fg_put(g, "}");
+    fg_pair(g, "actor", bytes_text(id));
     fg_array_end(&e);
     fg_array(&e, "lines");
     fg_line(g, 0, 0.15);

@@ -1,5 +1,5 @@
-/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected, and each message
- * goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
+/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected, and each
+ * message goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
 #include <stdlib.h>
 
 #include "core/limits.h"
@@ -16,7 +16,8 @@ static const struct view_transform *const transforms[] = {&view_carla, &view_nan
 enum { TRANSFORMS = sizeof transforms / sizeof *transforms };
 
 int view_compare(const struct reel_mark *a, const struct reel_mark *b) {
-    struct pack_key x = {.time_ns = a->time_ns, .chunk = a->chunk, .offset = a->offset}, y = {.time_ns = b->time_ns, .chunk = b->chunk, .offset = b->offset};
+    struct pack_key x = {.time_ns = a->time_ns, .chunk = a->chunk, .offset = a->offset};
+    struct pack_key y = {.time_ns = b->time_ns, .chunk = b->chunk, .offset = b->offset};
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
@@ -118,7 +119,8 @@ static struct reel_stream *open_stream(struct reel_recording *const *recordings,
 static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns, const struct wanted *w, bool state_at_cut,
                                     struct reel_error *err) {
     const struct view_setup *s = m->feed->setup;
-    struct reel_selection q = {.topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns, .state_at_cut = state_at_cut};
+    struct reel_selection q = {.topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
+    q.state_at_cut = state_at_cut;
     q.sources = s->sources ? &s->sources[m->source] : NULL;
     q.prefixing = REEL_PREFIX_NEVER;
     return open_stream(&s->recordings[m->source], 1, &q, err);

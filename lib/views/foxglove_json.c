@@ -183,6 +183,15 @@ void fg_array_end(struct fg_entity *e) {
     fg_put(e->g, "]");
 }
 
+void fg_pair(struct grow *g, const char *key, struct bytes value) {
+    fg_comma(g);
+    fg_put(g, "{\"key\":");
+    fg_text(g, bytes_text(key));
+    fg_put(g, ",\"value\":");
+    fg_text(g, value);
+    fg_put(g, "}");
+}
+
 void fg_entity_end(struct fg_entity *e) {
     for (unsigned i = 0; i <= ARRAYS; i++) {
         if (!(e->written & 1U << i)) {

@@ -1,6 +1,6 @@
-/* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre; where visitors' heads and
- * hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each (/view/points). Rule: a scene tells all that is known, so
- * that the last one holds after any seek. */
+/* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre; where
+ * visitors' heads and hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each (/view/points). Rule: a scene
+ * tells all that is known, so that the last one holds after any seek. */
 #include "decode/json_out.h"
 #include "views/foxglove_nanover.h"
 
@@ -68,7 +68,8 @@ static void put_spheres(struct fg_entity *e, const struct nanover_room *room, si
     fg_array(e, "spheres");
     for (size_t i = 0; i < n; i++) {
         struct element p = particle_of(room, i);
-        fg_sphere(e->g, nanover_position(room, i), 2 * (double)p.radius, (struct view_color){(float)p.r / 255, (float)p.g / 255, (float)p.b / 255, 1});
+        struct view_color color = {(float)p.r / 255, (float)p.g / 255, (float)p.b / 255, 1};
+        fg_sphere(e->g, nanover_position(room, i), 2 * (double)p.radius, color);
     }
     fg_array_end(e);
 }

@@ -1,4 +1,5 @@
-/* What the parts of the NanoVer transform share. nanover_state: what is known of the simulation and its visitors · foxglove_nanover: what is shown. */
+/* What the parts of the NanoVer transform share. nanover_state: what is known of the simulation and its visitors · foxglove_nanover: what is
+ * shown. */
 #ifndef REEL_VIEWS_FOXGLOVE_NANOVER_H
 #define REEL_VIEWS_FOXGLOVE_NANOVER_H
 
@@ -38,7 +39,7 @@ static inline struct view_vec nanover_position(const struct nanover_room *room, 
 }
 
 /* The heads and hands of one visitor, as the simulation sees them: told one after the other. */
-void nanover_visitor_poses(const struct nanover_room *room, const struct nanover_visitor *visitor, void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn),
-                           struct grow *g);
+void nanover_visitor_poses(const struct nanover_room *room, const struct nanover_visitor *visitor,
+                           void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g);
 
 #endif

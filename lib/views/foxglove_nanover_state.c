@@ -1,4 +1,5 @@
-/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that aggregates them. */
+/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that aggregates
+ * them. */
 #include <math.h>
 
 #include "views/foxglove_nanover.h"

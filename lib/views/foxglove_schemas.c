@@ -1,4 +1,5 @@
-/* What the made messages hold, as JSON Schema. Rule: only what viewers' own readers of schemas take: one type each, no references, no list of lists. */
+/* What the made messages hold, as JSON Schema. Rule: only what viewers' own readers of schemas take: one type each, no references, no list of
+ * lists. */
 #include "views/foxglove.h"
 
 #define NUMBER "{\"type\":\"number\"}"
@@ -23,7 +24,8 @@
 #define COLOR MAP("foxglove.Color", P("r", NUMBER) "," P("g", NUMBER) "," P("b", NUMBER) "," P("a", NUMBER), Q("r") "," Q("g") "," Q("b") "," Q("a"))
 
 #define PAIR MAP("foxglove.KeyValuePair", P("key", TEXT) "," P("value", TEXT), Q("key") "," Q("value"))
-#define DELETION MAP("foxglove.SceneEntityDeletion", P("timestamp", TIME) "," P("type", WHOLE) "," P("id", TEXT), Q("timestamp") "," Q("type") "," Q("id"))
+#define DELETION \
+    MAP("foxglove.SceneEntityDeletion", P("timestamp", TIME) "," P("type", WHOLE) "," P("id", TEXT), Q("timestamp") "," Q("type") "," Q("id"))
 #define BODY(title) MAP(title, P("pose", POSE) "," P("size", VECTOR) "," P("color", COLOR), Q("pose") "," Q("size") "," Q("color"))
 #define LINE                                                                                                                              \
     MAP("foxglove.LinePrimitive",                                                                                                         \
@@ -46,7 +48,8 @@ const struct view_schema view_schema_scene = {
 
 #define TRANSFORM                                                                                                                          \
     MAP("foxglove.FrameTransform",                                                                                                         \
-        P("timestamp", TIME) "," P("parent_frame_id", TEXT) "," P("child_frame_id", TEXT) "," P("translation", VECTOR) "," P("rotation", QUATERNION), \
+        P("timestamp", TIME) "," P("parent_frame_id", TEXT) "," P("child_frame_id", TEXT) "," P("translation", VECTOR) "," \
+            P("rotation", QUATERNION),                                                                                                     \
         Q("timestamp") "," Q("parent_frame_id") "," Q("child_frame_id") "," Q("translation") "," Q("rotation"))
 const struct view_schema view_schema_transforms = {"foxglove.FrameTransforms",
                                                    MAP("foxglove.FrameTransforms", P("transforms", LIST(TRANSFORM)), Q("transforms"))};
@@ -59,19 +62,22 @@ const struct view_schema view_schema_poses = {
 const struct view_schema view_schema_cloud = {
     "foxglove.PointCloud",
     MAP("foxglove.PointCloud",
-        P("timestamp", TIME) "," P("frame_id", TEXT) "," P("pose", POSE) "," P("point_stride", WHOLE) "," P("fields", LIST(FIELD)) "," P("data", BYTES),
+        P("timestamp", TIME) "," P("frame_id", TEXT) "," P("pose", POSE) "," P("point_stride", WHOLE) "," P("fields", LIST(FIELD)) ","
+            P("data", BYTES),
         Q("timestamp") "," Q("frame_id") "," Q("pose") "," Q("point_stride") "," Q("fields") "," Q("data"))};
 
 const struct view_schema view_schema_log = {
     "foxglove.Log", MAP("foxglove.Log",
-                        P("timestamp", TIME) "," P("level", WHOLE) "," P("message", TEXT) "," P("name", TEXT) "," P("file", TEXT) "," P("line", WHOLE),
+                        P("timestamp", TIME) "," P("level", WHOLE) "," P("message", TEXT) "," P("name", TEXT) "," P("file", TEXT) ","
+                            P("line", WHOLE),
                         Q("timestamp") "," Q("level") "," Q("message") "," Q("name") "," Q("file") "," Q("line"))};
 
 const struct view_schema view_schema_ego = {
     "reel.CarlaEgo",
     MAP("reel.CarlaEgo",
         P("id", WHOLE) "," P("speed", NUMBER) "," P("throttle", NUMBER) "," P("brake", NUMBER) "," P("steering", NUMBER) "," P("gear", WHOLE) ","
-            P("handbrake", YES_NO) "," P("x", NUMBER) "," P("y", NUMBER) "," P("z", NUMBER) "," P("roll", NUMBER) "," P("pitch", NUMBER) "," P("yaw", NUMBER),
+            P("handbrake", YES_NO) "," P("x", NUMBER) "," P("y", NUMBER) "," P("z", NUMBER) "," P("roll", NUMBER) ","
+            P("pitch", NUMBER) "," P("yaw", NUMBER),
         Q("id") "," Q("x") "," Q("y") "," Q("z"))};
 
 const struct view_schema view_schema_energies = {

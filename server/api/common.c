@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ingest/recordings.h"
+#include "ingest/references.h"
 
 static const int64_t PACK_WAIT_NS = 2000000000;
 
@@ -24,7 +25,33 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
         http_reply_error(r, &err);
         return false;
     }
+    if (references_settle(http_app(r), &out->row)) { /* files that are not copied come and go */
+        char id[RECORDING_ID_TEXT];
+        memcpy(id, out->row.id, sizeof id);
+        catalog_recording_done(&out->row);
+        if (!catalog_get(http_app(r)->catalog, id, &out->row, &err)) {
+            http_reply_error(r, &err);
+            return false;
+        }
+    }
+    if (!http_caller_sees(http_caller(r), out->row.collection)) { /* in the words for what is not there: they must not differ */
+        catalog_recording_done(&out->row);
+        http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
+        return false;
+    }
     return true;
+}
+
+bool api_may_use(struct http_request *r, const char *collection) {
+    if (http_caller_sees(http_caller(r), collection)) {
+        return true;
+    }
+    http_reply_problem(r, 403, "forbidden", "the collection %s is not one of those that %s is limited to", collection, http_caller(r)->name);
+    return false;
+}
+
+bool api_find_key(struct http_request *r, const char *key, struct api_recording *out) {
+    return find_key(r, key, out);
 }
 
 bool api_find(struct http_request *r, struct api_recording *out) {
@@ -63,6 +90,9 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
         return false;
     case STATE_MISSING:
         http_reply_problem(r, 410, "missing", "the stored file of this recording is gone or changed; upload it again");
+        return false;
+    case STATE_CHANGED:
+        http_reply_problem(r, 410, "missing", "the file that this recording refers to is not what it was");
         return false;
     case STATE_TRASHED:
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
@@ -233,7 +263,8 @@ void api_add_next_link(struct http_request *r, const char *cursor) {
     const char *query = strchr(http_target(r), '?');
     for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
         size_t n = strcspn(p, "&");
-        if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0) {
+        if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0 && strncmp(p, "sig=", 4) != 0 &&
+            strncmp(p, "exp=", 4) != 0) { /* a signature is of one page */
             used += (size_t)snprintf(link + used, sizeof link - used, "%.*s&", (int)n, p);
         }
         p += n + (p[n] == '&');

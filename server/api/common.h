@@ -14,11 +14,16 @@ void api_recording_done(struct api_recording *a);
 
 /* The row of path segment {id}; false: replied (404). */
 bool api_find(struct http_request *r, struct api_recording *out);
+bool api_find_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
 /* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
 
 enum { API_GLOBS_MAX = 64 };
+
+/* Whether the caller may put things into this collection, which need not exist; false: replied (403). Whoever takes a collection's name from a
+ * request asks this before ingest_check(); lists ask by catalog_query.allowed. */
+bool api_may_use(struct http_request *r, const char *collection);
 
 /* A selection whose texts belong to the request. */
 struct api_selection {

@@ -1,6 +1,4 @@
 /* /file: the original bytes, as they came. */
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +16,8 @@ static const struct catalog_part *find_part(const struct catalog_recording *row,
 }
 
 static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
-    char path[PATH_MAX], etag[64], digest[72];
-    int fd = store_blob_path(http_app(r)->store, part->sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    char etag[64], digest[72];
+    int fd = store_open_file(http_app(r)->store, part->sha256, NULL);
     if (fd < 0) {
         http_reply_problem(r, 410, "missing", "the stored file of this recording is gone; upload it again");
         return;

@@ -1,4 +1,5 @@
 /* /frame: one image message as a picture that a browser shows. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "api/routes.h"
 #include "reel/picture.h"
 
-enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and what stands around them */, WIDTH_MAX = 16384 };
+enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and what stands around them */, WIDTH_MAX = 16384, DRAWN_AT_ONCE = 4 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -59,6 +60,28 @@ static bool read_width(struct http_request *r, uint32_t *width) {
     }
     *width = (uint32_t)value;
     return true;
+}
+
+/* An image of a few bytes may be 64 million pixels: whoever asks for many at once waits. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t left;
+    unsigned drawing;
+} easel = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void easel_enter(void) {
+    pthread_mutex_lock(&easel.lock);
+    while (easel.drawing == DRAWN_AT_ONCE) {
+        pthread_cond_wait(&easel.left, &easel.lock);
+    }
+    easel.drawing++;
+    pthread_mutex_unlock(&easel.lock);
+}
+static void easel_leave(void) {
+    pthread_mutex_lock(&easel.lock);
+    easel.drawing--;
+    pthread_cond_signal(&easel.left);
+    pthread_mutex_unlock(&easel.lock);
 }
 
 static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
@@ -144,7 +167,9 @@ void api_frame(struct http_request *r) {
         return;
     }
     if (find(r, &a, &stream, &m)) {
+        easel_enter();
         draw(r, &a, stream, &m, width);
+        easel_leave();
         reel_stream_free(stream);
     }
     api_recording_done(&a);

@@ -6,57 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/body.h"
 #include "api/routes.h"
 #include "api/series.h"
-#include "core/grow.h"
 #include "reel/table.h"
 
-enum { BODY_MAX = 1 << 20, SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_USUAL = 1000, POINTS_MAX = 20000 };
+enum { SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_USUAL = 1000, POINTS_MAX = 20000 };
 static const int64_t WAIT_NS = 20000000000, MS = 1000000;
-
-/* --- the body --- */
-
-struct body {
-    struct grow text;
-    json_t *json;
-};
-
-static void free_body(void *state) {
-    struct body *b = state;
-    free(b->text.data);
-    json_decref(b->json);
-    free(b);
-}
-
-void api_grafana_begin(struct http_request *r) {
-    struct body *b = calloc(1, sizeof *b);
-    if (!b) {
-        http_reply_problem(r, 500, "memory", "no memory");
-        return;
-    }
-    http_set_state(r, b, free_body);
-}
-
-bool api_grafana_piece(struct http_request *r, const void *data, size_t size) {
-    struct body *b = http_state(r);
-    if (b->text.size + size > BODY_MAX) {
-        http_reply_problem(r, 413, "too-large", "a question has at most %d bytes", BODY_MAX);
-        return false;
-    }
-    grow_put(&b->text, data, size);
-    return true;
-}
-
-json_t *grafana_body(struct http_request *r) {
-    struct body *b = http_state(r);
-    json_error_t why;
-    b->json = b->text.size > 0 ? json_loadb((const char *)b->text.data, b->text.size, 0, &why) : json_object();
-    if (!json_is_object(b->json)) {
-        http_reply_problem(r, 400, "bad-body", "the body must be a JSON object%s%s", b->json ? "" : ": ", b->json ? "" : why.text);
-        return NULL;
-    }
-    return b->json;
-}
 
 /* --- targets --- */
 
@@ -124,13 +80,18 @@ static void put_series(struct panel *p, const struct series *s, const char *ref_
     fputs("]}", p->out);
 }
 
+static int64_t span_of(const struct panel *p) {
+    uint64_t span = (uint64_t)p->to_ns - (uint64_t)p->from_ns;
+    return span > INT64_MAX ? REEL_TIME_MAX : (int64_t)span;
+}
+
 /* False: replied. */
 static bool draw_field(struct http_request *r, struct panel *p, const struct api_recording *a, const char *field, enum reel_aggregate how,
                        const char *ref_id) {
     bool relative = a->row.clock == REEL_CLOCK_RELATIVE && p->has_range;
     struct series_question q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
                                 .end_ns = !p->has_range ? REEL_TIME_MAX
-                                          : relative    ? p->to_ns - p->from_ns
+                                          : relative    ? span_of(p)
                                                         : p->to_ns,
                                 .max_points = p->max_points,
                                 .how = how,
@@ -215,15 +176,23 @@ static bool read_end(struct http_request *r, const json_t *range, const char *na
     return true;
 }
 
-static bool read_panel(struct http_request *r, const json_t *body, struct panel *p) {
-    const json_t *range = json_object_get(body, "range"), *points = json_object_get(body, "maxDataPoints"), *filter;
+bool grafana_range(struct http_request *r, const json_t *body, int64_t *from_ns, int64_t *to_ns, bool *there) {
+    const json_t *range = json_object_get(body, "range");
     bool from, to;
-    size_t i;
-    *p = (struct panel){.wait_until_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS)};
-    if (!read_end(r, range, "from", &p->from_ns, &from) || !read_end(r, range, "to", &p->to_ns, &to)) {
+    if (!read_end(r, range, "from", from_ns, &from) || !read_end(r, range, "to", to_ns, &to)) {
         return false;
     }
-    p->has_range = from && to && p->from_ns < p->to_ns;
+    *there = from && to && *from_ns < *to_ns;
+    return true;
+}
+
+static bool read_panel(struct http_request *r, const json_t *body, struct panel *p) {
+    const json_t *points = json_object_get(body, "maxDataPoints"), *filter;
+    size_t i;
+    *p = (struct panel){.wait_until_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS)};
+    if (!grafana_range(r, body, &p->from_ns, &p->to_ns, &p->has_range)) {
+        return false;
+    }
     double wanted = json_is_number(points) ? json_number_value(points) : POINTS_USUAL;
     p->max_points = wanted < 2 ? 2 : wanted > POINTS_MAX ? POINTS_MAX : (uint64_t)wanted;
     json_array_foreach(json_object_get(body, "adhocFilters"), i, filter) {
@@ -237,7 +206,7 @@ static bool read_panel(struct http_request *r, const json_t *body, struct panel 
 }
 
 void api_grafana_query(struct http_request *r) {
-    json_t *body = grafana_body(r), *target;
+    json_t *body = body_json(r), *target;
     struct panel p;
     size_t i, size = 0;
     char *text = NULL;

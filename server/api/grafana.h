@@ -5,7 +5,7 @@
 
 #include "api/common.h"
 
-/* The request's JSON object; an empty body is {}. NULL: replied (400). Belongs to the request. */
-json_t *grafana_body(struct http_request *r);
+/* The "range" of a question: *there when it has both ends and some length. False: replied. */
+bool grafana_range(struct http_request *r, const json_t *body, int64_t *from_ns, int64_t *to_ns, bool *there);
 
 #endif

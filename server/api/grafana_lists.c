@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/body.h"
 #include "api/grafana.h"
 #include "api/routes.h"
 #include "reel/series.h"
 
-enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TEXT_MAX = 2048 };
+enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TOPICS_MAX = 1000 /* that are looked into */, TEXT_MAX = 2048 };
 
 /* --- lists --- */
 
@@ -106,7 +107,7 @@ static void add_fields(struct list *l, struct reel_recording *recording, const c
     size_t n;
     const char **topics = topics_of(reel_recording_index(recording), &n);
     l->failed |= !topics;
-    for (size_t i = 0; topics && i < n && json_array_size(l->items) < FIELDS_MAX; i++) {
+    for (size_t i = 0; topics && i < n && i < TOPICS_MAX && json_array_size(l->items) < FIELDS_MAX; i++) {
         struct reel_error err = {0};
         struct of_topic t = {.list = l, .topic = topics[i]};
         if (!only || reel_topic_match(only, topics[i])) {
@@ -129,7 +130,7 @@ static void add_topics(struct list *l, struct reel_recording *recording) {
 
 /* The newest that match. False: replied. */
 static bool list_recordings(struct http_request *r, const char *words, uint32_t limit, struct catalog_page *page) {
-    const struct catalog_query q = {.words = words && *words ? words : NULL, .has_state = true, .state = STATE_READY, .limit = limit};
+    const struct catalog_query q = {.words = words && *words ? words : NULL, .allowed = http_caller(r)->collections, .has_state = true, .state = STATE_READY, .limit = limit};
     struct reel_error err = {0};
     if (!catalog_list(http_app(r)->catalog, &q, page, &err)) {
         http_reply_error(r, &err);
@@ -151,7 +152,7 @@ static json_t *payloads_of_metric(void) {
 void api_grafana_metrics(struct http_request *r) {
     struct catalog_page page = {0};
     struct list l = list_new("label", "value");
-    if (!grafana_body(r) || !list_recordings(r, NULL, RECORDINGS_MAX, &page)) {
+    if (!body_json(r) || !list_recordings(r, NULL, RECORDINGS_MAX, &page)) {
         json_decref(l.items);
         return;
     }
@@ -181,7 +182,7 @@ static void reply_inside(struct http_request *r, const char *key, bool fields, c
 }
 
 void api_grafana_payload_options(struct http_request *r) {
-    json_t *body = grafana_body(r);
+    json_t *body = body_json(r);
     const char *metric = json_string_value(json_object_get(body, "metric")), *name = json_string_value(json_object_get(body, "name"));
     struct list l = list_new("label", "value");
     if (!body) {
@@ -196,7 +197,7 @@ void api_grafana_payload_options(struct http_request *r) {
 /* payload: {"target": "recordings", "q": "words"}, {"target": "topics", "recording": …} or {"target": "fields", "recording": …, "topic": …}
  */
 void api_grafana_variable(struct http_request *r) {
-    json_t *body = grafana_body(r), *payload = json_object_get(body, "payload");
+    json_t *body = body_json(r), *payload = json_object_get(body, "payload");
     const char *what = json_string_value(json_is_object(payload) ? json_object_get(payload, "target") : payload);
     const char *key = json_string_value(json_object_get(payload, "recording"));
     struct catalog_page page = {0};
@@ -224,7 +225,7 @@ void api_grafana_variable(struct http_request *r) {
 
 /* SimpleJSON's list of targets: fields of the newest recordings, or of the one that the text begins with. */
 void api_grafana_search(struct http_request *r) {
-    json_t *body = grafana_body(r);
+    json_t *body = body_json(r);
     const char *text = json_string_value(json_object_get(body, "target")), *colon = text ? strchr(text, ':') : NULL;
     struct catalog_page page = {0};
     struct list l = list_new("text", "value");
@@ -261,8 +262,4 @@ void api_grafana_tag_keys(struct http_request *r) {
 
 void api_grafana_tag_values(struct http_request *r) {
     http_reply_json(r, 200, json_pack("[{s:s}, {s:s}, {s:s}, {s:s}]", "text", "minmax", "text", "mean", "text", "lttb", "text", "last"));
-}
-
-void api_grafana_annotations(struct http_request *r) {
-    http_reply_json(r, 200, json_array()); /* until recordings have events */
 }

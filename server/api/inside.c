@@ -4,6 +4,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "api/rows.h"
 #include "api/views.h"
 
 static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
@@ -14,12 +15,17 @@ static void reply_view(struct http_request *r, json_t *(*view)(const struct reel
     }
 }
 
-static json_t *view_topics_page(const struct reel_index *index) {
-    return json_pack("{s:o}", "topics", view_topics(index));
-}
-
 void api_topics(struct http_request *r) {
-    reply_view(r, view_topics_page);
+    static const char *const columns[] = {"name", "type", "encoding", "schema_id", "count", "bytes", "rate", "max_gap", "first", "last", "first_ns",
+                                          "last_ns", "latched", NULL};
+    struct rows_form form;
+    struct api_recording a;
+    if (!rows_form(r, "format", &form) || !api_open(r, &a)) {
+        return;
+    }
+    json_t *topics = view_topics(reel_recording_index(a.recording));
+    rows_reply(r, &form, json_pack("{s:O}", "topics", topics), topics, columns);
+    api_recording_done(&a);
 }
 
 void api_scan(struct http_request *r) {

@@ -1,13 +1,17 @@
 /* /jobs: background work, seen and cancelled. */
 #include "ingest/jobs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/routes.h"
+#include "api/rows.h"
 #include "api/views.h"
 #include "app.h"
 
-enum { LIST_MAX = 1000 };
+enum { LIST_MAX = 1000, QUIET_LOOKS = 40 };
+static const int64_t LOOK_NS = 250000000;
 
 static json_t *view_job(const struct job_view *j) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state", job_state_name(j->state), "done",
@@ -21,10 +25,31 @@ static json_t *view_job(const struct job_view *j) {
     if (j->result[0]) {
         json_object_set_new(o, "result", json_string(j->result));
     }
+    json_t *outcome = j->outcome[0] ? json_loads(j->outcome, 0, NULL) : NULL;
+    if (outcome) {
+        json_object_set_new(o, "outcome", outcome);
+    }
     return o;
 }
 
+/* Who is limited to collections sees the jobs of recordings there; others by their ids, which are given to who waits for them. */
+static bool is_shown(struct http_request *r, const struct job_view *j) {
+    struct catalog_recording row;
+    struct reel_error none;
+    if (!http_caller(r)->collections) {
+        return true;
+    }
+    bool shown = catalog_get(http_app(r)->catalog, j->subject, &row, &none) && http_caller_sees(http_caller(r), row.collection);
+    catalog_recording_done(&row);
+    return shown;
+}
+
 void api_jobs_list(struct http_request *r) {
+    static const char *const columns[] = {"id", "kind", "subject", "state", "done", "total", "created", "ended", "problem", "result", "outcome", NULL};
+    struct rows_form form;
+    if (!rows_form(r, "format", &form)) {
+        return;
+    }
     struct job_view *views = malloc(LIST_MAX * sizeof *views);
     if (!views) {
         http_reply_problem(r, 500, "memory", "no memory");
@@ -33,18 +58,101 @@ void api_jobs_list(struct http_request *r) {
     size_t n = jobs_list(http_app(r)->jobs, views, LIST_MAX);
     json_t *items = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(items, view_job(&views[i]));
+        if (is_shown(r, &views[i])) {
+            json_array_append_new(items, view_job(&views[i]));
+        }
     }
     free(views);
-    http_reply_json(r, 200, json_pack("{s:o}", "items", items));
+    rows_reply(r, &form, json_pack("{s:O}", "items", items), items, columns);
 }
 
 static void reply_no_job(struct http_request *r) {
     http_reply_problem(r, 404, "not-found", "there is no job %s; ended ones are kept for an hour", http_segment(r, "id"));
 }
 
+/* ---- as it goes: an event whenever something has changed, at most a few a second, and "end" with the last */
+
+struct follow {
+    struct http_request *request;
+    struct job *job;
+    struct job_view told;
+    unsigned quiet; /* looks since something was sent */
+    bool begun, over;
+};
+
+static bool is_over(const struct job_view *v) {
+    return v->state != JOB_QUEUED && v->state != JOB_RUNNING;
+}
+
+static bool is_news(const struct follow *f, const struct job_view *now) {
+    return !f->begun || is_over(now) || now->state != f->told.state || now->done != f->told.done || now->total != f->told.total ||
+           strcmp(now->outcome, f->told.outcome) != 0;
+}
+
+/* The next event, or a comment so that nobody in between takes the line for dead. */
+static bool next_event(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    struct follow *f = context;
+    struct job_view now;
+    *got = 0;
+    if (f->over) {
+        return true;
+    }
+    for (bool news = false; !news && f->quiet < QUIET_LOOKS; f->quiet++) {
+        if (f->begun) {
+            job_wait(f->job, LOOK_NS);
+        }
+        if (http_is_stopping(f->request)) {
+            return reel_fail(err, REEL_CANCELLED, "the server stops");
+        }
+        job_view(f->job, &now);
+        news = is_news(f, &now);
+    }
+    if (f->quiet == QUIET_LOOKS) {
+        *got = (size_t)snprintf(buffer, size, ": still there\n\n");
+        f->quiet = 0;
+        return true;
+    }
+    f->quiet = 0;
+    f->begun = true;
+    f->over = is_over(&now);
+    f->told = now;
+    json_t *view = view_job(&now);
+    char *text = json_dumps(view, JSON_COMPACT);
+    json_decref(view);
+    int n = text ? snprintf(buffer, size, "event: %s\ndata: %s\n\n", f->over ? "end" : "progress", text) : -1;
+    free(text);
+    *got = n > 0 && (size_t)n < size ? (size_t)n : 0;
+    return *got > 0 || reel_fail_memory(err);
+}
+
+static void free_follow(void *context) {
+    struct follow *f = context;
+    job_unref(f->job);
+    free(f);
+}
+
+static void follow(struct http_request *r) {
+    struct job *job = jobs_get(http_app(r)->jobs, http_segment(r, "id"));
+    struct follow *f = job ? calloc(1, sizeof *f) : NULL;
+    if (!f) {
+        job_unref(job);
+        reply_no_job(r);
+        return;
+    }
+    f->request = r;
+    f->job = job;
+    http_add_header(r, "Cache-Control", "no-store");
+    http_reply_stream(r, &(struct http_stream){.media_type = "text/event-stream", .next = next_event, .free = free_follow, .context = f});
+}
+
 void api_job_get(struct http_request *r) {
+    static const char *const offers[] = {"application/json", "text/event-stream", NULL};
+    const char *media = http_negotiate(r, offers);
     struct job_view view;
+    if (media && strcmp(media, offers[1]) == 0) {
+        follow(r);
+        return;
+    }
     if (jobs_find(http_app(r)->jobs, http_segment(r, "id"), &view)) {
         http_reply_json(r, 200, view_job(&view));
     } else {

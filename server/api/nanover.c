@@ -1,4 +1,4 @@
-/* /nanover: the questions of NanoVer's own tools: the whole frame or state of a moment, resets, changes of the state, energies. */
+/* /nanover: the questions of NanoVer's own tools: the whole frame or state of a moment, frames, resets, changes of the state, energies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,4 +151,7 @@ void api_nanover_changes(struct http_request *r) {
 }
 void api_nanover_energies(struct http_request *r) {
     answer(r, REEL_NANOVER_ENERGIES);
+}
+void api_nanover_frames(struct http_request *r) {
+    answer(r, REEL_NANOVER_FRAMES);
 }

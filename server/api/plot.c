@@ -7,10 +7,11 @@
 
 #include "api/routes.h"
 #include "api/series.h"
-#include "core/utf8.h"
+#include "reel/utf8.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_USUAL = 800, HEIGHT_USUAL = 300, SIDE_MAX = 4000 };
 enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 };  /* pixels around the lines */
+enum { CHARACTER = 6, DATE = 11 };                     /* the width of one; so many are before the time of day */
 enum { LEGEND = 16, AREA_MIN = 40 };                   /* a row of the legend; what the lines need */
 static const char *const colours[PLOT_FIELDS_MAX] = {"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#17becf"};
 
@@ -86,7 +87,7 @@ static void put_number(FILE *f, const struct plot *p, double value) {
     put_text(f, LEFT - 6, y_of(p, value) + 4, "end", text);
 }
 
-/* Milliseconds where the whole takes seconds only. */
+/* Milliseconds where the whole takes seconds only; without the date where two of them have no room. */
 static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anchor) {
     char text[REEL_TIME_TEXT], label[REEL_TIME_TEXT + 4];
     bool fine = (uint64_t)p->last_ns - (uint64_t)p->first_ns < UINT64_C(10000000000), relative = p->all[0].clock == REEL_CLOCK_RELATIVE;
@@ -95,8 +96,9 @@ static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anch
     } else {
         reel_time_rfc3339(ns, text);
     }
-    size_t whole = strcspn(text, ".");
-    snprintf(label, sizeof label, "%.*s%s", (int)(whole + (fine ? 4 : 0)), text, relative ? " s" : "Z");
+    size_t whole = strcspn(text, ".") + (fine ? 4 : 0);
+    size_t from = !relative && whole > DATE && p->width - LEFT - RIGHT < 2 * CHARACTER * (whole + 1) ? DATE : 0;
+    snprintf(label, sizeof label, "%.*s%s", (int)(whole - from), text + from, relative ? " s" : "Z");
     put_text(f, x_of(p, ns), area_bottom(p) + 16, anchor, label);
 }
 

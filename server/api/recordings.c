@@ -2,11 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/change.h"
+#include "api/recordings.h"
 #include "api/routes.h"
+#include "api/rows.h"
 #include "api/viewer.h"
 #include "api/views.h"
 #include "ingest/ingest.h"
+#include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 
@@ -28,13 +31,26 @@ static bool read_interval(struct http_request *r, struct catalog_query *q) {
     return true;
 }
 
-static bool read_query(struct http_request *r, struct catalog_query *q, const char **topics, const char **types) {
-    uint64_t limit = 100;
-    size_t n_topics = http_params(r, "topic", topics, API_GLOBS_MAX), n_types = http_params(r, "type", types, API_GLOBS_MAX);
-    if (n_topics > API_GLOBS_MAX || n_types > API_GLOBS_MAX) {
-        http_reply_bad_param(r, n_topics > API_GLOBS_MAX ? "topic" : "type", "at most %d of them", API_GLOBS_MAX);
-        return false;
+static bool read_list(struct http_request *r, const char *name, const char **out, uint32_t *n) {
+    size_t given = http_params(r, name, out, API_GLOBS_MAX);
+    *n = (uint32_t)given;
+    if (given > API_GLOBS_MAX) {
+        http_reply_bad_param(r, name, "at most %d of them", API_GLOBS_MAX);
     }
+    return given <= API_GLOBS_MAX;
+}
+
+static void read_range(struct http_request *r, const char *min, const char *max, struct catalog_range *out) {
+    uint64_t value;
+    out->has_min = http_param_u64(r, min, &value);
+    out->min = out->has_min && value < INT64_MAX ? (int64_t)value : INT64_MAX;
+    out->has_max = http_param_u64(r, max, &value);
+    out->max = out->has_max && value < INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
+bool recordings_read_query(struct http_request *r, struct recordings_query *out) {
+    uint64_t limit = 100;
+    struct catalog_query *q = &out->q;
     if (http_param_u64(r, "limit", &limit) && limit == 0) {
         http_reply_bad_param(r, "limit", "1 to 1000");
         return false;
@@ -42,13 +58,26 @@ static bool read_query(struct http_request *r, struct catalog_query *q, const ch
     *q = (struct catalog_query){.words = http_param(r, "q"),
                                 .format = http_param(r, "format"),
                                 .collection = http_param(r, "collection"),
-                                .topics = topics,
-                                .n_topics = (uint32_t)n_topics,
-                                .types = types,
-                                .n_types = (uint32_t)n_types,
+                                .group = http_param(r, "group"),
+                                .allowed = http_caller(r)->collections,
+                                .topics = out->topics,
+                                .types = out->types,
+                                .topic_patterns = out->topic_patterns,
+                                .type_patterns = out->type_patterns,
+                                .tags = out->tags,
+                                .match_any = http_param(r, "match") && strcmp(http_param(r, "match"), "any") == 0,
                                 .sort = http_param(r, "sort"),
                                 .limit = limit > 1000 ? 1000 : (uint32_t)limit,
                                 .cursor = http_param(r, "cursor")};
+    if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
+        !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) || !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) ||
+        !read_list(r, "tag", out->tags, &q->n_tags)) {
+        return false;
+    }
+    read_range(r, "min_size", "max_size", &q->size);
+    read_range(r, "min_messages", "max_messages", &q->messages);
+    q->duration.has_min = http_param_duration(r, "min_duration", &q->duration.min);
+    q->duration.has_max = http_param_duration(r, "max_duration", &q->duration.max);
     q->has_state = http_param(r, "state") && recording_state_parse(http_param(r, "state"), &q->state);
     http_param_u64(r, "offset", &q->offset);
     http_param_bool(r, "count", &q->count);
@@ -56,37 +85,44 @@ static bool read_query(struct http_request *r, struct catalog_query *q, const ch
     return read_interval(r, q);
 }
 
+static json_t *view_page(struct http_request *r, const struct catalog_page *page) {
+    json_t *items = json_array();
+    for (uint32_t i = 0; i < page->n_items; i++) {
+        json_t *item = view_recording(&page->items[i], NULL);
+        viewer_add_links(r, item, &page->items[i]);
+        json_array_append_new(items, item);
+    }
+    return items;
+}
+
 void api_recordings_list(struct http_request *r) {
-    const char *topics[API_GLOBS_MAX], *types[API_GLOBS_MAX];
-    struct catalog_query q;
-    if (!read_query(r, &q, topics, types)) {
+    static const char *const columns[] = {"id",       "collection", "name",        "revision", "group",    "state",      "problem", "created",    "updated",
+                                          "format",   "size",       "messages",    "clock",    "start",    "end",        "start_ns", "end_ns",    "duration_ns",
+                                          "damaged",  "lost_bytes", "description", "epoch",    "tags",     "custom",     NULL};
+    struct recordings_query asked;
+    struct rows_form form;
+    if (!rows_form(r, "output", &form) || !recordings_read_query(r, &asked)) {
         return;
     }
     struct catalog_page page = {0};
     struct reel_error err = {0};
-    if (!catalog_list(http_app(r)->catalog, &q, &page, &err)) {
+    if (!catalog_list(http_app(r)->catalog, &asked.q, &page, &err)) {
         http_reply_error(r, &err);
         return;
     }
-    json_t *items = json_array();
-    for (uint32_t i = 0; i < page.n_items; i++) {
-        json_t *item = view_recording(&page.items[i], NULL);
-        viewer_add_links(r, item, &page.items[i]);
-        json_array_append_new(items, item);
-    }
-    json_t *body = json_pack("{s:o}", "items", items);
+    json_t *items = view_page(r, &page), *body = json_pack("{s:O}", "items", items);
     json_object_set_new(body, "next", page.next ? json_string(page.next) : json_null());
     if (page.next) {
         api_add_next_link(r, page.next);
     }
-    if (q.count) {
+    if (asked.q.count) {
         char total[24];
         snprintf(total, sizeof total, "%llu", (unsigned long long)page.total);
         http_add_header(r, "X-Total-Count", total);
         json_object_set_new(body, "total", view_u64(page.total));
     }
     catalog_page_done(&page);
-    http_reply_json(r, 200, body);
+    rows_reply(r, &form, body, items, columns);
 }
 
 void api_recording_get(struct http_request *r) {
@@ -95,7 +131,7 @@ void api_recording_get(struct http_request *r) {
         return;
     }
     struct app *app = http_app(r);
-    char job[33] = "";
+    char job[33] = "", etag[CHANGE_ETAG];
     AUTO(reel_index_free) struct reel_index *outline = NULL;
     if (a.row.state == STATE_READY) {
         a.recording = recordings_get(app->recordings, &a.row, api_wait_ns(r, 0), job, NULL);
@@ -104,17 +140,23 @@ void api_recording_get(struct http_request *r) {
     }
     json_t *body = view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : outline);
     viewer_add_links(r, body, &a.row);
+    change_etag(&a.row, a.recording || outline, etag);
+    http_add_header(r, "ETag", etag);
     http_reply_json(r, 200, body);
     api_recording_done(&a);
 }
 
-/* Trash or restore, then the manifest says so too; `row` is read anew. */
+/* Trash or restore; `row` is read anew. */
 static bool change_state(struct app *app, struct catalog_recording *row, bool (*change)(struct catalog *c, const char *id, struct reel_error *err),
                          struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     memcpy(id, row->id, sizeof id);
     catalog_recording_done(row);
-    return change(app->catalog, id, err) && catalog_get(app->catalog, id, row, err) && store_write_manifest(app->store, row, err);
+    if (!change(app->catalog, id, err)) {
+        return false;
+    }
+    manifests_settle(app, id);
+    return catalog_get(app->catalog, id, row, err);
 }
 
 void api_recording_delete(struct http_request *r) {
@@ -122,7 +164,15 @@ void api_recording_delete(struct http_request *r) {
     bool purge = false;
     struct reel_error err = {0};
     http_param_bool(r, "purge", &purge);
+    if (purge && http_caller(r)->role < ROLE_ADMIN) {
+        http_reply_problem(r, 403, "forbidden", "This needs the role admin; without purge=true the recording goes to the trash.");
+        return;
+    }
     if (!api_find(r, &a)) {
+        return;
+    }
+    if (!change_if_match(r, &a.row)) {
+        api_recording_done(&a);
         return;
     }
     bool good = true;

@@ -17,11 +17,52 @@ void api_recordings_list(struct http_request *r);
 void api_recording_get(struct http_request *r);
 void api_recording_delete(struct http_request *r);
 void api_recording_restore(struct http_request *r);
+/* change.c */
+void api_recording_patch(struct http_request *r);
+/* tags.c */
+void api_tag_get(struct http_request *r);
+void api_tag_put(struct http_request *r);
+void api_tag_delete(struct http_request *r);
+void api_tags_list(struct http_request *r);
+void api_tags_batch(struct http_request *r);
+/* notes.c */
+void api_notes_list(struct http_request *r);
+void api_note_add(struct http_request *r);
+void api_note_change(struct http_request *r);
+void api_note_delete(struct http_request *r);
+/* events.c */
+void api_events_list(struct http_request *r);
+void api_event_add(struct http_request *r);
+void api_event_get(struct http_request *r);
+void api_event_change(struct http_request *r);
+void api_event_delete(struct http_request *r);
+/* collections.c */
+void api_collections_list(struct http_request *r);
+void api_collection_get(struct http_request *r);
+void api_collection_patch(struct http_request *r);
 /* upload.c */
 void api_upload_begin(struct http_request *r);
 bool api_upload_piece(struct http_request *r, const void *data, size_t size);
 void api_upload_end(struct http_request *r);
 void api_upload_aborted(struct http_request *r);
+/* tar.c */
+void api_recordings_tar(struct http_request *r);
+/* uploads.c, uploads_create.c */
+void api_uploads_options(struct http_request *r);
+void api_uploads_create_begin(struct http_request *r);
+void api_uploads_create_end(struct http_request *r);
+void api_uploads_append_begin(struct http_request *r);
+bool api_uploads_piece(struct http_request *r, const void *data, size_t size);
+void api_uploads_end(struct http_request *r);
+void api_uploads_aborted(struct http_request *r);
+void api_uploads_get(struct http_request *r);
+void api_uploads_delete(struct http_request *r);
+/* values.c */
+void api_values(struct http_request *r);
+void api_stats(struct http_request *r);
+void api_coverage_across(struct http_request *r);
+/* coverage.c */
+void api_coverage(struct http_request *r);
 /* inside.c */
 void api_topics(struct http_request *r);
 void api_schema(struct http_request *r);
@@ -55,9 +96,7 @@ void api_carla_trajectory(struct http_request *r);
 void api_bag_info(struct http_request *r);
 /* frame.c */
 void api_frame(struct http_request *r);
-/* grafana.c, grafana_lists.c */
-void api_grafana_begin(struct http_request *r);
-bool api_grafana_piece(struct http_request *r, const void *data, size_t size);
+/* grafana.c, grafana_lists.c, grafana_events.c */
 void api_grafana(struct http_request *r);
 void api_grafana_query(struct http_request *r);
 void api_grafana_metrics(struct http_request *r);
@@ -69,14 +108,46 @@ void api_grafana_tag_values(struct http_request *r);
 void api_grafana_annotations(struct http_request *r);
 /* tide.c */
 void api_tide_channels(struct http_request *r);
+void api_tide_introspection(struct http_request *r);
 /* nanover.c */
 void api_nanover_frame(struct http_request *r);
 void api_nanover_state(struct http_request *r);
 void api_nanover_resets(struct http_request *r);
 void api_nanover_changes(struct http_request *r);
 void api_nanover_energies(struct http_request *r);
+void api_nanover_frames(struct http_request *r);
+/* upkeep.c */
+void api_backup(struct http_request *r);
+void api_backup_last(struct http_request *r);
+void api_scrub(struct http_request *r);
+void api_scrub_last(struct http_request *r);
+void api_rescan(struct http_request *r);
 /* viewer.c */
 void api_layout(struct http_request *r);
+/* doors.c */
+void api_tokens_list(struct http_request *r);
+void api_token_create(struct http_request *r);
+void api_token_revoke(struct http_request *r);
+void api_link_create(struct http_request *r);
+void api_audit(struct http_request *r);
+/* imports.c */
+void api_import(struct http_request *r);
+void api_watches(struct http_request *r);
+/* failures.c */
+void api_failures(struct http_request *r);
+void api_failure_retry(struct http_request *r);
+void api_failure_forget(struct http_request *r);
+/* changes.c */
+void api_changes(struct http_request *r);
+/* webhooks.c */
+void api_webhooks_list(struct http_request *r);
+void api_webhook_add(struct http_request *r);
+void api_webhook_get(struct http_request *r);
+void api_webhook_delete(struct http_request *r);
+/* retention.c */
+void api_retention_get(struct http_request *r);
+void api_retention_put(struct http_request *r);
+void api_retention_run(struct http_request *r);
 /* jobs.c */
 void api_jobs_list(struct http_request *r);
 void api_job_get(struct http_request *r);

@@ -13,7 +13,8 @@ enum {
     FIELDS_MAX = 16,
     POINTS_MAX = 100000,
     POINTS_USUAL = 1000,
-    AT_ONCE = 20000, /* messages that are read anew rather than kept */
+    AT_ONCE = 20000, /* messages that are read anew rather than kept … */
+    AT_ONCE_BYTES = 256 << 20, /* … when they are no more than that, about */
     ACROSS_MAX = 20, /* recordings */
 };
 static const int64_t COLUMN_WAIT_NS = 20000000000;
@@ -67,18 +68,36 @@ static void unref_column(void *c) {
     reel_column_free(c);
 }
 
+/* Few enough to be read while the request waits, and it has not waited for long already. */
+static bool few(const struct api_recording *a, const struct series_question *q, const char *topic, uint64_t count) {
+    const struct reel_index *index = reel_recording_index(a->recording);
+    uint64_t largest = 0; /* of the means of its channels */
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && count > 0; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        const struct reel_channel_stats *s = reel_index_stats(index, i);
+        for (uint32_t t = 0; t < c->n_topics && s->count > 0; t++) {
+            bool larger = strcmp(c->topics[t], topic) == 0 && s->bytes / s->count > largest;
+            largest = larger ? s->bytes / s->count : largest;
+        }
+    }
+    return count <= AT_ONCE && count * largest <= AT_ONCE_BYTES && reel_now_ns() < q->wait_until_ns + COLUMN_WAIT_NS;
+}
+
 /* The column of the whole recording, or, when few messages are in question, of these alone. */
 static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *topic,
                                       const char *path, struct series_trouble *trouble) {
     static const struct made_kind kind = {.job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
-    char key[512], subject[200];
+    char key[512], subject[256];
     uint64_t count;
     if (!reel_series_count(a->recording, topic, q->start_ns, q->end_ns, &count, &trouble->error)) {
         return NULL;
     }
     int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_decodings_version(), topic, path);
-    snprintf(subject, sizeof subject, "%.100s.%.90s", topic, path);
-    if (count <= AT_ONCE || n < 0 || (size_t)n >= sizeof key) {
+    int told = snprintf(subject, sizeof subject, "%s.%s", topic, path);
+    if (told < 0 || (size_t)told >= sizeof subject) { /* cut, it might end within a character */
+        snprintf(subject, sizeof subject, "a field with a long name");
+    }
+    if (n < 0 || (size_t)n >= sizeof key || few(a, q, topic, count)) {
         return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
@@ -218,6 +237,7 @@ static bool find_listed(struct http_request *r, struct across *x) {
     const struct catalog_query q = {.words = http_param(r, "q"),
                                     .format = http_param(r, "format"),
                                     .collection = http_param(r, "collection"),
+                                    .allowed = http_caller(r)->collections,
                                     .topics = topics,
                                     .n_topics = (uint32_t)n_topics,
                                     .has_state = true,

@@ -1,4 +1,4 @@
-/* /tide/channels: what RSBag's own tools tell of a TIDE file. */
+/* /tide/channels and /tide/introspection: what RSBag's own tools tell of a TIDE file. */
 #include "reel/tide.h"
 #include "api/answer.h"
 #include "api/common.h"
@@ -37,6 +37,26 @@ void api_tide_channels(struct http_request *r) {
     } else {
         api_answer_free(answer);
         http_reply_problem(r, 500, "memory", "no memory");
+    }
+    api_recording_done(&a);
+}
+
+void api_tide_introspection(struct http_request *r) {
+    struct api_recording a;
+    struct api_selection selection;
+    struct reel_error err = {0};
+    if (!api_open(r, &a)) {
+        return;
+    }
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
+    if (api_select(r, info->start_ns, info->end_ns, &selection)) {
+        char *text = reel_tide_introspection(a.recording, &selection.selection, &err);
+        if (text) {
+            http_reply_text(r, 200, "application/json", text);
+        } else {
+            http_reply_error(r, &err);
+        }
+        free(text);
     }
     api_recording_done(&a);
 }

@@ -1,28 +1,37 @@
-/* Uploads in one request: PUT by name, POST. The body goes straight to the store while it is hashed; everything that can be refused is refused before it. */
+/* Uploads in one request: PUT by name, POST, forms. The body goes straight to the store while it is hashed; everything that can be refused
+ * is refused before it. With an Idempotency-Key the first answer is given again; only answers that took the file are remembered. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "api/common.h"
 #include "api/routes.h"
-#include "api/views.h"
-#include "ingest/ingest.h"
+#include "api/upload.h"
+#include "catalog/uploads.h"
+#include "ingest/names.h"
 
-enum { NAME_MAX_BYTES = 256 };
-static const int64_t SCAN_WAIT_NS = 20000000000; /* then the scan goes on as a job: 202 */
+static const int64_t ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
 
 struct upload {
     struct store_upload *file;
-    char collection[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
-    struct ingest_request request;
+    struct wishes wishes;
+    const char *key; /* Idempotency-Key, "" = none */
     bool has_digest;
     uint8_t digest[32];
     uint64_t size, size_max;
-    struct reel_error failed; /* writing failed: told at the end, when a reply can be sent */
+    struct reel_error failed; /* told at the end, when a reply can be sent */
+    struct http_form *form;   /* NULL: the body is the file */
+    bool has_file;
+    char file_name[WISH_TEXT];          /* the name it has in the form */
+    char *field, field_name[WISH_TEXT]; /* the form's field that is not the file, as far as it came; NULL: none */
+    size_t field_size;
 };
 
 static void free_upload(void *state) {
     struct upload *u = state;
     store_upload_free(u->file);
+    http_form_free(u->form);
+    wishes_done(&u->wishes);
+    free(u->field);
     free(u);
 }
 
@@ -42,6 +51,10 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
         http_reply_problem(r, 400, "digest-mismatch", "Content-Digest and Repr-Digest differ");
         return false;
     }
+    if (u->form) {
+        http_reply_problem(r, 400, "digest-malformed", "of a form, meta says the file's digest: {\"sha256\": \"<hex>\"}");
+        return false;
+    }
     memcpy(u->digest, digest, 32);
     u->has_digest = true;
     return true;
@@ -50,30 +63,120 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
 /* Name and collection from the path (PUT) or the query (POST). False: replied. */
 static bool read_names(struct http_request *r, struct upload *u) {
     bool by_path = strcmp(http_method(r), "PUT") == 0;
-    const char *name = by_path ? http_segment(r, "name") : http_param(r, "name");
-    const char *collection = by_path ? http_segment(r, "collection") : http_param(r, "collection");
+    struct wishes *w = &u->wishes;
     if (by_path && (http_param(r, "name") || http_param(r, "collection"))) {
         http_reply_bad_param(r, http_param(r, "name") ? "name" : "collection", "the path says it already");
         return false;
     }
-    if (!name || !*name) {
-        http_reply_problem(r, 400, "name-missing", by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it" : "give ?name=");
+    const char *name = by_path ? http_segment(r, "name") : "", *collection = by_path ? http_segment(r, "collection") : "";
+    if (strlen(name) >= sizeof w->name || strlen(collection) >= sizeof w->collection) {
+        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes", WISH_TEXT - 1);
         return false;
     }
-    collection = collection && *collection ? collection : "default";
-    if (strlen(name) >= sizeof u->name || strlen(collection) >= sizeof u->collection) {
-        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes", NAME_MAX_BYTES - 1);
+    strcpy(w->name, name);
+    strcpy(w->collection, collection);
+    if (!upload_read_query(r, w)) {
         return false;
     }
-    strcpy(u->name, name);
-    strcpy(u->collection, collection);
+    if (!w->name[0] && !u->form) {
+        http_reply_problem(r, 400, "name-missing",
+                           by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it" : "give ?name=");
+    }
+    return w->name[0] || u->form;
+}
+
+/* ---- forms: the field "file", and wishes by their names, or several as a JSON object in "meta" */
+
+static bool end_field(struct upload *u) {
+    AUTO_MEM char *text = TAKE(u->field);
+    bool known = true;
+    if (!text) {
+        return true;
+    }
+    text[u->field_size] = '\0';
+    if (strcmp(u->field_name, "meta") == 0) {
+        return wishes_load(&u->wishes, text, &u->failed);
+    }
+    json_t *value = json_string(text);
+    bool good = value ? wishes_take(&u->wishes, u->field_name, value, &known, &u->failed)
+                      : reel_fail(&u->failed, REEL_ARGUMENT, "the field %.40s is not UTF-8", u->field_name);
+    json_decref(value);
+    return good && (known ||
+                    reel_fail(&u->failed, REEL_ARGUMENT, "the form's field \"%.40s\" is neither file nor meta, nor a wish", u->field_name));
+}
+
+static bool begin_field(struct upload *u, const char *name, const char *file_name) {
+    bool is_file = strcmp(name, "file") == 0;
+    if (!end_field(u)) {
+        return false;
+    }
+    if (is_file && u->has_file) {
+        return reel_fail(&u->failed, REEL_ARGUMENT, "one file a form: further parts come with part_of, each by its own");
+    }
+    if (is_file) {
+        const char *own = names_file(file_name ? file_name : "");
+        u->has_file = true;
+        snprintf(u->file_name, sizeof u->file_name, "%s", strlen(own) < sizeof u->file_name ? own : "");
+        return true;
+    }
+    snprintf(u->field_name, sizeof u->field_name, "%s", name);
+    u->field_size = 0;
+    u->field = malloc(WISHES_JSON_MAX + 1);
+    return u->field || reel_fail_memory(&u->failed);
+}
+
+static bool take_file(struct upload *u, const void *data, size_t size) {
+    u->size += size;
+    if (u->size_max > 0 && u->size > u->size_max) {
+        return reel_fail(&u->failed, REEL_LIMIT, "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
+    }
+    return store_upload_write(u->file, data, size, &u->failed);
+}
+
+static bool on_field(void *context, const char *name, const char *file_name, uint64_t at, const void *data, size_t size) {
+    struct upload *u = context;
+    if (at == 0 && !begin_field(u, name, file_name)) {
+        return false;
+    }
+    if (!u->field) {
+        return take_file(u, data, size);
+    }
+    if (size > WISHES_JSON_MAX - u->field_size) {
+        return reel_fail(&u->failed, REEL_LIMIT, "the form's field %.40s is longer than %d bytes", u->field_name, WISHES_JSON_MAX);
+    }
+    memcpy(u->field + u->field_size, data, size);
+    u->field_size += size;
     return true;
 }
 
-static bool check_type(struct http_request *r) {
+/* False: replied. */
+static bool end_form(struct http_request *r, struct upload *u) {
+    bool whole = http_form_free(TAKE(u->form)) && end_field(u);
+    if (!u->wishes.name[0]) {
+        strcpy(u->wishes.name, u->file_name);
+    }
+    if (u->failed.code != REEL_OK) {
+        http_reply_error(r, &u->failed);
+    } else if (!whole || !u->has_file || !u->wishes.name[0]) {
+        http_reply_problem(r, 400, "bad-request",
+                           !whole         ? "the form does not come to its end"
+                           : !u->has_file ? "the form has no field \"file\""
+                                          : "the file has no name");
+    } else {
+        return upload_may(r, &u->wishes, 0);
+    }
+    return false;
+}
+
+/* ---- the route */
+
+static bool check_type(struct http_request *r, struct upload *u) {
     const char *type = http_header(r, "Content-Type"), *coding = http_header(r, "Content-Encoding");
-    if (type && strncasecmp(type, "multipart/", 10) == 0) {
-        http_reply_problem(r, 415, "multipart", "send the file itself as the body: curl -T FILE, or curl --data-binary @FILE");
+    bool multipart = type && strncasecmp(type, "multipart/", 10) == 0;
+    u->form = multipart && strcmp(http_method(r), "POST") == 0 ? http_form_new(r, on_field, u) : NULL;
+    if (multipart && !u->form) {
+        http_reply_problem(r, 415, "multipart",
+                           "send the file itself as the body (curl -T FILE), or POST multipart/form-data (curl -F file=@FILE)");
         return false;
     }
     if (coding && strcasecmp(coding, "identity") != 0) {
@@ -86,71 +189,56 @@ static bool check_type(struct http_request *r) {
 void api_upload_begin(struct http_request *r) {
     struct app *app = http_app(r);
     struct upload *u = calloc(1, sizeof *u);
+    uint64_t length = 0;
+    struct reel_error err = {0};
     if (!u) {
         http_reply_problem(r, 500, "memory", "no memory");
         return;
     }
     http_set_state(r, u, free_upload);
-    if (!check_type(r) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) || !read_digest(r, "Repr-Digest", u)) {
+    if (!check_type(r, u) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) || !read_digest(r, "Repr-Digest", u) ||
+        !(u->key = upload_key(r))) {
         return;
     }
-    u->request = (struct ingest_request){.collection = u->collection, .name = u->name, .format = http_param(r, "format"), .part_of = http_param(r, "part_of")};
-    http_param_bool(r, "replace", &u->request.replace);
-    http_param_bool(r, "keep", &u->request.keep);
     u->size_max = app->config.upload_max_bytes;
-    uint64_t length = 0;
-    struct reel_error err = {0};
-    if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max) {
+    if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? WISHES_JSON_MAX : 0)) {
         http_reply_problem(r, 413, "too-large", "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
         return;
     }
-    if (!ingest_check(app, &u->request, length, &err) || !(u->file = store_upload_begin(app->store, &err))) {
+    if (u->form && !store_has_room(app->store, length)) { /* the rest is checked when the form has said it */
+        reel_fail(&err, REEL_NO_SPACE, "there is no room for %llu bytes", (unsigned long long)length);
+        http_reply_error(r, &err);
+        return;
+    }
+    if (!u->form && !upload_may(r, &u->wishes, length)) {
+        return;
+    }
+    if (!(u->file = store_upload_begin(app->store, &err))) {
         http_reply_error(r, &err);
     }
 }
 
 bool api_upload_piece(struct http_request *r, const void *data, size_t size) {
     struct upload *u = http_state(r);
-    u->size += size;
-    if (u->size_max > 0 && u->size > u->size_max) {
-        reel_fail(&u->failed, REEL_LIMIT, "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
-        return false;
+    if (!u->form) {
+        return take_file(u, data, size);
     }
-    return store_upload_write(u->file, data, size, &u->failed);
+    return http_form_piece(u->form, data, size) ||
+           (u->failed.code != REEL_OK ? false : reel_fail(&u->failed, REEL_ARGUMENT, "the body is no multipart/form-data"));
 }
 
 void api_upload_aborted(struct http_request *r) {
     (void)r; /* the state's destructor removes the partial file */
 }
 
-static void reply_kept_or_refused(struct http_request *r, struct ingest_result *result, const struct reel_error *err) {
-    if (result->outcome == INGEST_REFUSED) {
-        http_reply_error(r, err);
-        return;
-    }
-    json_t *extra = json_pack("{s:o}", "recording", view_recording(&result->recording, NULL));
-    http_reply_problem_with(r, err->code == REEL_NOT_MINE ? 415 : 422, "unreadable", err->text, extra);
-}
-
-static void reply_result(struct http_request *r, struct ingest_result *result, const struct reel_error *err) {
-    if (result->outcome == INGEST_REFUSED || result->outcome == INGEST_KEPT) {
-        reply_kept_or_refused(r, result, err);
-        return;
-    }
-    char address[96];
-    snprintf(address, sizeof address, "/api/v1/recordings/%s", result->recording.id);
-    http_add_header(r, result->outcome == INGEST_EXISTS || result->outcome == INGEST_JOINED ? "Content-Location" : "Location", address);
-    json_t *body = view_recording(&result->recording, NULL);
-    if (result->outcome == INGEST_SCANNING) {
-        char job[64];
-        snprintf(job, sizeof job, "/api/v1/jobs/%s", result->job);
-        json_object_set_new(body, "job", json_string(job));
-    }
-    http_reply_json(r, result->outcome == INGEST_CREATED ? 201 : result->outcome == INGEST_SCANNING ? 202 : 200, body);
-}
-
 static bool digest_holds(struct http_request *r, const struct upload *u, const char *sha256) {
     char etag[64], got[72], want[45];
+    if (u->wishes.sha256[0] && strcmp(u->wishes.sha256, sha256) != 0) {
+        http_reply_problem(r, 400, "digest-mismatch",
+                           "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again", sha256,
+                           u->wishes.sha256);
+        return false;
+    }
     if (!u->has_digest) {
         return true;
     }
@@ -159,28 +247,73 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
     if (strstr(got, want)) {
         return true;
     }
-    http_reply_problem(r, 400, "digest-mismatch", "the bytes received have %s, announced was sha-256=:%s:; nothing was kept, send it again", got, want);
+    http_reply_problem(r, 400, "digest-mismatch", "the bytes received have %s, announced was sha-256=:%s:; nothing was kept, send it again",
+                       got, want);
     return false;
+}
+
+/* Replies with the first answer again, or that the key was used for something else. False: there is none, go on. */
+static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
+    AUTO(catalog_answer_done) struct catalog_answer first = {0};
+    if (!u->key[0] || !catalog_answer_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
+        return false;
+    }
+    if (strcmp(first.request, request) != 0) {
+        http_reply_problem(r, 422, "key-reused", "this Idempotency-Key was used for another request within the last 24 hours");
+        return true;
+    }
+    http_add_header(r, first.header, first.address);
+    http_reply_json(r, first.status, json_loads(first.body, 0, NULL));
+    return true;
+}
+
+/* Remembers before it answers. Not being able to is no reason to refuse what has been taken. */
+static void answer(struct http_request *r, const struct upload *u, const char *request, const struct ingest_result *result) {
+    struct upload_answer a;
+    json_t *body = upload_view(result, &a);
+    AUTO_MEM char *text = u->key[0] ? json_dumps(body, JSON_COMPACT) : NULL;
+    if (text) {
+        struct reel_error ignored;
+        struct catalog_answer first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
+        memcpy(first.request, request, sizeof first.request);
+        catalog_answer_put(http_app(r)->catalog, upload_owner(r), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
+    }
+    http_add_header(r, a.header, a.address);
+    http_reply_json(r, a.status, body);
 }
 
 void api_upload_end(struct http_request *r) {
     struct upload *u = http_state(r);
     struct reel_error err = {0};
-    char sha256[SHA256_HEX];
+    char sha256[SHA256_HEX], request[SHA256_HEX];
     uint64_t size;
+    if (u->form && !end_form(r, u)) {
+        return;
+    }
     if (u->failed.code != REEL_OK) {
         http_reply_error(r, &u->failed);
         return;
     }
-    if (!store_upload_finish(u->file, sha256, &size, &err)) {
+    AUTO_MEM char *wishes = wishes_save(&u->wishes, &err);
+    if (!wishes || !store_upload_finish(u->file, sha256, &size, &err)) {
         http_reply_error(r, &err);
         return;
     }
     if (!digest_holds(r, u, sha256)) {
         return;
     }
+    upload_fingerprint((const char *const[]){wishes, sha256}, 2, request);
+    if (answer_again(r, u, request, &err)) {
+        return;
+    }
     struct ingest_result result = {0};
-    ingest_upload(http_app(r), u->file, sha256, size, &u->request, api_wait_ns(r, SCAN_WAIT_NS), &result, &err);
-    reply_result(r, &result, &err);
+    const struct ingest_request q = wishes_request(&u->wishes);
+    err = (struct reel_error){0};
+    ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
+    if (upload_is_taken(&result)) {
+        answer(r, u, request, &result);
+    } else {
+        upload_refuse(r, &result, &err);
+    }
     ingest_result_done(&result);
 }

@@ -1,11 +1,12 @@
-/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open it there. Rule: a
- * layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
+/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open it
+ * there. Rule: a layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
 #include "api/viewer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "api/common.h"
 #include "api/routes.h"
 #include "app.h"
@@ -39,15 +40,28 @@ static char *closed(FILE *f, char *const *text) { /* NULL: no memory */
     return f && fclose(f) == 0 ? *text : NULL;
 }
 
-static char *address(const struct http_request *r, const char *id, const char *what, const char *name, const char *after) {
+static char *target(const char *id, const char *what, const char *name, const char *after) {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (f) {
-        put_base(f, r);
         fprintf(f, "/api/v1/recordings/%s/%s", id, what);
         put_escaped(f, name);
         fputs(after, f);
+    }
+    return closed(f, &text);
+}
+
+/* Signed where a token is needed: viewers send none. */
+static char *address(const struct http_request *r, const char *id, const char *what, const char *name, const char *after) {
+    char *text = NULL;
+    size_t size;
+    AUTO_MEM char *plain = target(id, what, name, after);
+    AUTO_MEM char *link = plain ? access_link(r, plain) : NULL;
+    FILE *f = link ? open_memstream(&text, &size) : NULL;
+    if (f) {
+        put_base(f, r);
+        fputs(link, f);
     }
     return closed(f, &text);
 }
@@ -232,8 +246,9 @@ static void add_plot(struct layout *l, const struct reel_channel *c) {
         json_decref(lines.paths);
         return;
     }
-    l->plots += add_panel(l, "Plot", c->name, json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1, "showXAxisLabels", 1, "showYAxisLabels",
-                                   1, "xAxisVal", "timestamp", "legendDisplay", "floating"));
+    json_t *config = json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1, "showXAxisLabels", 1,
+                               "showYAxisLabels", 1, "xAxisVal", "timestamp", "legendDisplay", "floating");
+    l->plots += add_panel(l, "Plot", c->name, config);
 }
 
 static void add_channel(struct layout *l, const struct reel_channel *c) {
@@ -258,10 +273,11 @@ static void add_channel(struct layout *l, const struct reel_channel *c) {
 
 static void add_scene(struct layout *l) {
     bool small = l->follow && strcmp(l->follow, "simulation") == 0; /* nanometres */
-    json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance", small ? 8.0 : 40.0, "phi", 55.0,
-                               "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0, "targetOffset", 0.0, 0.0, 0.0, "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45,
-                               "near", small ? 0.05 : 0.5, "far", 5000);
-    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene", "transforms", "layers", "topics", l->drawn);
+    json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance",
+                               small ? 8.0 : 40.0, "phi", 55.0, "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0, "targetOffset", 0.0, 0.0, 0.0,
+                               "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near", small ? 0.05 : 0.5, "far", 5000);
+    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene", "transforms",
+                               "layers", "topics", l->drawn);
     if (l->follow) {
         json_object_set_new(config, "followTf", json_string(l->follow));
     }
@@ -274,7 +290,8 @@ static json_t *stacked(const struct layout *l, unsigned at) {
     if (at + 1 == l->n) {
         return json_string(l->ids[at]);
     }
-    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "column", "first", l->ids[at], "second", stacked(l, at + 1), "splitPercentage", 100.0 / (l->n - at));
+    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "column", "first", l->ids[at], "second", stacked(l, at + 1), "splitPercentage",
+                     100.0 / (l->n - at));
 }
 
 /* The 3D panel to the left, the others to its right. */
@@ -301,7 +318,8 @@ static json_t *layout_of(const struct reel_stream *stream) {
         add_panel(&l, "RawMessages", shown, json_pack("{s:s}", "topicPath", shown));
     }
     json_decref(l.drawn);
-    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed", 1.0, "layout", arranged(&l));
+    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed", 1.0,
+                     "layout", arranged(&l));
 }
 
 void api_layout(struct http_request *r) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/said_views.h"
 #include "reel/time.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
@@ -142,6 +143,11 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
+/* The longest time without a message, in seconds. */
+static json_t *view_gap(const struct reel_channel_stats *stats) {
+    return stats->knows_gap && stats->count > 1 ? json_real((double)stats->max_gap_ns / 1e9) : json_null();
+}
+
 static json_t *view_channel(const struct reel_index *index, const struct reel_channel *c) {
     const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
     const struct reel_schema *schema = c->n_schemas > 0 ? &c->schemas[c->n_schemas - 1] : NULL;
@@ -156,6 +162,7 @@ static json_t *view_channel(const struct reel_index *index, const struct reel_ch
     put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
     put(&o, "count", view_u64(stats->count));
     put(&o, "bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
+    put(&o, "max_gap", view_gap(stats));
     put_span(&o, "first", "last", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(c->latched));
     put(&o, "metadata", view_pairs(c->metadata));
@@ -197,6 +204,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "count", view_u64(sum.count));
     put(&o, "bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
+    put(&o, "max_gap", n == 1 ? view_gap(reel_index_stats(index, rows[0].channel)) : json_null()); /* of several each has its own */
     put_span(&o, "first", "last", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(latched));
     put(&o, "channels", channels);
@@ -226,6 +234,7 @@ static void put_place(struct object *o, const struct catalog_recording *r) {
     put(o, "collection", json_string(r->collection));
     put(o, "name", json_string(r->name));
     put(o, "revision", json_integer(r->revision));
+    put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
     put(o, "state", json_string(recording_state_name(r->state)));
     put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
     put(o, "content", json_string(content));
@@ -282,6 +291,9 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
     put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
     put(&o, "findings", verified ? view_u64(r->findings) : json_null());
+    if (r->id[0]) {
+        o.failed = !view_add_said(o.json, r) || o.failed;
+    }
     if (index) {
         put(&o, "topics", view_topics(index));
     }

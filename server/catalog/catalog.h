@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
+#include "catalog/notes.h"
 #include "reel/index.h"
 
 struct catalog;
 
-enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED };
+enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED, STATE_CHANGED };
 const char *recording_state_name(enum recording_state state);
 bool recording_state_parse(const char *name, enum recording_state *out);
 
@@ -42,7 +43,9 @@ struct catalog_recording {
     bool damaged;
     uint64_t findings, lost_bytes;
     char *problem;                /* why it failed; "" otherwise */
-    int64_t created_ns, updated_ns;
+    char *group;                  /* recordings that were split and belong together; "": none */
+    int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
+    struct catalog_said said;       /* by people; notes.h */
 };
 void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a zeroed one */
 
@@ -66,17 +69,28 @@ bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err); /
 
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
+const char *catalog_not_found(const char *key); /* what catalog_get() says of a key that nothing has */
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
 bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
 
-struct catalog_query {
-    const char *words;            /* free words: FTS over names, topics, types; all must match, prefixes count; NULL = any */
+struct catalog_range {
+    bool has_min, has_max;
+    int64_t min, max; /* both are in */
+};
+struct catalog_query {            /* all that is set must hold */
+    const char *words;            /* q=, in the grammar of catalog/search.h; NULL = any */
     const char *format, *collection;
-    const char *const *topics;    /* globs; all of them must be matched by some channel */
-    uint32_t n_topics;
-    const char *const *types;
-    uint32_t n_types;
+    const char *const *allowed;   /* globs of the collections that whoever asks may see, NULL-terminated; NULL: all */
+    const char *group;            /* only those of this group */
+    const char *const *topics, *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
+    uint32_t n_topics, n_types;
+    const char *const *topic_patterns, *const *type_patterns; /* regular expressions, the same */
+    uint32_t n_topic_patterns, n_type_patterns;
+    bool match_any;
+    const char *const *tags;      /* "key=value", the value may be a glob; or "key" */
+    uint32_t n_tags;
+    struct catalog_range size, duration, messages;
     bool has_start, has_end;      /* overlap with [start_ns, end_ns) ; only clock wall recordings have times to compare */
     int64_t start_ns, end_ns;
     bool has_state;
@@ -100,7 +114,7 @@ void catalog_page_done(struct catalog_page *page);
 /* Every recording that is not purged, in no order, for start-up checks; stops when visit() is false. */
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err);
 
-struct catalog_figures { uint64_t recordings[5]; uint64_t bytes, messages; };
+struct catalog_figures { uint64_t recordings[6]; uint64_t bytes, messages; };
 bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err);
 bool catalog_ready(struct catalog *c); /* a trivial query answers */
 

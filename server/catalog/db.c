@@ -7,11 +7,12 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "catalog/sql.h"
 #include "reel/iterate.h"
 
-enum { BUSY_TIMEOUT_MS = 10000, HEX_BYTES_MAX = 32 };
+enum { BUSY_TIMEOUT_MS = 10000, HEX_BYTES_MAX = 32, COPY_PAGES = 1024 };
 
 struct db_statement {
     struct db_handle *handle;
@@ -26,6 +27,7 @@ struct db_handle {
     struct db *db;
     sqlite3 *sqlite;
     struct db_handle *next; /* while idle */
+    int64_t begun_ns;
     bool writes, open;      /* open: inside a transaction */
     struct db_statement *statements;
 };
@@ -39,6 +41,8 @@ struct db {
     struct db_handle *idle;
     unsigned readers;
     atomic_uint_least64_t commits;
+    void (*tell)(void *context); /* of a commit */
+    void *tell_context;
 };
 
 static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
@@ -110,7 +114,7 @@ static struct db_handle *handle_open(struct db *db, bool writes, struct reel_err
     return TAKE(h);
 }
 
-struct db *db_open(const char *path, struct reel_error *err) {
+static struct db *db_new(const char *path, struct reel_error *err) {
     AUTO(db_close) struct db *db = calloc(1, sizeof *db);
     if (!db) {
         reel_fail_memory(err);
@@ -124,8 +128,27 @@ struct db *db_open(const char *path, struct reel_error *err) {
         reel_fail_memory(err);
         return NULL;
     }
-    db->writer = handle_open(db, true, err);
-    return db->writer ? TAKE(db) : NULL;
+    return TAKE(db);
+}
+
+struct db *db_open(const char *path, struct reel_error *err) {
+    AUTO(db_close) struct db *db = db_new(path, err);
+    return db && (db->writer = handle_open(db, true, err)) ? TAKE(db) : NULL;
+}
+
+struct db *db_open_beside(const char *path, struct reel_error *err) {
+    if (access(path, F_OK) != 0) {
+        reel_fail(err, REEL_NOT_FOUND, "there is no catalog");
+        return NULL;
+    }
+    struct db *db = db_new(path, err);
+    struct db_handle *h = db ? db_read(db, err) : NULL; /* tells at once whether it is one */
+    if (!h) {
+        db_close(db);
+        return NULL;
+    }
+    db_end(h);
+    return db;
 }
 
 void db_close(struct db *db) {
@@ -180,7 +203,20 @@ static struct db_handle *take_reader(struct db *db, struct reel_error *err) {
     return h;
 }
 
+static _Thread_local int64_t spent_ns;
+
+static int64_t clock_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t db_spent_ns(void) {
+    return spent_ns;
+}
+
 static struct db_handle *begin(struct db_handle *h, const char *sql, struct reel_error *err) {
+    h->begun_ns = clock_ns();
     int rc = sqlite3_exec(h->sqlite, sql, NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
         fail(h->sqlite, rc, err);
@@ -197,6 +233,10 @@ struct db_handle *db_read(struct db *db, struct reel_error *err) {
 }
 
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
+    if (!db->writer) {
+        reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only");
+        return NULL;
+    }
     pthread_mutex_lock(&db->writing);
     return begin(db->writer, "BEGIN IMMEDIATE", err);
 }
@@ -208,7 +248,17 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
     }
     h->open = false;
     atomic_fetch_add(&h->db->commits, 1);
+    if (h->db->tell) {
+        h->db->tell(h->db->tell_context);
+    }
     return true;
+}
+
+void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
+    pthread_mutex_lock(&db->writing);
+    db->tell = tell;
+    db->tell_context = context;
+    pthread_mutex_unlock(&db->writing);
 }
 
 uint64_t db_version(struct db *db) {
@@ -223,11 +273,56 @@ void db_end(struct db_handle *h) {
         sqlite3_exec(h->sqlite, "ROLLBACK", NULL, NULL, NULL);
     }
     h->open = false;
+    spent_ns += clock_ns() - h->begun_ns;
     if (h->writes) {
         pthread_mutex_unlock(&h->db->writing);
     } else {
         give_back(h);
     }
+}
+
+/* ---- copies */
+
+static bool copy_steps(sqlite3_backup *b, const struct reel_progress *progress, struct reel_error *err) {
+    int rc = SQLITE_OK;
+    while (rc == SQLITE_OK) {
+        rc = sqlite3_backup_step(b, COPY_PAGES);
+        uint64_t total = (uint64_t)sqlite3_backup_pagecount(b), left = (uint64_t)sqlite3_backup_remaining(b);
+        if (progress && progress->report && !progress->report(progress->context, total - left, total)) {
+            return reel_fail(err, REEL_CANCELLED, "cancelled");
+        }
+    }
+    return rc == SQLITE_DONE || fail(NULL, rc, err);
+}
+
+/* The source stands in a read transaction, so that what is written meanwhile neither shows nor makes the copy begin anew. */
+bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    sqlite3 *to = NULL;
+    if (!h || !db_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the transaction begins with the first look */
+        return false;
+    }
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", h->sqlite, "main") : NULL;
+    bool good = b ? copy_steps(b, progress, err) : fail(to, rc, err);
+    if (b && (rc = sqlite3_backup_finish(b)) != SQLITE_OK && good) {
+        good = fail(to, rc, err);
+    }
+    sqlite3_close(to);
+    return good;
+}
+
+bool db_single_file(struct db *db, struct reel_error *err) {
+    pthread_mutex_lock(&db->writing);
+    while (db->idle) { /* readers of this process; nobody else knows the file */
+        struct db_handle *h = db->idle;
+        db->idle = h->next;
+        db->readers--;
+        handle_close(h);
+    }
+    int rc = sqlite3_exec(db->writer->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    pthread_mutex_unlock(&db->writing);
+    return rc == SQLITE_OK || fail(db->writer->sqlite, rc, err);
 }
 
 bool db_script(struct db_handle *h, const char *sql, struct reel_error *err) {
@@ -380,6 +475,10 @@ uint64_t db_size(struct db_statement *s, int column) {
 const char *db_text(struct db_statement *s, int column) {
     const char *text = (const char *)sqlite3_column_text(s->stmt, column);
     return text ? text : "";
+}
+
+bool db_is_null(struct db_statement *s, int column) {
+    return sqlite3_column_type(s->stmt, column) == SQLITE_NULL;
 }
 
 bool db_is_text(struct db_statement *s, int column) {

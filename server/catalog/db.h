@@ -7,6 +7,7 @@
 
 #include "reel/cleanup.h"
 #include "reel/error.h"
+#include "reel/scan.h"
 
 struct db;
 struct db_handle;    /* a connection inside a transaction, borrowed by one thread */
@@ -15,6 +16,7 @@ struct db_statement; /* bound and stepped by that thread; given back before the 
 enum { DB_READERS_MAX = 16 };
 
 struct db *db_open(const char *path, struct reel_error *err);
+struct db *db_open_beside(const char *path, struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
 void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
@@ -23,8 +25,16 @@ struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its 
 bool db_commit(struct db_handle *h, struct reel_error *err);
 /* Counts commits. What a read transaction begun after asking has seen is as good as new while the number stays. */
 uint64_t db_version(struct db *db);
+/* Called after each commit on the thread that has committed; it must not wait. Set while nobody writes; NULL: nobody. */
+void db_on_commit(struct db *db, void (*tell)(void *context), void *context);
+int64_t db_spent_ns(void); /* that this thread has had connections for, ever */
 void db_end(struct db_handle *h); /* gives the connection back; what was not committed is undone */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
+
+/* A copy of one instant as a new file at `path`, while others read and write. */
+bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
+/* Folds the log into the file, which from now on needs no other beside it until it is opened for writing again. */
+bool db_single_file(struct db *db, struct reel_error *err);
 
 /* Several statements without parameters: migrations. */
 bool db_script(struct db_handle *h, const char *sql, struct reel_error *err);
@@ -53,6 +63,7 @@ int64_t db_int(struct db_statement *s, int column);
 uint64_t db_size(struct db_statement *s, int column);
 const char *db_text(struct db_statement *s, int column); /* never NULL; until the next db_ call */
 bool db_is_text(struct db_statement *s, int column);
+bool db_is_null(struct db_statement *s, int column);
 void db_hex(struct db_statement *s, int column, char *out, size_t size); /* raw bytes as hex with NUL; cut to `size` */
 
 #endif

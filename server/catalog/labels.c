@@ -1,4 +1,4 @@
-/* What a recording is found by: its topics and types as labels (for globs) and as words (for the full-text index).
+/* What a recording is found by: its topics, types and what its file says of itself, as labels (for globs) and as words (for the full-text index).
  * Its one rule: one recording adds a bounded amount of text, whatever its file says. */
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +8,16 @@
 enum {
     LABEL_BYTES_MAX = 4096,    /* a longer topic or type is not searched for by anybody */
     WORDS_BYTES_MAX = 1 << 20, /* of all topics, or all types, of one recording */
+    META_PAIRS_MAX = 200,      /* of what the file says of itself; the first of them */
+    META_BYTES_MAX = 256,      /* of a key, and of a value: so much of its beginning */
 };
-enum label_kind { LABEL_TOPIC, LABEL_TYPE };
+enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META, LABEL_KINDS };
 
 struct labels { /* being written */
     struct db_statement *insert, *link;
     int64_t row;
-    FILE *words[2]; /* by kind */
-    size_t n_words[2];
+    FILE *words[LABEL_KINDS];
+    size_t n_words[LABEL_KINDS];
 };
 
 /* Links the label, once, and takes its words. */
@@ -40,6 +42,32 @@ static bool add(struct labels *l, enum label_kind kind, const char *name, struct
     return true;
 }
 
+/* At most so many bytes of it, not in the middle of a character; control characters as blanks. */
+static void put_short(FILE *out, const char *text) {
+    size_t size = strnlen(text, META_BYTES_MAX + 1);
+    if (size > META_BYTES_MAX) {
+        for (size = META_BYTES_MAX; size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80; size--) {
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        fputc((unsigned char)text[i] < ' ' ? ' ' : text[i], out);
+    }
+}
+
+/* As KEY:value. */
+static bool add_pair(struct labels *l, const struct reel_pair *pair, struct reel_error *err) {
+    char name[2 * META_BYTES_MAX + 2] = "";
+    FILE *out = fmemopen(name, sizeof name, "w");
+    if (!out) {
+        return reel_fail_memory(err);
+    }
+    put_short(out, pair->key);
+    fputc(':', out);
+    put_short(out, pair->value);
+    fclose(out);
+    return add(l, LABEL_META, name, err);
+}
+
 static bool add_all(struct labels *l, const struct reel_index *index, struct reel_error *err) {
     uint32_t n = index ? reel_index_info(index)->n_channels : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -53,14 +81,19 @@ static bool add_all(struct labels *l, const struct reel_index *index, struct ree
             return false;
         }
     }
+    const struct reel_pairs *pairs = index ? reel_index_metadata(index) : &(struct reel_pairs){0};
+    for (size_t i = 0; i < pairs->count && i < META_PAIRS_MAX; i++) {
+        if (!add_pair(l, &pairs->items[i], err)) {
+            return false;
+        }
+    }
     return true;
 }
 
-static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *topics, FILE *types,
-                        struct reel_error *err) {
+static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *const words[LABEL_KINDS], struct reel_error *err) {
     AUTO(db_done) struct db_statement *insert = db_statement(h, "label_insert", err);
     AUTO(db_done) struct db_statement *link = insert ? db_statement(h, "label_link", err) : NULL;
-    struct labels l = {.insert = insert, .link = link, .row = row, .words = {topics, types}};
+    struct labels l = {.insert = insert, .link = link, .row = row, .words = {words[0], words[1], words[2]}};
     return link && add_all(&l, index, err);
 }
 
@@ -73,8 +106,7 @@ static bool unlink_labels(struct db_handle *h, int64_t row, struct reel_error *e
     return db_run(s, err);
 }
 
-static bool write_words(struct db_handle *h, const struct catalog_recording *r, const char *topics, const char *types, bool fresh,
-                        struct reel_error *err) {
+static bool write_words(struct db_handle *h, const struct catalog_recording *r, char *const texts[LABEL_KINDS], bool fresh, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, fresh ? "search_insert" : "search_update", err);
     if (!s) {
         return false;
@@ -82,27 +114,29 @@ static bool write_words(struct db_handle *h, const struct catalog_recording *r, 
     db_set_int(s, ":row", r->row);
     db_set_text(s, ":name", r->name);
     db_set_text(s, ":collection", r->collection);
-    db_set_text(s, ":topics", topics);
-    db_set_text(s, ":types", types);
+    db_set_text(s, ":topics", texts[LABEL_TOPIC]);
+    db_set_text(s, ":types", texts[LABEL_TYPE]);
+    db_set_text(s, ":metadata", texts[LABEL_META]);
     return db_run(s, err);
-}
-
-static void close_stream(FILE *f) {
-    if (f) {
-        fclose(f);
-    }
 }
 
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err) {
-    AUTO_MEM char *topics = NULL;
-    AUTO_MEM char *types = NULL;
-    size_t n_topics = 0, n_types = 0;
-    FILE *topic_words = open_memstream(&topics, &n_topics), *type_words = open_memstream(&types, &n_types);
-    bool ok = topic_words && type_words
-                  ? (fresh || unlink_labels(h, r->row, err)) && link_labels(h, r->row, index, topic_words, type_words, err)
-                  : reel_fail_memory(err);
-    close_stream(topic_words);
-    close_stream(type_words);
-    return ok && write_words(h, r, topics, types, fresh, err);
+    char *texts[LABEL_KINDS] = {NULL};
+    size_t sizes[LABEL_KINDS];
+    FILE *words[LABEL_KINDS];
+    bool ok = true;
+    for (int i = 0; i < LABEL_KINDS; i++) {
+        words[i] = open_memstream(&texts[i], &sizes[i]);
+        ok = ok && words[i];
+    }
+    ok = ok ? (fresh || unlink_labels(h, r->row, err)) && link_labels(h, r->row, index, words, err) : reel_fail_memory(err);
+    for (int i = 0; i < LABEL_KINDS; i++) {
+        ok = (!words[i] || fclose(words[i]) == 0) && ok;
+    }
+    ok = ok && write_words(h, r, texts, fresh, err);
+    for (int i = 0; i < LABEL_KINDS; i++) {
+        free(texts[i]);
+    }
+    return ok;
 }

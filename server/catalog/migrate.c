@@ -43,3 +43,14 @@ bool catalog_migrate(struct db *db, struct reel_error *err) {
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %zu;", APPLICATION_ID, sql_migrations_count);
     return db_script(h, mark, err) && db_commit(h, err);
 }
+
+bool catalog_is_current(struct db *db, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    int64_t application, version;
+    if (!h || !read_number(h, "PRAGMA application_id", &application, err) || !read_number(h, "PRAGMA user_version", &version, err)) {
+        return false;
+    }
+    return (application == APPLICATION_ID && (size_t)version == sql_migrations_count) ||
+           reel_fail(err, REEL_UNSUPPORTED, "the catalog is of version %lld, this program's are of %zu; a server that starts brings it there", (long long)version,
+                     sql_migrations_count);
+}

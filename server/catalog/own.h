@@ -20,24 +20,32 @@ void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recordi
 
 /* Brings the database to the newest version; refuses one that a newer program, or another one, has made. */
 bool catalog_migrate(struct db *db, struct reel_error *err);
+/* Whether it needs that: REEL_UNSUPPORTED when it is not of the newest version. */
+bool catalog_is_current(struct db *db, struct reel_error *err);
 
-/* The recording of that row with its parts; REEL_NOT_FOUND. */
+/* The recording of that row with its parts and tags; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
+/* The same without tags, which come for a page of them together by said_load_tags(). */
+bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
+bool said_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
+/* Cuts long texts to what a list shows, and says so. */
+void said_shorten(struct catalog_said *said);
+
+/* The newest of that name that is not in the trash; the one that a statement finds by an id or hash. REEL_NOT_FOUND. */
+bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err);
+bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
+                struct reel_error *err);
+
+/* What a scan has found, for a statement that writes it; the row's parts. */
+void row_bind_scan(struct db_statement *s, const struct catalog_recording *r);
+bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err);
 
 /* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has
  * none yet. */
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err);
 
-/* ---- list.c: what is asked of sql/queries/list.sql */
-enum { LIST_FEW = 2000 }; /* a filter that leaves no more than this is the way in */
-enum list_way { LIST_WALK, LIST_STREAM, LIST_COLLECTION, LIST_FORMAT, LIST_STATE, LIST_DAMAGED, LIST_WORDS, LIST_LABEL };
-struct list_form {
-    enum list_way way;
-    const char *column; /* of the sort: "row", "name" … */
-    bool descending, counting;
-};
-/* The statement for a query that goes that way; malloc'd, NULL without memory. */
-char *list_sql(const struct catalog_query *q, const struct list_form *form);
+/* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each(); malloc'd. */
+bool catalog_allowed(struct db_handle *h, const char *const *globs, char **names, struct reel_error *err);
 
 #endif

@@ -3,12 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/said.h"
 #include "reel/time.h"
 
-enum { VISIT_ROWS = 256 };
-
-static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed"};
+static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed"};
 
 const char *recording_state_name(enum recording_state state) {
     return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";
@@ -35,6 +33,8 @@ void catalog_recording_done(struct catalog_recording *r) {
     free(r->container);
     free(r->clock_note);
     free(r->problem);
+    free(r->group);
+    catalog_said_done(&r->said);
     *r = (struct catalog_recording){0};
 }
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
@@ -92,6 +92,13 @@ static bool read_columns(struct db_statement *s, struct catalog_recording *r) {
     r->problem = keep_text(s, 21, &ok);
     r->created_ns = db_int(s, 22);
     r->updated_ns = db_int(s, 23);
+    r->said.has_epoch = db_int(s, 24) != 0;
+    r->said.epoch_ns = db_int(s, 25);
+    r->said.notes = db_size(s, 26);
+    r->said.events = db_size(s, 27);
+    r->said.description = keep_text(s, 28, &ok);
+    r->said.custom = keep_text(s, 29, &ok);
+    r->group = keep_text(s, 30, &ok);
     return ok;
 }
 
@@ -120,7 +127,7 @@ static bool read_parts(struct db_handle *h, struct catalog_recording *r, struct 
     return step == DB_END;
 }
 
-bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
+bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_by_row", err);
     if (!s) {
@@ -138,6 +145,17 @@ bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *ou
     return ok;
 }
 
+bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
+    if (!catalog_load_plain(h, row, out, err)) {
+        return false;
+    }
+    if (!said_load_tags(h, out, 1, err)) {
+        catalog_recording_done(out);
+        return false;
+    }
+    return true;
+}
+
 /* The row that `s` names; REEL_NOT_FOUND saying `what`. */
 static bool find_row(struct db_statement *s, const char *what, int64_t *row, struct reel_error *err) {
     enum db_step step = db_next(s, err);
@@ -147,7 +165,7 @@ static bool find_row(struct db_statement *s, const char *what, int64_t *row, str
     return step == DB_ROW || (step == DB_END && reel_fail(err, REEL_NOT_FOUND, "%s", what));
 }
 
-static bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err) {
+bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "row_by_name", err);
     if (!s) {
         return false;
@@ -157,14 +175,20 @@ static bool row_by_name(struct db_handle *h, const char *collection, const char 
     return find_row(s, "no recording of that name in this collection", row, err);
 }
 
-static bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
-                       struct reel_error *err) {
+bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
+                struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
     }
     db_set_hex(s, parameter, hex);
     return find_row(s, what, row, err);
+}
+
+const char *catalog_not_found(const char *key) {
+    return strncmp(key, "sha256:", 7) == 0  ? "no recording has that content"
+           : strncmp(key, "name:", 5) == 0 ? "no recording of that name in this collection"
+                                           : "no recording has that id";
 }
 
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err) {
@@ -180,7 +204,7 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
         return false;
     }
     if (strncmp(key, "sha256:", 7) == 0) {
-        found = row_by_hex(h, "row_by_content", ":content", key + 7, "no recording has that content", &row, err);
+        found = row_by_hex(h, "row_by_content", ":content", key + 7, catalog_not_found(key), &row, err);
     } else if (strncmp(key, "name:", 5) == 0) {
         const char *slash = strchr(key + 5, '/');
         AUTO_MEM char *collection = strndup(key + 5, slash ? (size_t)(slash - key - 5) : 0);
@@ -190,7 +214,7 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
         found = slash ? row_by_name(h, collection, slash + 1, &row, err)
                       : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
     } else {
-        found = row_by_hex(h, "row_by_id", ":id", key, "no recording has that id", &row, err);
+        found = row_by_hex(h, "row_by_id", ":id", key, catalog_not_found(key), &row, err);
     }
     if (!found || !catalog_load(h, row, out, err)) {
         return false;
@@ -238,7 +262,7 @@ static int64_t duration(const struct catalog_recording *r) {
     return __builtin_sub_overflow(r->end_ns, r->start_ns, &ns) ? INT64_MAX : ns;
 }
 
-static void bind_scan(struct db_statement *s, const struct catalog_recording *r) {
+void row_bind_scan(struct db_statement *s, const struct catalog_recording *r) {
     db_set_int(s, ":state", r->state);
     db_set_text(s, ":format", r->format);
     db_set_text(s, ":container", r->container);
@@ -287,10 +311,16 @@ static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t
     db_set_hex(s, ":id", r->id);
     db_set_text(s, ":collection", r->collection);
     db_set_text(s, ":name", r->name);
+    db_set_text(s, ":group", r->group);
     db_set_hex(s, ":content", r->content);
     db_set_size(s, ":size", r->size);
     db_set_int(s, ":now", now);
-    bind_scan(s, r);
+    db_set_text(s, ":description", r->said.description);
+    db_set_text(s, ":custom", r->said.custom);
+    if (r->said.has_epoch) { /* else NULL */
+        db_set_int(s, ":epoch", r->said.epoch_ns);
+    }
+    row_bind_scan(s, r);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
@@ -299,7 +329,7 @@ static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t
     return true;
 }
 
-static bool insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err) {
+bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "part_insert", err);
     bool ok = s;
     for (uint32_t i = 0; ok && i < r->n_parts; i++) {
@@ -329,9 +359,11 @@ bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct re
         return false;
     }
     int64_t now = r->created_ns ? r->created_ns : reel_now_ns();
+    unsigned n_tags = 0;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !insert_parts(h, r, err) ||
-        !catalog_label(h, r, index, true, err) || !db_commit(h, err)) {
+    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !row_insert_parts(h, r, err) ||
+        !said_write_tags(h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) || !catalog_label(h, r, index, true, err) ||
+        !db_commit(h, err)) {
         return false;
     }
     r->created_ns = r->updated_ns = now;
@@ -350,7 +382,7 @@ static bool update_row(struct db_handle *h, const struct catalog_recording *r, i
     if (!s) {
         return false;
     }
-    bind_scan(s, r);
+    row_bind_scan(s, r);
     return change(s, r->id, row, err);
 }
 
@@ -379,7 +411,7 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     db_set_size(s, ":size", r->size);
     bool changed = change(s, r->id, &now.row, err);
     db_done(TAKE(s));
-    return changed && delete_where_row(h, "parts_delete", now.row, err) && insert_parts(h, &now, err);
+    return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
 }
 
 bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
@@ -425,85 +457,4 @@ bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
     int64_t row = 0;
     return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
            delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
-}
-
-/* ---- all of them, figures */
-
-/* The next rows after `row`; they are read before anybody is called, so no statement is open while they are visited. */
-static bool next_rows(struct db_handle *h, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "rows_after", err);
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", after);
-    db_set_int(s, ":limit", VISIT_ROWS);
-    enum db_step step;
-    for (*count = 0; (step = db_next(s, err)) == DB_ROW;) {
-        rows[(*count)++] = db_int(s, 0);
-    }
-    return step == DB_END;
-}
-
-static bool load_row(struct catalog *c, int64_t row, struct catalog_recording *out, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && catalog_load(h, row, out, err);
-}
-
-static bool rows_after(struct catalog *c, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && next_rows(h, after, rows, count, err);
-}
-
-bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
-                  struct reel_error *err) {
-    int64_t rows[VISIT_ROWS], after = 0;
-    uint32_t count;
-    do {
-        if (!rows_after(c, after, rows, &count, err)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            struct catalog_recording r;
-            struct reel_error gone = {0};
-            after = rows[i];
-            if (!load_row(c, rows[i], &r, &gone)) {
-                if (gone.code == REEL_NOT_FOUND) { /* purged since */
-                    continue;
-                }
-                if (err) {
-                    *err = gone;
-                }
-                return false;
-            }
-            bool more = visit(context, &r);
-            catalog_recording_done(&r);
-            if (!more) {
-                return true;
-            }
-        }
-    } while (count == VISIT_ROWS);
-    return true;
-}
-
-bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err) {
-    *out = (struct catalog_figures){0};
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "figures", err) : NULL;
-    enum db_step step = s ? db_next(s, err) : DB_FAILED;
-    for (; step == DB_ROW; step = db_next(s, err)) {
-        int64_t state = db_int(s, 0);
-        if (state >= STATE_SCANNING && state <= STATE_TRASHED) {
-            out->recordings[state] = db_size(s, 1);
-            out->bytes += db_size(s, 2);
-            out->messages += db_size(s, 3);
-        }
-    }
-    return step == DB_END;
-}
-
-bool catalog_ready(struct catalog *c) {
-    struct reel_error err;
-    AUTO(db_end) struct db_handle *h = db_read(c->db, &err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "ready", &err) : NULL;
-    return s && db_next(s, &err) == DB_ROW;
 }

@@ -6,7 +6,10 @@
 
 #include "catalog/own.h"
 
-enum { SLOTS = 1024 };
+enum {
+    SLOTS = 1024,
+    SAID_BYTES_MAX = 8 << 10, /* of a description or custom fields that are kept */
+};
 
 struct slot {
     uint64_t version;
@@ -42,7 +45,7 @@ void rows_free(struct rows *rows) {
 /* Copies all texts and parts. False, and an emptied copy: no memory. */
 static bool copy_row(const struct catalog_recording *from, struct catalog_recording *to) {
     *to = *from;
-    char **texts[] = {&to->collection, &to->name, &to->format, &to->container, &to->clock_note, &to->problem};
+    char **texts[] = {&to->collection, &to->name, &to->format, &to->container, &to->clock_note, &to->problem, &to->group};
     bool good = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = strdup(*texts[i]);
@@ -56,6 +59,7 @@ static bool copy_row(const struct catalog_recording *from, struct catalog_record
         to->parts[i].file_name = strdup(from->parts[i].file_name);
         good = good && to->parts[i].file_name;
     }
+    good = catalog_said_copy(&from->said, &to->said) && good;
     if (!good) {
         catalog_recording_done(to);
     }
@@ -78,7 +82,15 @@ bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catal
     return found;
 }
 
+/* Few have a long description, and 1000 of those would be much memory for what is seldom asked. */
+static bool is_small(const struct catalog_said *said) {
+    return (!said->description || strlen(said->description) <= SAID_BYTES_MAX) && (!said->custom || strlen(said->custom) <= SAID_BYTES_MAX);
+}
+
 void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recording *r) {
+    if (!is_small(&r->said)) {
+        return;
+    }
     pthread_mutex_lock(&rows->mutex);
     struct slot *slot = slot_of(rows, r->id);
     catalog_recording_done(&slot->row);

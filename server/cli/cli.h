@@ -21,7 +21,8 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla, cli_nanover, cli_bag;
+extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla, cli_nanover, cli_bag,
+    cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan;
 
 /* ---- options.c: one table says what is parsed and what --help prints */
 
@@ -46,6 +47,7 @@ enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI
 
 struct cli_option { /* tables end with {0} */
     const char *name;
+    char letter; /* also -j; 0: none */
     enum cli_kind kind;
     void *to;          /* bool, const char *, cli_list, uint64_t, cli_time, cli_every, int (position in choices) */
     const char *value; /* "DIR", as --help shows it; NULL for flags */
@@ -58,6 +60,28 @@ struct cli_option { /* tables end with {0} */
  * says what main returns (--help was printed, or the mistake was). */
 bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
                  int *exit_code);
+
+/* The same; given[i] says whether options[i] was on the command line. NULL: nobody asks. */
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+                       int *exit_code, bool *given);
+bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err); /* one value of it; `most` values at most */
+
+/* ---- environment.c: options that may be set by the environment too, by the same table: --cache-mb as REEL_CACHE_MB, or REEL_CACHE_MB_FILE for a file that
+ * holds it; lists with commas, flags as true or false. */
+enum { CLI_OPTIONS_MAX = 64 };
+enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE };
+struct cli_sources { /* where each option's value came from; keeps the texts of the environment */
+    enum cli_from from[CLI_OPTIONS_MAX];
+    char *texts[CLI_OPTIONS_MAX];
+};
+void cli_sources_done(struct cli_sources *s);
+static inline void reel_auto_cli_sources_done(struct cli_sources *s) {
+    cli_sources_done(s);
+}
+bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc, char **argv, int *first,
+                                 int *exit_code);
+/* Each option with its value and where that came from, a line each. */
+void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
 
 void cli_print_help(const struct cli_command *command, const struct cli_option *options);
 

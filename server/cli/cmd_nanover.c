@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "reel/nanover.h"
 
-enum { WHAT_FRAME, WHAT_STATE, WHAT_RESETS, WHAT_CHANGES, WHAT_ENERGIES };
-static const char *const whats[] = {"frame", "state", "resets", "changes", "energies", NULL};
+enum { WHAT_FRAME, WHAT_STATE, WHAT_RESETS, WHAT_CHANGES, WHAT_ENERGIES, WHAT_FRAMES };
+static const char *const whats[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
 static const char *const formats[] = {"csv", "json", "ndjson", "msgpack", NULL}; /* the first ones as enum reel_table_form */
 enum { FORMAT_MSGPACK = 3 };
 
@@ -89,7 +89,7 @@ static const char *misfit(const struct request *q) {
         return "--key is for changes";
     }
     if (q->what == WHAT_CHANGES && every) {
-        return "changes are told all: --every is for energies";
+        return "changes are told all: --every is for energies and frames";
     }
     if (q->what == WHAT_RESETS && (spans || every)) {
         return "resets are told of the whole recording";
@@ -105,7 +105,7 @@ static int ask(char **rest, uint32_t n, struct request *q) {
         q->what++;
     }
     if (!whats[q->what]) {
-        return cli_misused(&cli_nanover, "\"%s\" is none of frame, state, resets, changes, energies", rest[0]);
+        return cli_misused(&cli_nanover, "\"%s\" is none of frame, state, resets, changes, energies, frames", rest[0]);
     }
     if (misfit(q)) {
         return cli_misused(&cli_nanover, "%s", misfit(q));
@@ -132,9 +132,9 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "at", .kind = CLI_TIME, .to = &q.at, .value = "TIME", .help = "frame, state: with all messages up to this time; usually the end"},
         {.name = "key", .kind = CLI_LIST, .to = &q.keys, .value = "GLOB", .help = "changes: only keys that match; may be repeated"},
-        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies: from this time on"},
-        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "changes, energies: up to, and without, this time"},
-        {.name = "every", .kind = CLI_EVERY, .to = &q.select.every, .value = "N|DURATION", .help = "energies: each N-th frame, or the first in each interval"},
+        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies, frames: from this time on"},
+        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "changes, energies, frames: up to, and without, this time"},
+        {.name = "every", .kind = CLI_EVERY, .to = &q.select.every, .value = "N|DURATION", .help = "energies, frames: each N-th frame, or the first in each interval"},
         {.name = "format",
          .kind = CLI_CHOICE,
          .to = &q.format,
@@ -151,8 +151,8 @@ static int run(int argc, char **argv) {
 
 const struct cli_command cli_nanover = {
     .name = "nanover",
-    .arguments = "frame|state|resets|changes|energies FILE… [OPTION]…",
-    .summary = "what a NanoVer recording tells: a moment, resets, changes, energies",
+    .arguments = "frame|state|resets|changes|energies|frames FILE… [OPTION]…",
+    .summary = "what a NanoVer recording tells: a moment, resets, changes, energies, frames",
     .details = "frame and state are those that all messages up to a time add up to. `reel convert --run N` cuts out what resets lists.",
     .run = run,
 };

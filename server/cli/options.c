@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { OPTIONS_MAX = 32, HELP_COLUMN = 28 };
+enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
     size_t n = subject ? strlen(subject) : 0;
@@ -50,7 +50,7 @@ const char *cli_file_name(const char *path) {
 
 static void print_option(const struct cli_option *o) {
     char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
     printf("  %-*s%s", HELP_COLUMN, left, strlen(left) >= HELP_COLUMN ? "  " : "");
     for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
         printf("%s%s", i ? ", " : "", o->choices[i]);
@@ -104,7 +104,7 @@ static bool read_choice(const struct cli_option *o, const char *text, struct ree
     return reel_fail(err, REEL_ARGUMENT, "\"%s\" is none of %s", text, list);
 }
 
-static bool read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err) {
+bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err) {
     struct cli_list *list = o->to;
     struct cli_time *time = o->to;
     switch (o->kind) {
@@ -135,28 +135,49 @@ static bool read_value(const struct cli_option *o, const char *text, int most, s
 
 bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
                  int *exit_code) {
+    return cli_options_given(command, options, wanted, argc, argv, first, exit_code, NULL);
+}
+
+/* A list of the command line replaces the one of the environment. */
+static void note_given(const struct cli_option *o, bool *given) {
+    if (given && !*given && o->kind == CLI_LIST) {
+        ((struct cli_list *)o->to)->count = 0;
+    }
+    if (given) {
+        *given = true;
+    }
+}
+
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+                       int *exit_code, bool *given) {
     struct option table[OPTIONS_MAX + 2] = {0};
+    char letters[2 * OPTIONS_MAX + 3] = ":h", *end = letters + 2;
     int n = 0, found;
     for (; options[n].name && n < OPTIONS_MAX; n++) {
         table[n] = (struct option){
             .name = options[n].name, .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument, .val = n + 1};
+        end += options[n].letter ? sprintf(end, "%c%s", options[n].letter, options[n].kind == CLI_FLAG ? "" : ":") : 0;
     }
     table[n] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTIONS_MAX + 1};
     opterr = 0;
     optind = 0;
     *exit_code = CLI_USAGE;
-    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+    while ((found = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         struct reel_error err = {0};
         if (found == OPTIONS_MAX + 1 || found == 'h') {
             cli_print_help(command, options);
             *exit_code = CLI_DONE;
             return false;
         }
+        for (int i = 0; i < n && found > OPTIONS_MAX + 1; i++) { /* letters come behind all numbers of options */
+            found = options[i].letter == found ? i + 1 : found;
+        }
         if (found == '?' || found == ':') {
             cli_misused(command, found == ':' ? "%s needs a value" : "there is no option %s", argv[optind - 1]);
             return false;
         }
-        if (!read_value(&options[found - 1], optarg, argc, &err)) {
+        note_given(&options[found - 1], given ? &given[found - 1] : NULL);
+        if (!cli_read_value(&options[found - 1], optarg, argc, &err)) {
             cli_misused(command, "--%s: %s", options[found - 1].name, err.text);
             return false;
         }

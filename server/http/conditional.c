@@ -9,6 +9,12 @@
 static const char *const month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 static const char *const day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
+void http_add_date(struct http_request *r, const char *name, int64_t ns) {
+    char date[HTTP_DATE_TEXT];
+    conditional_format_date(ns / 1000000000, date);
+    http_add_header(r, name, date);
+}
+
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]) {
     time_t when = (time_t)seconds;
     struct tm tm;
@@ -133,4 +139,9 @@ bool conditional_if_range(const struct http_request *r, const struct http_valida
     }
     int64_t date;
     return v->modified_ns != 0 && conditional_parse_date(value, &date) && date == modified_seconds(v);
+}
+
+bool http_if_match(const struct http_request *r, const char *etag) {
+    const char *match = http_header(r, "If-Match");
+    return !match || conditional_etag_listed(match, etag, false);
 }

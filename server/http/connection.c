@@ -27,6 +27,27 @@ static void name_remote(struct http_connection *c, const struct sockaddr *addres
     snprintf(c->remote, sizeof c->remote, "%s", text + (mapped ? 7 : 0));
 }
 
+static void count(struct http_request *r, bool cut);
+
+/* What the library's parser refuses before it asks anybody ends unseen by all but this: the connection closes on a request that never began, or on
+ * bytes that were not even a first line. */
+static void note_unparsed(struct http_connection *c) {
+    struct http_request *r = &c->request;
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    bool unread = !c->asked && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
+    if (unread && !request_open(r, c, NULL, "")) {
+        return;
+    }
+    if (r->buffer && !r->started) {
+        snprintf(r->method, sizeof r->method, "-");
+        r->status = 400;
+        request_take_id(r);
+        count(r, false);
+        log_request(r, false);
+    }
+}
+
 void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot, enum MHD_ConnectionNotificationCode code) {
     struct http_server *server = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -45,6 +66,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
     struct http_connection *c = *slot;
     *slot = NULL;
     if (c) {
+        note_unparsed(c);
         deadline_remove(c); /* the library closes the socket after this */
         request_close(&c->request);
         free(c);
@@ -61,6 +83,7 @@ void *connection_on_target(void *context, const char *target, struct MHD_Connect
     }
     deadline_phase(c, PHASE_HEADERS);
     request_close(&c->request);
+    c->asked = true;
     return request_open(&c->request, c, mhd, target) ? &c->request : NULL;
 }
 
@@ -110,8 +133,8 @@ static bool find_route(struct http_request *r) {
     return false;
 }
 
-/* Names in the path, then parameters; false when it has replied. */
-static bool take_arguments(struct http_request *r) {
+/* Names in the path, then parameters; returns what is wrong with them, NULL: nothing. */
+static json_t *take_arguments(struct http_request *r) {
     size_t target_size = strlen(r->target);
     size_t path_size = request_raw_path_size(r);
     char *captures = r->buffer + target_size + 1 + path_size + 1;
@@ -119,15 +142,27 @@ static bool take_arguments(struct http_request *r) {
     const char *query = r->target + path_size + (r->target[path_size] == '?');
     r->captured_count = router_capture(r->route, &r->path, captures, r->captured, r->captured_values);
     if (*query == '\0') {
-        return true;
+        return NULL;
     }
     json_t *errors = json_array();
-    if (params_parse(query, decoded, r->route->params, &r->query, errors)) {
+    if (params_parse(query, decoded, r->route->params, r->server->options.everywhere, &r->query, errors)) {
         json_decref(errors);
-        return true;
+        return NULL;
     }
-    reply_bad_params(r, errors);
-    return false;
+    return errors;
+}
+
+/* Who may not come in is not told either what is wrong with the parameters. */
+static bool let_in(struct http_request *r) {
+    json_t *errors = take_arguments(r);
+    if (!caller_admit(r)) {
+        json_decref(errors);
+        return false;
+    }
+    if (errors) {
+        reply_bad_params(r, errors);
+    }
+    return !errors;
 }
 
 static bool body_is_wanted(struct http_request *r) {
@@ -147,7 +182,7 @@ static void admit(struct http_request *r, const char *version) {
         http_reply_empty(r, 204);
         return;
     }
-    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !take_arguments(r) || !body_is_wanted(r)) {
+    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !let_in(r) || !body_is_wanted(r)) {
         return;
     }
     if (r->route->begin) {
@@ -276,6 +311,7 @@ static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
 
 static void count(struct http_request *r, bool cut) {
     struct http_counters *counters = &r->server->counters;
+    figures_count(r);
     if (r->by_library && !http_is_head(r)) {
         r->sent_bytes = cut ? acknowledged(r->connection, r->reply_bytes) : r->reply_bytes;
     }
@@ -298,12 +334,18 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
     struct http_connection *c = r->connection;
     bool started = r->started, refused = r->refused;
     if (started) {
+        if (code == MHD_REQUEST_TERMINATED_WITH_ERROR && r->has_body && !r->body_ended && !r->replied) {
+            r->status = 400; /* the library's answer to chunks that are none */
+        }
         if (r->began && !r->body_ended && !r->replied && r->route->aborted) {
             r->route->aborted(r);
         }
         count(r, cut);
         log_request(r, cut);
-    } else if (!cut) { /* the library's own parser refused it */
+        if (server->options.finished) {
+            server->options.finished(r);
+        }
+    } else if (!cut || code == MHD_REQUEST_TERMINATED_WITH_ERROR) { /* the library's own parser refused it */
         snprintf(r->method, sizeof r->method, "-");
         r->status = 400;
         request_take_id(r);

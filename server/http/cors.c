@@ -8,11 +8,11 @@ static const char allowed_headers[] =
     "Authorization, Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Content-Type, "
     "Accept, Prefer, Last-Event-ID, X-Request-Id, Api-Version, Idempotency-Key, Repr-Digest, Content-Digest, "
     "Want-Repr-Digest, Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Concat, "
-    "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version";
+    "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version, X-HTTP-Method-Override";
 static const char exposed_headers[] =
     "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Last-Modified, Link, "
     "Location, Repr-Digest, Retry-After, Server-Timing, X-Total-Count, X-Request-Id, Upload-Offset, Upload-Length, "
-    "Upload-Expires, Upload-Complete, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size";
+    "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size";
 
 bool cors_origin_listed(const struct http_server *server, const char *origin) {
     for (const char *const *known = server->options.origins; known && *known; known++) {

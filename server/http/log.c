@@ -1,13 +1,27 @@
-/* The log line of a request, as logfmt. Its one rule: the query is never written, it may hold a signature. */
+/* The log line of a request. Its one rule: the query is never written, it may hold a signature. */
 #include "http/private.h"
+
+#include "http/line.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { LOG_PATH_MAX = 512, LOG_LINE_MAX = 4096 };
 
-/* The path as sent; what would break the line or a terminal is percent-encoded. */
-static void copy_path(const struct http_request *r, char *out, size_t size) {
+/* Who puts a secret where an id belongs has told it to nobody else yet. */
+static void hide_tokens(char *path) {
+    enum { SECRET_MIN = 40 };
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (char *at = path; (at = strstr(at, "reel_")); at += 5) {
+        size_t size = strspn(at + 5, word);
+        if (size >= SECRET_MIN) {
+            memset(at + 5, '*', size);
+        }
+    }
+}
+
+/* What would break the line or a terminal is percent-encoded. */
+void http_path_for_logs(const struct http_request *r, char *out, size_t size) {
     size_t path_size = request_raw_path_size(r), used = 0;
     for (size_t i = 0; i < path_size && used + 4 < size; i++) {
         unsigned char c = (unsigned char)r->target[i];
@@ -18,17 +32,7 @@ static void copy_path(const struct http_request *r, char *out, size_t size) {
         }
     }
     out[used] = '\0';
-}
-
-static void copy_quoted(const char *text, char *out, size_t size) {
-    size_t used = 0;
-    for (; *text && used + 3 < size; text++) {
-        if (*text == '"' || *text == '\\') {
-            out[used++] = '\\';
-        }
-        out[used++] = (unsigned char)*text < ' ' ? ' ' : *text;
-    }
-    out[used] = '\0';
+    hide_tokens(out);
 }
 
 void log_request(struct http_request *r, bool cut) {
@@ -36,13 +40,21 @@ void log_request(struct http_request *r, bool cut) {
     if (!options->log) {
         return;
     }
-    char line[LOG_LINE_MAX], path[LOG_PATH_MAX], error[2 * sizeof r->error], when[REEL_TIME_TEXT];
-    copy_path(r, path, sizeof path);
-    copy_quoted(r->error, error, sizeof error);
+    char line[LOG_LINE_MAX], path[LOG_PATH_MAX], when[REEL_TIME_TEXT];
+    http_path_for_logs(r, path, sizeof path);
     reel_time_rfc3339(reel_now_ns(), when);
-    snprintf(line, sizeof line, "ts=%s id=%s method=%s path=%s status=%u bytes=%llu in=%llu ms=%lld remote=%s%s%s%s%s", when, r->id,
-             r->method, path, r->status, (unsigned long long)r->sent_bytes, (unsigned long long)r->body_bytes,
-             (long long)(http_clock_ms() - r->started_ms), r->connection->remote, cut ? " cut=true" : "", error[0] ? " error=\"" : "",
-             error, error[0] ? "\"" : "");
+    const struct line_field fields[] = {{.key = "ts", .text = when},
+                                        {.key = "id", .text = r->id},
+                                        {.key = "method", .text = r->method},
+                                        {.key = "path", .text = path},
+                                        {.key = "status", .number = r->status},
+                                        {.key = "bytes", .number = (int64_t)r->sent_bytes},
+                                        {.key = "in", .number = (int64_t)r->body_bytes},
+                                        {.key = "ms", .number = http_clock_ms() - r->started_ms},
+                                        {.key = "remote", .text = http_peer(r)},
+                                        {.key = "caller", .text = options->authorize ? http_caller(r)->name : ""},
+                                        {.key = "cut", .text = cut ? "true" : ""},
+                                        {.key = "error", .text = r->error}};
+    line_write(options->log_json, fields, sizeof fields / sizeof *fields, line, sizeof line);
     options->log(options->app, line);
 }

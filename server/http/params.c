@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "reel/utf8.h"
 
 enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
 
@@ -25,7 +25,7 @@ static bool is_utf8(const char *text, size_t size) {
     return true;
 }
 
-bool params_decode(char *text, size_t size, bool form, size_t *out_size) {
+bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     size_t used = 0;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
@@ -180,8 +180,7 @@ static const char *find_value(const struct http_query *query, const char *name) 
 }
 
 /* Takes one decoded pair in, or complains. */
-static void take_pair(const struct http_param *table, char *name, char *value, struct http_query *out, json_t *errors) {
-    const struct http_param *param = find_param(table, name);
+static void take_pair(const struct http_param *param, char *name, char *value, struct http_query *out, json_t *errors) {
     if (!param) {
         complain(errors, name, "is not a parameter of this path");
         return;
@@ -212,14 +211,15 @@ static char *decode_to(char **buffer, const char *text, size_t size) {
     char *at = *buffer;
     size_t decoded;
     memcpy(at, text, size);
-    if (!params_decode(at, size, true, &decoded)) {
+    if (!http_decode(at, size, true, &decoded)) {
         return NULL;
     }
     *buffer = at + decoded + 1;
     return at;
 }
 
-bool params_parse(const char *raw, char *buffer, const struct http_param *table, struct http_query *out, json_t *errors) {
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere, struct http_query *out,
+                  json_t *errors) {
     *out = (struct http_query){0};
     size_t count = count_pairs(raw);
     if (count == 0) {
@@ -246,7 +246,8 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
                 break;
             }
         } else if (size > 0) {
-            take_pair(table, name, value, out, errors);
+            const struct http_param *param = find_param(table, name);
+            take_pair(param ? param : find_param(everywhere, name), name, value, out, errors);
         }
         raw += size + (raw[size] == '&');
     }

@@ -49,7 +49,12 @@ struct http_watch {
     _Atomic int64_t rate_window_ms;
 };
 
+struct http_class_counters {
+    _Atomic uint64_t status[6], buckets[HTTP_BUCKETS], ms;
+};
+
 struct http_counters {
+    struct http_class_counters classes[HTTP_CLASSES];
     _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut;
 };
 
@@ -104,6 +109,7 @@ struct http_request {
     const char *captured_values[HTTP_ROUTE_PARTS_MAX];
     size_t captured_count;
     struct http_query query;
+    struct http_grant grant;
     struct http_extra_header *extra_headers, **extra_headers_end;
     char method[HTTP_METHOD_MAX + 1];
     char id[HTTP_ID_MAX + 1];
@@ -118,10 +124,12 @@ struct http_request {
     bool gave_up; /* piece() wants no more */
     bool replied;
     bool refused;    /* answered before the body came */
+    bool audited;    /* its handler asked for that */
     bool by_library; /* the library sends the body unseen: only its length is known here */
     bool close;      /* the connection ends with this answer */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
-    int64_t started_ms;
+    int64_t started_ms, started_ns;
+    int64_t spent_ns; /* in the catalog by this thread, before this request */
     char error[160]; /* why it failed on our side, for the log */
 };
 
@@ -130,6 +138,7 @@ struct http_connection {
     struct http_server *server;
     int fd;
     char remote[64];
+    bool asked;           /* a first line has come */
     uint64_t sent_before; /* body bytes of earlier requests */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
@@ -154,6 +163,12 @@ enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, 
 void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code);
 void connection_on_change(void *server, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
 void connection_worked(struct http_request *r, int64_t begun_ms); /* own work is not the client's idleness */
+
+/* caller.c */
+bool caller_admit(struct http_request *r); /* asks the server's authorize(); false: replied 401, 403, 429 or 503 */
+
+/* figures.c */
+void figures_count(struct http_request *r);
 
 /* log.c */
 void log_request(struct http_request *r, bool cut);
@@ -191,10 +206,10 @@ void router_allow(const struct http_router *router, const struct http_path *path
 size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names, const char **values);
 
 /* params.c */
-bool params_decode(char *text, size_t size, bool form, size_t *out_size); /* in place, NUL at the end; false: bad escape, NUL, no UTF-8 */
-/* Decodes into `buffer` (room for the query + 1) and checks against `table` (NULL = takes none). What is wrong is added to `errors` as
- * {param, detail}. */
-bool params_parse(const char *raw, char *buffer, const struct http_param *table, struct http_query *out, json_t *errors);
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` and what is taken everywhere (NULL = none). What is wrong is added
+ * to `errors` as {param, detail}. */
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere, struct http_query *out,
+                  json_t *errors);
 
 /* accept.c */
 const char *accept_best(const char *header, const char *const *offers); /* header may be NULL */

@@ -46,6 +46,17 @@ void reply_note_error(struct http_request *r, const char *text) {
     }
 }
 
+/* Up to the answer's first byte: what takes longer shows in the log. */
+static void add_timing(const struct http_request *r, struct MHD_Response *response) {
+    char text[96];
+    int64_t total = reel_now_ns() - r->started_ns, db = r->server->options.spent_ns ? r->server->options.spent_ns() - r->spent_ns : -1;
+    int n = snprintf(text, sizeof text, "total;dur=%.3f", (double)(total > 0 ? total : 0) / 1e6);
+    if (db >= 0) {
+        snprintf(text + n, sizeof text - (size_t)n, ", db;dur=%.3f", (double)db / 1e6);
+    }
+    reply_header(response, "Server-Timing", text);
+}
+
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length) {
     if (r->replied) { /* the first answer counts */
         if (response) {
@@ -64,9 +75,14 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     reply_header(response, "X-Request-Id", r->id);
     reply_header(response, "X-Content-Type-Options", "nosniff");
     reply_header(response, "Referrer-Policy", "no-referrer");
+    if (!extra_header(r, "Content-Security-Policy")) {
+        /* What is served may be a page or a drawing that somebody uploaded: it is shown, and does nothing. */
+        reply_header(response, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
+    }
     if (!extra_header(r, "Cache-Control")) {
         reply_header(response, "Cache-Control", status >= 400 ? "no-store" : "private, no-cache");
     }
+    add_timing(r, response);
     cors_headers(r, response);
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         reply_header(response, h->name, h->value);

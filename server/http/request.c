@@ -15,7 +15,8 @@ int64_t http_clock_ms(void) {
 /* Room for the target, the decoded path, the captured segments and the decoded query. */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
     size_t size = strlen(target);
-    *r = (struct http_request){.server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms()};
+    *r = (struct http_request){.server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
+    r->spent_ns = r->server->options.spent_ns ? r->server->options.spent_ns() : 0;
     r->extra_headers_end = &r->extra_headers;
     r->buffer = malloc(4 * (size + 1));
     if (!r->buffer) {
@@ -39,7 +40,7 @@ static bool id_usable(const char *id) {
 }
 
 void request_take_id(struct http_request *r) {
-    const char *given = http_header(r, "X-Request-Id");
+    const char *given = r->mhd ? http_header(r, "X-Request-Id") : NULL;
     if (given && id_usable(given)) {
         memcpy(r->id, given, strlen(given) + 1);
         return;
@@ -92,6 +93,7 @@ void request_close(struct http_request *r) {
         MHD_destroy_response(r->response);
     }
     extra_headers_free(r);
+    free(r->grant.memory);
     free(r->query.values);
     free(r->buffer);
     *r = (struct http_request){0};
@@ -119,6 +121,26 @@ const char *http_id(const struct http_request *r) {
 
 const char *http_method(const struct http_request *r) {
     return r->method;
+}
+
+bool http_writes(const struct http_request *r) {
+    return request_writes(r);
+}
+
+enum http_role http_role_needed(const struct http_request *r) {
+    return r->route ? r->route->role : ROLE_NONE;
+}
+
+unsigned http_status(const struct http_request *r) {
+    return r->replied ? r->status : 0;
+}
+
+void http_keep_in_audit(struct http_request *r) {
+    r->audited = true;
+}
+
+bool http_is_kept_in_audit(const struct http_request *r) {
+    return r->audited;
 }
 
 const char *http_path(const struct http_request *r) {

@@ -126,7 +126,7 @@ bool router_split(const char *raw, size_t size, char *buffer, struct http_path *
         buffer[used++] = '/';
         memcpy(buffer + used, raw + 1, raw_size);
         size_t decoded;
-        if (!params_decode(buffer + used, raw_size, false, &decoded) || holds_dots(buffer + used, decoded)) {
+        if (!http_decode(buffer + used, raw_size, false, &decoded) || holds_dots(buffer + used, decoded)) {
             return false;
         }
         path->parts[path->count].at = used;

@@ -52,6 +52,10 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     return (ssize_t)size;
 }
 
+bool http_is_stopping(const struct http_request *r) {
+    return atomic_load(&r->server->draining);
+}
+
 void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
     AUTO_MEM char *media_type = strdup(stream->media_type); /* the context may own it */
     struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);

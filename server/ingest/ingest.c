@@ -3,81 +3,20 @@
 #include "ingest/ingest.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
+#include "ingest/fresh.h"
+#include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "reel/time.h"
-
-enum {
-    OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
-};
+#include "upkeep/scrub.h"
+#include "store/reference.h"
+#include "upkeep/retention.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
-}
-
-/* ---- the scan of an upload: worked on by a job, waited for by the request, which may leave it behind */
-
-struct fresh_scan {
-    struct app *app;
-    const struct reel_format *format; /* NULL = probe */
-    struct catalog_recording r;       /* only what scan_content() needs; the id once there is a row */
-    pthread_mutex_t mutex; /* guards what follows */
-    bool scanned;          /* the scan is over, the request finishes */
-    bool adopted;          /* there is a row, or the row was refused: the job finishes */
-};
-
-static void fresh_scan_free(void *context) {
-    struct fresh_scan *f = context;
-    pthread_mutex_destroy(&f->mutex);
-    catalog_recording_done(&f->r);
-    free(f);
-}
-
-static bool run_fresh_scan(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct fresh_scan *f = context;
-    bool ok = scan_content(f->app, &f->r, f->format, progress, err);
-    pthread_mutex_lock(&f->mutex);
-    f->scanned = true;
-    bool adopted = f->adopted;
-    pthread_mutex_unlock(&f->mutex);
-    if (!adopted) {
-        return ok;
-    }
-    ok = scan_settle(f->app, f->r.id, ok, err);
-    scan_tidy(f->app, f->r.content); /* it may have been purged meanwhile */
-    return ok;
-}
-
-static bool copy_parts(const struct catalog_recording *from, struct catalog_recording *to) {
-    to->parts = calloc(from->n_parts, sizeof *to->parts);
-    for (; to->parts && to->n_parts < from->n_parts; to->n_parts++) {
-        struct catalog_part *part = &to->parts[to->n_parts];
-        *part = from->parts[to->n_parts];
-        if (!(part->file_name = strdup(part->file_name))) {
-            return false;
-        }
-    }
-    return to->parts;
-}
-
-static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_recording *r, const struct reel_format *format) {
-    struct fresh_scan *f = calloc(1, sizeof *f);
-    if (!f || !copy_parts(r, &f->r)) {
-        if (f) {
-            catalog_recording_done(&f->r);
-        }
-        free(f);
-        return NULL;
-    }
-    pthread_mutex_init(&f->mutex, NULL);
-    f->app = app;
-    f->format = format;
-    memcpy(f->r.content, r->content, sizeof f->r.content);
-    return f;
 }
 
 /* ---- one ingestion */
@@ -112,8 +51,9 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
+    r->group = strdup(in->q->group ? in->q->group : "");
     r->parts = calloc(in->n, sizeof *r->parts);
-    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->parts) {
+    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->parts) {
         return reel_fail_memory(err);
     }
     for (; r->n_parts < in->n; r->n_parts++) {
@@ -125,12 +65,13 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
             return reel_fail_memory(err);
         }
     }
-    return content_of_parts(r, err);
+    return (!in->q->said || catalog_said_copy(in->q->said, &r->said) || reel_fail_memory(err)) && content_of_parts(r, err);
 }
 
 static bool keep_files(const struct ingestion *in, struct reel_error *err) {
     for (uint32_t i = 0; i < in->n; i++) {
-        if (!store_upload_keep(in->files[i].upload, err)) {
+        const struct ingest_file *file = &in->files[i];
+        if (file->reference ? !store_keep_reference(in->app->store, file->sha256, file->reference, err) : !scrub_keep(in->app, file->upload, file->sha256, err)) {
             return false;
         }
     }
@@ -145,7 +86,10 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
     if (!catalog_make_id(r->id, err) || !store_write_manifest(in->app->store, r, err)) {
         return false;
     }
-    if (!catalog_add(in->app->catalog, r, index, in->q->replace, err)) {
+    quota_hold();
+    bool added = quota_check(in->app->catalog, r->collection, r->size, true, err) && catalog_add(in->app->catalog, r, index, in->q->replace, err);
+    quota_release();
+    if (!added) {
         struct reel_error ignored;
         store_forget_manifest(in->app->store, r->content, r->id, &ignored);
         return false;
@@ -179,81 +123,54 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     return succeed(in, INGEST_KEPT);
 }
 
-/* The request has waited long enough: the recording is shown as scanning and the job goes on alone. False: the scan is over after all. */
-static bool leave_behind(struct ingestion *in, struct fresh_scan *f, struct job *job, bool *added, struct reel_error *err) {
-    pthread_mutex_lock(&f->mutex);
-    bool left = !f->scanned;
-    if (left) {
-        AUTO(reel_index_free) struct reel_index *outline = scan_open_outline(in->app, in->r.content, NULL);
-        recordings_scanned_by(in->app->recordings, in->r.content, job);
-        *added = (!outline || scan_fill(&in->r, outline, err)) && (in->r.state = STATE_SCANNING, add_row(in, outline, err));
-        memcpy(f->r.id, *added ? in->r.id : "", *added ? sizeof f->r.id : 1);
-        f->adopted = true;
-    }
-    pthread_mutex_unlock(&f->mutex);
-    if (!left) {
-        return false;
-    }
-    struct job_view view;
-    job_view(job, &view);
-    if (*added) {
-        memcpy(in->out->job, view.id, sizeof in->out->job);
-        succeed(in, INGEST_SCANNING);
-    } else {
-        jobs_cancel(in->app->jobs, view.id);
-    }
-    return true;
+static bool add_scanning(void *context, const struct reel_index *outline, struct reel_error *err) {
+    return add_row(context, outline, err);
 }
 
-static bool add_scanned(struct ingestion *in, struct job *job, struct reel_error *err) {
-    struct job_view view;
-    job_wait(job, INT64_MAX);
-    job_view(job, &view);
-    if (view.state != JOB_DONE) {
-        return add_failed(in, &view.error, err);
-    }
-    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(in->app, in->r.content, err);
-    return index ? add_ready(in, index, err) : refuse(in);
-}
-
-/* A scan that may outlast the request: until its end the recording is listed by what the file says of itself. */
-static void sketch(struct ingestion *in, int64_t wait_ns) {
-    AUTO(reel_index_free) struct reel_index *there = NULL;
-    bool may_last = wait_ns <= 0 || in->r.size >= OUTLINE_BYTES;
-    if (may_last && !(there = scan_open_outline(in->app, in->r.content, NULL))) { /* never over what a scan has made */
-        scan_outline(in->app, &in->r, in->format, NULL);
-    }
+static bool add_scanned(struct ingestion *in, struct fresh *f, struct reel_error *err) {
+    struct reel_error why = {0};
+    AUTO(reel_index_free) struct reel_index *index = fresh_result(f, &why);
+    return index ? add_ready(in, index, err) : add_failed(in, &why, err);
 }
 
 static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
-    struct fresh_scan *f = fresh_scan_new(in->app, &in->r, in->format);
-    if (!f) {
-        reel_fail_memory(err);
+    AUTO(fresh_done) struct fresh f = {0};
+    const struct fresh_entry entry = {.enter = add_scanning, .context = in};
+    if (!fresh_start(&f, in->app, &in->r, in->format, in->q->collection, in->q->name, wait_ns, err)) {
         return refuse(in);
     }
-    sketch(in, wait_ns);
-    char subject[256];
-    snprintf(subject, sizeof subject, "%.120s/%.120s", in->q->collection, in->q->name);
-    struct job *job = jobs_add(in->app->jobs, "scan", subject, NULL, run_fresh_scan, f, fresh_scan_free, err);
-    if (!job) {
-        return refuse(in);
+    switch (job_wait(f.job, wait_ns) ? FRESH_OVER : fresh_leave(&f, &in->r, &entry, in->out->job, err)) {
+    case FRESH_LEFT:
+        return succeed(in, INGEST_SCANNING);
+    case FRESH_REFUSED:
+        return false;
+    case FRESH_OVER:
+        break;
     }
-    bool added = false;
-    if (job_wait(job, wait_ns) || !leave_behind(in, f, job, &added, err)) {
-        added = add_scanned(in, job, err);
-    }
-    job_unref(job);
-    return added;
+    return add_scanned(in, &f, err);
 }
 
 /* ---- what is there already */
 
-/* The same content under the same name: what is there, mended when its file had gone. */
+static bool is_lost(const struct catalog_recording *there) {
+    return there->state == STATE_MISSING || there->state == STATE_CHANGED;
+}
+
+/* The same content under the same name: what is there, mended when its file had gone. One of several parts is mended by a job. */
 static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     bool ok = keep_files(in, err);
-    if (ok && there->state == STATE_MISSING) {
+    if (ok && is_lost(there) && there->n_parts > 1) {
+        if (!scan_mend(in->app, there, in->out->job, err)) {
+            return refuse(in);
+        }
+        catalog_recording_done(&in->r);
+        in->r = *there;
+        *there = (struct catalog_recording){0};
+        return succeed(in, INGEST_SCANNING);
+    }
+    if (ok && is_lost(there)) {
         ok = scan_content(in->app, there, NULL, NULL, err);
-        ok = scan_settle(in->app, there->id, ok, err);
+        ok = scan_settle(in->app, there->id, there->content, ok, err);
         char id[RECORDING_ID_TEXT];
         memcpy(id, there->id, sizeof id);
         catalog_recording_done(there);
@@ -297,7 +214,7 @@ static bool has_part(const struct catalog_recording *there, const struct catalog
 
 /* The same content, or files to which others have been joined since. */
 static bool is_same(const struct catalog_recording *there, const struct catalog_recording *r) {
-    bool all = there->state == STATE_READY;
+    bool all = there->state != STATE_FAILED;
     for (uint32_t i = 0; i < r->n_parts && all; i++) {
         all = has_part(there, &r->parts[i]);
     }
@@ -315,7 +232,11 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         catalog_recording_done(&there);
         return ok;
     }
+    bool inherited = !taken || catalog_said_inherit(&in->r.said, &there.said, err);
     catalog_recording_done(&there);
+    if (!inherited) {
+        return refuse(in);
+    }
     if (taken && !in->q->replace) {
         reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", in->q->name);
         return refuse(in);
@@ -340,7 +261,17 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
     if (q->part_of && (q->format || q->replace || q->keep)) {
         return reel_fail(err, REEL_ARGUMENT, "part_of: format, replace and keep are for recordings, this is a part of one");
     }
-    return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err));
+    return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err)) &&
+           (!q->group || names_check(q->collection, q->group, err));
+}
+
+/* What a session has sent is its own again, should it come back; a job that reads it still reads on. */
+void ingest_take_back(struct app *app, struct store_upload *upload, const char *sha256) {
+    struct reel_error ignored;
+    bool used = true;
+    if (upload && !store_upload_is_here(upload) && catalog_blob_used(app->catalog, sha256, &used, &ignored) && !used) {
+        store_upload_take_back(upload);
+    }
 }
 
 void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
@@ -351,6 +282,7 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
     if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_take(&locks, &in.r, NULL, err) && !ingest_locked(&in, wait_ns, err)) {
         struct reel_error ignored;
         for (uint32_t i = 0; i < n; i++) {
+            ingest_take_back(app, files[i].upload, files[i].sha256);
             scan_drop_unused(app, files[i].sha256, &ignored);
         }
         scan_drop_unused(app, in.r.content, &ignored);
@@ -364,7 +296,7 @@ void ingest_upload(struct app *app, struct store_upload *upload, const char sha2
     memcpy(file.sha256, sha256, sizeof file.sha256);
     if (q->part_of) {
         *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-        ingest_part(app, upload, sha256, size, q, out, err);
+        ingest_part(app, upload, sha256, size, q, wait_ns, out, err);
     } else {
         ingest_uploads(app, &file, 1, q, wait_ns, out, err);
     }
@@ -378,6 +310,9 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
     uint64_t max = app->config.upload_max_bytes;
     if (max > 0 && length > max) {
         return reel_fail(err, REEL_LIMIT, "%" PRIu64 " bytes are more than the %" PRIu64 " that one upload may have", length, max);
+    }
+    if (!quota_check(app->catalog, q->collection, length, !q->part_of, err)) {
+        return false;
     }
     return store_has_room(app->store, length) || reel_fail(err, REEL_NO_SPACE, "there is no room for %" PRIu64 " bytes", length);
 }
@@ -421,8 +356,10 @@ bool ingest_purge(struct app *app, const char *id, struct reel_error *err) {
     {
         AUTO_CONTENT struct content_lock lock = {0};
         content_lock_take(&lock, r.content);
+        manifests_hold();
         ok = catalog_purge(app->catalog, r.id, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
              (used ? store_forget_manifest(app->store, r.content, r.id, err) : scan_drop_unused(app, r.content, err));
+        manifests_release();
     }
     for (uint32_t i = 0; ok && !used && i < r.n_parts; i++) { /* parts of a recording that has several; its own lock each */
         AUTO_CONTENT struct content_lock lock = {0};

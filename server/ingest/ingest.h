@@ -9,6 +9,8 @@ struct ingest_request {
     const char *collection, *name;  /* what it is to be called; name also tells formats that go by name */
     const char *format;             /* NULL = probe */
     const char *part_of;            /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
+    const struct catalog_said *said; /* tags and so on that it has from the start, beside what the revision before had; checked. NULL: none */
+    const char *group;              /* that the recording belongs to; NULL: none */
     bool replace, keep;             /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
 
@@ -35,8 +37,10 @@ void ingest_upload(struct app *app, struct store_upload *upload, const char sha2
 
 /* The same of finished uploads that are the parts of one recording, in this order: one scan, and the recording is there with all of them or not at
  * all. Not with part_of. */
+struct store_reference;
 struct ingest_file {
     struct store_upload *upload;
+    const struct store_reference *reference; /* instead of an upload: it stays where it is */
     char sha256[65];
     uint64_t size;
     const char *name; /* of the file */
@@ -44,13 +48,11 @@ struct ingest_file {
 void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
                     struct ingest_result *out, struct reel_error *err);
 
-/* The part_of kind of ingest_upload(), for it alone (parts.c): waits for the scan of all parts. */
-void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, struct ingest_result *out,
-                 struct reel_error *err);
-
-/* Copies files of this machine in by the same way (reel import), the parts of one recording (local.c). */
-void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct reel_progress *progress,
-                  struct ingest_result *out, struct reel_error *err);
+/* The part_of kind of ingest_upload(), for it alone (parts.c). */
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, int64_t wait_ns,
+                 struct ingest_result *out, struct reel_error *err);
+/* What a session has sent, and no recording has taken, is its own again. Under the content's lock. */
+void ingest_take_back(struct app *app, struct store_upload *upload, const char *sha256);
 
 void ingest_result_done(struct ingest_result *r);
 

@@ -12,7 +12,7 @@
 
 #include "reel/time.h"
 
-enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2 };
+enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2, IMPORT_WORKERS = 2, UPKEEP_WORKERS = 2 };
 #define ENDED_KEPT_NS (3600 * INT64_C(1000000000))
 
 struct job {
@@ -35,9 +35,12 @@ struct lane {
     struct job *queue, **queue_end;
 };
 
+enum lane_number { LANE_SCANS, LANE_PLANS, LANE_IMPORTS, LANE_UPKEEP, LANES };
+
 struct jobs {
     pthread_mutex_t mutex;
-    struct lane scans, plans;
+    struct lane lanes[LANES];
+    struct jobs_watch watch;
     struct job *newest, *oldest; /* every job that is known; the list holds a reference to each */
     size_t known;
     bool closing;
@@ -77,7 +80,8 @@ static enum job_state state_of(struct job *job) {
     return state;
 }
 
-static void end_job(struct job *job, enum job_state state, const struct reel_error *error) {
+static void end_job(const struct jobs *jobs, struct job *job, enum job_state state, const struct reel_error *error) {
+    struct job_view view;
     pthread_mutex_lock(&job->mutex);
     job->view.state = state;
     job->view.ended_ns = reel_now_ns();
@@ -86,6 +90,10 @@ static void end_job(struct job *job, enum job_state state, const struct reel_err
     }
     pthread_cond_broadcast(&job->ended);
     pthread_mutex_unlock(&job->mutex);
+    if (jobs->watch.ended) {
+        job_view(job, &view);
+        jobs->watch.ended(jobs->watch.context, &view);
+    }
 }
 
 static bool report(void *context, uint64_t done, uint64_t total) {
@@ -95,11 +103,20 @@ static bool report(void *context, uint64_t done, uint64_t total) {
     return !atomic_load(&job->cancelled);
 }
 
-static void run(struct job *job) {
+void job_tell(const struct reel_progress *progress, const char *outcome) {
+    struct job *job = progress->report == report ? progress->context : NULL; /* else the work is no job's */
+    if (job) {
+        pthread_mutex_lock(&job->mutex);
+        snprintf(job->view.outcome, sizeof job->view.outcome, "%s", outcome);
+        pthread_mutex_unlock(&job->mutex);
+    }
+}
+
+static void run(const struct jobs *jobs, struct job *job) {
     struct reel_error err = {0};
     if (atomic_load(&job->cancelled)) {
         reel_fail(&err, REEL_CANCELLED, "cancelled before it began");
-        end_job(job, JOB_CANCELLED, &err);
+        end_job(jobs, job, JOB_CANCELLED, &err);
         return;
     }
     pthread_mutex_lock(&job->mutex);
@@ -107,7 +124,7 @@ static void run(struct job *job) {
     pthread_mutex_unlock(&job->mutex);
     struct reel_progress progress = {.report = report, .context = job};
     bool ok = job->work(job->context, &progress, &err);
-    end_job(job, ok ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED, ok ? NULL : &err);
+    end_job(jobs, job, ok ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED, ok ? NULL : &err);
 }
 
 /* The next job, with the queue's reference; NULL: go home. */
@@ -128,10 +145,15 @@ static struct job *take_queued(struct lane *lane) {
 
 static void *worker(void *argument) {
     for (struct job *job; (job = take_queued(argument));) {
-        run(job);
+        run(((struct lane *)argument)->jobs, job);
         job_unref(job);
     }
     return NULL;
+}
+
+static enum lane_number lane_of(const char *kind) {
+    bool upkeep = strcmp(kind, "scrub") == 0 || strcmp(kind, "backup") == 0 || strcmp(kind, "references") == 0;
+    return strcmp(kind, "plan") == 0 ? LANE_PLANS : strcmp(kind, "import") == 0 ? LANE_IMPORTS : upkeep ? LANE_UPKEEP : LANE_SCANS;
 }
 
 static void open_lane(struct lane *lane, struct jobs *jobs) {
@@ -147,14 +169,19 @@ struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
         return NULL;
     }
     pthread_mutex_init(&jobs->mutex, NULL);
-    open_lane(&jobs->scans, jobs);
-    open_lane(&jobs->plans, jobs);
-    threads = threads < 1 ? 1 : threads > WORKERS_MAX - SHORT_WORKERS ? WORKERS_MAX - SHORT_WORKERS : threads;
-    for (; jobs->n_workers < threads + SHORT_WORKERS; jobs->n_workers++) {
-        if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, jobs->n_workers < threads ? &jobs->scans : &jobs->plans) != 0) {
-            reel_fail(err, REEL_NO_MEMORY, "no thread for background work");
-            jobs_close(jobs);
-            return NULL;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        open_lane(&jobs->lanes[lane], jobs);
+    }
+    unsigned others = SHORT_WORKERS + IMPORT_WORKERS + UPKEEP_WORKERS;
+    const unsigned workers[LANES] = {threads < 1 ? 1 : threads > WORKERS_MAX - others ? WORKERS_MAX - others : threads, SHORT_WORKERS, IMPORT_WORKERS,
+                                     UPKEEP_WORKERS};
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        for (unsigned i = 0; i < workers[lane]; i++, jobs->n_workers++) {
+            if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, &jobs->lanes[lane]) != 0) {
+                reel_fail(err, REEL_NO_MEMORY, "no thread for background work");
+                jobs_close(jobs);
+                return NULL;
+            }
         }
     }
     return jobs;
@@ -180,6 +207,10 @@ static void forget_old(struct jobs *jobs) {
     }
 }
 
+void jobs_watch(struct jobs *jobs, const struct jobs_watch *watch) {
+    jobs->watch = *watch;
+}
+
 void jobs_close(struct jobs *jobs) {
     if (!jobs) {
         return;
@@ -189,8 +220,9 @@ void jobs_close(struct jobs *jobs) {
     for (struct job *job = jobs->newest; job; job = job->older) {
         atomic_store(&job->cancelled, true);
     }
-    pthread_cond_broadcast(&jobs->scans.queued);
-    pthread_cond_broadcast(&jobs->plans.queued);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        pthread_cond_broadcast(&jobs->lanes[lane].queued);
+    }
     pthread_mutex_unlock(&jobs->mutex);
     for (unsigned i = 0; i < jobs->n_workers; i++) { /* they take what is queued, find it cancelled and end it */
         pthread_join(jobs->workers[i], NULL);
@@ -198,8 +230,9 @@ void jobs_close(struct jobs *jobs) {
     while (jobs->newest) {
         forget(jobs, jobs->newest);
     }
-    pthread_cond_destroy(&jobs->scans.queued);
-    pthread_cond_destroy(&jobs->plans.queued);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        pthread_cond_destroy(&jobs->lanes[lane].queued);
+    }
     pthread_mutex_destroy(&jobs->mutex);
     free(jobs);
 }
@@ -266,7 +299,7 @@ struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, c
     *(jobs->newest ? &jobs->newest->newer : &jobs->oldest) = job;
     jobs->newest = job;
     jobs->known++;
-    struct lane *lane = strcmp(kind, "plan") == 0 ? &jobs->plans : &jobs->scans;
+    struct lane *lane = &jobs->lanes[lane_of(kind)];
     *lane->queue_end = job;
     lane->queue_end = &job->next_queued;
     pthread_cond_signal(&lane->queued);
@@ -322,6 +355,14 @@ bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out) {
     return job;
 }
 
+struct job *jobs_get(struct jobs *jobs, const char *id) {
+    pthread_mutex_lock(&jobs->mutex);
+    struct job *job = find(jobs, id);
+    job = job ? job_ref(job) : NULL;
+    pthread_mutex_unlock(&jobs->mutex);
+    return job;
+}
+
 bool jobs_cancel(struct jobs *jobs, const char *id) {
     pthread_mutex_lock(&jobs->mutex);
     struct job *job = find(jobs, id);
@@ -331,6 +372,17 @@ bool jobs_cancel(struct jobs *jobs, const char *id) {
     }
     pthread_mutex_unlock(&jobs->mutex);
     return running;
+}
+
+void jobs_count(struct jobs *jobs, unsigned *queued, unsigned *running) {
+    *queued = *running = 0;
+    pthread_mutex_lock(&jobs->mutex);
+    for (struct job *job = jobs->newest; job; job = job->older) {
+        enum job_state state = state_of(job);
+        *queued += state == JOB_QUEUED;
+        *running += state == JOB_RUNNING;
+    }
+    pthread_mutex_unlock(&jobs->mutex);
 }
 
 size_t jobs_list(struct jobs *jobs, struct job_view *out, size_t max) {

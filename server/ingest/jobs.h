@@ -6,15 +6,23 @@
 
 struct jobs;
 struct job;
+struct job_view;
 
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 
 /* Does the work; progress is wired to the job (and to its cancel). Runs on a worker. */
 typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
 
-/* `threads` for scans and the like; work of kind "plan" has two of its own. */
+/* `threads` for scans and the like; work of kind "plan" has two of its own, and so have that of kind "import", which waits for scans, and that of
+ * kinds "scrub" and "backup", which take long. */
 struct jobs *jobs_open(unsigned threads, struct reel_error *err);
 void jobs_close(struct jobs *jobs);   /* cancels what is queued and running, waits */
+/* Hears of each job when it has ended, on its worker. To be set before the first job is added. */
+struct jobs_watch {
+    void (*ended)(void *context, const struct job_view *view);
+    void *context;
+};
+void jobs_watch(struct jobs *jobs, const struct jobs_watch *watch);
 bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stopped by somebody" from "the server ends" */
 
 /* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an id or path for
@@ -33,11 +41,16 @@ struct job_view {
     uint64_t done, total;
     int64_t created_ns, ended_ns;
     struct reel_error error;
+    char outcome[256]; /* a JSON object; "" = none */
 };
+/* What has come of it so far, said by the work itself: a JSON object, copied. */
+void job_tell(const struct reel_progress *progress, const char *outcome);
 void job_view(const struct job *job, struct job_view *out);
 bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out);
+struct job *jobs_get(struct jobs *jobs, const char *id); /* a reference; NULL */
 bool jobs_cancel(struct jobs *jobs, const char *id);
 /* The newest `max` (ended ones are kept for an hour, at most 1000). Returns how many. */
+void jobs_count(struct jobs *jobs, unsigned *queued, unsigned *running);
 size_t jobs_list(struct jobs *jobs, struct job_view *out, size_t max);
 const char *job_state_name(enum job_state state);
 

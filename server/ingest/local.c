@@ -1,67 +1,123 @@
-/* Files of this machine, copied in as if they had been uploaded: one, or the parts of one recording. Its one rule: nothing is kept before all of
- * them are there. */
+/* Files of this machine, copied in as if they had been uploaded, or read where they lie: one, or the parts of one recording. Its one rule:
+ * nothing is kept before all of them are there, and none that was written to while it was read. */
+#include "ingest/local.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "ingest/ingest.h"
 #include "ingest/names.h"
 #include "reel/cleanup.h"
+#include "store/roots.h"
 
-enum { COPY_BYTES = 1 << 20 };
+enum { READ_BYTES = 1 << 20 };
 
-static bool copy_in(int fd, uint64_t size, struct store_upload *upload, const struct reel_progress *progress, struct reel_error *err) {
-    AUTO_MEM uint8_t *buffer = malloc(COPY_BYTES);
+struct reading {
+    int fd;
+    struct store_reference *is;
+    struct store_upload *upload; /* NULL: only hashed */
+    EVP_MD_CTX *hash;            /* NULL: the upload does it */
+    const struct reel_progress *progress;
+};
+
+static bool read_all(struct reading *in, struct reel_error *err) {
+    AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
     if (!buffer) {
         return reel_fail_memory(err);
     }
     for (uint64_t done = 0;;) {
-        ssize_t n = read(fd, buffer, COPY_BYTES);
+        ssize_t n = read(in->fd, buffer, READ_BYTES);
         if (n == 0) {
-            return true;
+            return done == in->is->size || reel_fail(err, REEL_CHANGED, "the file is still being written");
         }
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the file cannot be read");
         }
-        if (n > 0 && !store_upload_write(upload, buffer, (size_t)n, err)) {
+        if (n > 0 && in->upload && !store_upload_write(in->upload, buffer, (size_t)n, err)) {
             return false;
         }
+        if (n > 0 && in->hash && EVP_DigestUpdate(in->hash, buffer, (size_t)n) != 1) {
+            return reel_fail_memory(err);
+        }
         done += n > 0 ? (uint64_t)n : 0;
-        if (progress && progress->report && !progress->report(progress->context, done, size)) {
+        if (in->progress && in->progress->report && !in->progress->report(in->progress->context, done, in->is->size)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
     }
 }
 
-/* Fills file->upload, which its owner frees. */
-static bool take_in(struct app *app, const char *path, const struct ingest_request *q, const struct reel_progress *progress,
-                    struct ingest_file *file, struct reel_error *err) {
-    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        return reel_fail_errno(err, "%.200s cannot be opened", file->name);
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return reel_fail(err, REEL_ARGUMENT, "%.200s is no plain file", file->name);
-    }
-    return ingest_check(app, q, (uint64_t)st.st_size, err) && (file->upload = store_upload_begin(app->store, err)) &&
-           copy_in(fd, (uint64_t)st.st_size, file->upload, progress, err) && store_upload_finish(file->upload, file->sha256, &file->size, err);
+/* Still what it was when it was opened? */
+static bool is_settled(const struct reading *in, struct reel_error *err) {
+    struct store_reference now;
+    return store_look_at(in->fd, in->is->path, &now, err) && ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
+                                                              reel_fail(err, REEL_CHANGED, "the file has changed while it was read"));
 }
 
-void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct reel_progress *progress,
-                  struct ingest_result *out, struct reel_error *err) {
+static bool hash_file(struct reading *in, char sha256[SHA256_HEX], struct reel_error *err) {
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    in->hash = EVP_MD_CTX_new();
+    bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? read_all(in, err) : reel_fail_memory(err);
+    good = good && (EVP_DigestFinal_ex(in->hash, raw, &n) == 1 || reel_fail_memory(err));
+    EVP_MD_CTX_free(TAKE(in->hash));
+    for (unsigned i = 0; good && i < n; i++) {
+        snprintf(sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
+    }
+    return good;
+}
+
+bool local_hash(int fd, struct store_reference *is, const struct reel_progress *progress, char sha256[SHA256_HEX], struct reel_error *err) {
+    struct reading in = {.fd = fd, .is = is, .progress = progress};
+    return hash_file(&in, sha256, err) && is_settled(&in, err);
+}
+
+static bool copy_file(struct app *app, struct reading *in, struct ingest_file *file, struct reel_error *err) {
+    uint64_t size;
+    in->upload = file->upload = store_upload_begin(app->store, err);
+    return in->upload && read_all(in, err) && store_upload_finish(in->upload, file->sha256, &size, err);
+}
+
+/* Fills file->upload, which its owner frees, or makes it a reference. */
+static bool take_in(struct app *app, const char *path, const struct ingest_request *q, const struct local_wishes *wishes,
+                    struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
+    AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
+    struct store_reference seen = *is;
+    struct reading in = {.fd = fd, .is = is, .progress = progress};
+    if (fd < 0 || !store_look_at(fd, path, is, err)) {
+        return false;
+    }
+    if (wishes->seen && (seen.size != is->size || seen.mtime_ns != is->mtime_ns)) {
+        return reel_fail(err, REEL_CHANGED, "the file is still being written");
+    }
+    if (!ingest_check(app, q, wishes->reference ? 0 : is->size, err) || !store_fingerprint(fd, is->size, is->fingerprint, err)) {
+        return false;
+    }
+    file->size = is->size;
+    file->reference = wishes->reference ? is : NULL;
+    return (wishes->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, file, err)) && is_settled(&in, err);
+}
+
+void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct local_wishes *wishes,
+                  struct ingest_file *files, struct ingest_result *out, struct reel_error *err) {
+    static const struct local_wishes usual = {.wait_ns = INT64_MAX};
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-    AUTO_MEM struct ingest_file *files = calloc(n, sizeof *files);
-    bool good = files || reel_fail_memory(err);
+    wishes = wishes ? wishes : &usual;
+    AUTO_MEM struct store_reference *own = wishes->are ? NULL : calloc(n, sizeof *own);
+    AUTO_MEM struct ingest_file *own_files = files ? NULL : calloc(n, sizeof *own_files);
+    struct store_reference *are = wishes->are ? wishes->are : own;
+    files = files ? files : own_files;
+    bool good = (are && files) || reel_fail_memory(err);
     for (uint32_t i = 0; i < n && good; i++) {
         files[i].name = names_file(n == 1 ? q->name : paths[i]);
-        good = take_in(app, paths[i], q, progress, &files[i], err);
+        good = take_in(app, paths[i], q, wishes, &are[i], wishes->progress, &files[i], err) ||
+               (n > 1 && reel_error_at(err, "%.120s", names_file(paths[i])));
     }
     if (good) {
-        ingest_uploads(app, files, n, q, INT64_MAX, out, err);
+        ingest_uploads(app, files, n, q, wishes->wait_ns, out, err);
     }
     for (uint32_t i = 0; i < n && files; i++) {
-        store_upload_free(files[i].upload);
+        store_upload_free(TAKE(files[i].upload));
     }
 }

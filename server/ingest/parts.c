@@ -1,20 +1,31 @@
-/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when
- * the scan of all its parts is done and lasting; until then, and when it fails, it is what it was. */
+/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when the scan of all its parts
+ * is done and lasting, or outlasts the request: then it is being scanned meanwhile, and further files may come. When the scan fails it is what it was. */
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/fresh.h"
 #include "ingest/ingest.h"
+#include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
-#include "ingest/scanning.h"
+#include "upkeep/scrub.h"
+
+enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
 
 struct joining {
     struct app *app;
     const struct ingest_request *q;
+    struct store_upload *upload;
+    const char *sha256;
+    uint64_t size;
+    int64_t wait_ns;
+    bool kept;                  /* the file is in the store */
     struct catalog_recording r; /* as it is, then as it shall be */
     char before[SHA256_HEX];    /* its content until now */
     const struct reel_format *format; /* by whose rules they are one */
-    bool changed;
+    char job[33];
+    enum ingest_outcome outcome;
+    bool again; /* it failed because the recording has been changed meanwhile */
 };
 static inline void reel_auto_joining_done(struct joining *j) {
     catalog_recording_done(&j->r);
@@ -38,7 +49,7 @@ static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t s
 }
 
 /* Finds the recording. *there: it has that very file already. */
-static bool look_up(struct joining *j, const char *sha256, bool *there, struct reel_error *err) {
+static bool look_up(struct joining *j, bool *there, struct reel_error *err) {
     struct catalog_recording *r = &j->r;
     const char *file_name = names_file(j->q->name);
     catalog_recording_done(r);
@@ -48,7 +59,7 @@ static bool look_up(struct joining *j, const char *sha256, bool *there, struct r
     *there = false;
     memcpy(j->before, r->content, sizeof j->before);
     for (uint32_t i = 0; i < r->n_parts; i++) {
-        if (strcmp(r->parts[i].sha256, sha256) == 0) {
+        if (strcmp(r->parts[i].sha256, j->sha256) == 0) {
             *there = true;
             return true;
         }
@@ -56,7 +67,7 @@ static bool look_up(struct joining *j, const char *sha256, bool *there, struct r
             return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content", j->q->part_of);
         }
     }
-    return r->state == STATE_READY || r->state == STATE_FAILED || /* kept: metadata.yaml came first */
+    return r->state == STATE_READY || r->state == STATE_SCANNING || r->state == STATE_FAILED || /* kept: metadata.yaml came first */
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
@@ -86,42 +97,42 @@ static bool belongs(struct joining *j, struct reel_error *err) {
     return true;
 }
 
-static bool scan_parts(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct joining *j = context;
-    return scan_content(j->app, &j->r, j->format, progress, err);
-}
-
-/* As a job, so that it is seen and can be cancelled; waited for, because the recording does not change before. */
-static bool scan_together(struct joining *j, struct reel_error *err) {
-    char subject[256];
-    struct job_view view;
-    snprintf(subject, sizeof subject, "%.120s/%.120s", j->q->collection, j->q->part_of);
-    struct job *job = jobs_add(j->app->jobs, "scan", subject, NULL, scan_parts, j, NULL, err);
-    if (!job) {
-        return false;
-    }
-    job_wait(job, INT64_MAX);
-    job_view(job, &view);
-    job_unref(job);
-    if (view.state != JOB_DONE) {
-        *err = view.error;
-        return view.error.code != REEL_OK ? false : reel_fail(err, REEL_CANCELLED, "the scan was cancelled");
-    }
-    return true;
+/* Is the row what was looked at? The rows are held. */
+static bool is_unchanged(struct joining *j, struct reel_error *err) {
+    struct catalog_recording now = {0};
+    bool found = catalog_get(j->app->catalog, j->r.id, &now, err);
+    j->again = found && strcmp(now.content, j->before) != 0;
+    catalog_recording_done(&now);
+    return found && (!j->again || reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again", j->q->part_of));
 }
 
 /* Manifest and row. */
-static bool change_recording(struct joining *j, struct reel_error *err) {
+static bool change_row(struct joining *j, const struct reel_index *index, struct reel_error *err) {
     struct reel_error ignored;
-    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(j->app, j->r.content, err);
-    if (!index || !scan_fill(&j->r, index, err) || !store_write_manifest(j->app->store, &j->r, err)) {
+    if (!store_write_manifest(j->app->store, &j->r, err)) {
         return false;
     }
-    if (!catalog_set_parts(j->app->catalog, &j->r, index, err)) {
-        store_forget_manifest(j->app->store, j->r.content, j->r.id, &ignored);
+    scan_hold_rows();
+    manifests_hold();
+    bool changed = is_unchanged(j, err) && catalog_set_parts(j->app->catalog, &j->r, index, err);
+    store_forget_manifest(j->app->store, changed ? j->before : j->r.content, j->r.id, &ignored);
+    manifests_release();
+    scan_release_rows();
+    return changed;
+}
+
+/* `index` is the outline while the scan goes on. */
+static bool change_recording(void *context, const struct reel_index *index, struct reel_error *err) {
+    struct joining *j = context;
+    bool used = true;
+    struct reel_error ignored;
+    if (!change_row(j, index, err)) {
         return false;
     }
-    store_forget_manifest(j->app->store, j->before, j->r.id, &ignored);
+    manifests_settle(j->app, j->r.id); /* with notes and events */
+    if (catalog_content_used(j->app->catalog, j->before, &used, &ignored) && !used) {
+        recordings_stop(j->app->recordings, j->before);
+    }
     recordings_forget(j->app->recordings, j->before);
     char id[RECORDING_ID_TEXT];
     memcpy(id, j->r.id, sizeof id);
@@ -129,37 +140,57 @@ static bool change_recording(struct joining *j, struct reel_error *err) {
     return catalog_get(j->app->catalog, id, &j->r, err);
 }
 
-/* The file is in the store, all locks are held; `content` is what the recording is to become. */
-static bool join_locked(struct joining *j, const char *sha256, uint64_t size, const char *content, struct reel_error *err) {
-    bool there;
-    if (!look_up(j, sha256, &there, err)) {
+static bool scan_together(struct joining *j, struct reel_error *err) {
+    AUTO(fresh_done) struct fresh f = {0};
+    const struct fresh_entry entry = {.enter = change_recording, .context = j, .before = j->before};
+    if (!fresh_start(&f, j->app, &j->r, j->format, j->q->collection, j->q->part_of, j->wait_ns, err)) {
         return false;
     }
-    if (there) {
-        return true;
+    enum fresh_left left = job_wait(f.job, j->wait_ns) ? FRESH_OVER : fresh_leave(&f, &j->r, &entry, j->job, err);
+    j->outcome = left == FRESH_LEFT ? INGEST_SCANNING : INGEST_JOINED;
+    if (left != FRESH_OVER) {
+        return left == FRESH_LEFT;
     }
-    if (!add_part(&j->r, sha256, size, names_file(j->q->name), err)) {
-        return false;
-    }
-    if (strcmp(j->r.content, content) != 0) {
-        return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has just been changed; send it again", j->q->part_of);
-    }
-    if (!belongs(j, err) || !store_make_bucket(j->app->store, content, err) || !scan_together(j, err)) {
-        return false;
-    }
-    j->changed = change_recording(j, err);
-    return j->changed;
+    AUTO(reel_index_free) struct reel_index *index = fresh_result(&f, err);
+    return index && scan_fill(&j->r, index, err) && change_recording(j, index, err);
 }
 
-static bool join(struct joining *j, struct store_upload *upload, const char *sha256, uint64_t size, struct reel_error *err) {
+/* It has that file already; should the stored one have gone, it is here again. */
+static bool keep_again(struct joining *j, struct reel_error *err) {
+    j->outcome = INGEST_EXISTS;
+    if (!scrub_keep(j->app, j->upload, j->sha256, err)) {
+        return false;
+    }
+    bool mend = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
+    j->outcome = mend ? INGEST_SCANNING : INGEST_EXISTS;
+    return !mend || scan_mend(j->app, &j->r, j->job, err);
+}
+
+/* All locks are held; `content` is what the recording is to become. */
+static bool join_locked(struct joining *j, const char *content, struct reel_error *err) {
     bool there;
-    if (!look_up(j, sha256, &there, err)) {
+    if (!look_up(j, &there, err)) {
         return false;
     }
     if (there) {
-        return true;
+        return keep_again(j, err);
     }
-    if (!add_part(&j->r, sha256, size, names_file(j->q->name), err)) {
+    if (!add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err)) {
+        return false;
+    }
+    j->again = strcmp(j->r.content, content) != 0;
+    if (j->again) {
+        return reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again", j->q->part_of);
+    }
+    j->kept = j->kept || scrub_keep(j->app, j->upload, j->sha256, err);
+    return j->kept && belongs(j, err) && store_make_bucket(j->app->store, content, err) && scan_together(j, err);
+}
+
+/* The recording is looked at first, to know the locks, and again under them. */
+static bool join_once(struct joining *j, struct reel_error *err) {
+    bool there;
+    j->again = false;
+    if (!look_up(j, &there, err) || (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
         return false;
     }
     char before[SHA256_HEX], after[SHA256_HEX];
@@ -170,22 +201,30 @@ static bool join(struct joining *j, struct store_upload *upload, const char *sha
         return false;
     }
     struct reel_error ignored;
-    bool good = store_upload_keep(upload, err) && join_locked(j, sha256, size, after, err);
-    scan_drop_unused(j->app, good ? before : after, &ignored);
-    if (!good) {
-        scan_drop_unused(j->app, sha256, &ignored);
+    bool good = join_locked(j, after, err);
+    if (!good && !j->again) {
+        ingest_take_back(j->app, j->upload, j->sha256);
+        scan_drop_unused(j->app, j->sha256, &ignored);
+    }
+    if (!there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may go back to what was before */
+        scan_drop_unused(j->app, good ? before : after, &ignored);
     }
     return good;
 }
 
-void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q,
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, int64_t wait_ns,
                  struct ingest_result *out, struct reel_error *err) {
-    AUTO(joining_done) struct joining j = {.app = app, .q = q};
-    if (!join(&j, upload, sha256, size, err)) {
+    AUTO(joining_done) struct joining j = {.app = app, .q = q, .upload = upload, .sha256 = sha256, .size = size, .wait_ns = wait_ns};
+    bool good = false;
+    for (unsigned i = 0; !good && i < TRIES_MAX && (i == 0 || j.again); i++) {
+        good = join_once(&j, err);
+    }
+    if (!good) {
         out->outcome = INGEST_REFUSED;
         return;
     }
-    out->outcome = j.changed ? INGEST_JOINED : INGEST_EXISTS;
+    out->outcome = j.outcome;
+    memcpy(out->job, j.job, sizeof out->job);
     out->recording = j.r;
     j.r = (struct catalog_recording){0};
 }

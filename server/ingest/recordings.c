@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "ingest/references.h"
 #include "ingest/scanning.h"
 
 enum { RECORDINGS_OPEN_MAX = 256 };
@@ -91,7 +92,8 @@ void recordings_forget(struct recordings *all, const char *content) {
 static void set_missing(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
     if (why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED) {
-        catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
+        bool changed = why->code == REEL_CHANGED && references_has(app, r);
+        catalog_set_state(app->catalog, r->id, changed ? STATE_CHANGED : STATE_MISSING, why->text, &ignored);
     }
 }
 
@@ -144,6 +146,19 @@ void recordings_scanned_by(struct recordings *all, const char *content, struct j
         o->job = job_ref(job);
     }
     pthread_mutex_unlock(&all->mutex);
+}
+
+void recordings_stop(struct recordings *all, const char *content) {
+    pthread_mutex_lock(&all->mutex);
+    struct opened *o = find(all, content);
+    struct job *job = o && o->job ? job_ref(o->job) : NULL;
+    pthread_mutex_unlock(&all->mutex);
+    if (job) {
+        struct job_view view;
+        job_view(job, &view);
+        jobs_cancel(all->app->jobs, view.id);
+        job_unref(job);
+    }
 }
 
 /* The one job that makes the pack (again); a reference for the caller. */

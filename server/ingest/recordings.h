@@ -15,6 +15,8 @@ struct reel_recording *recordings_get(struct recordings *recordings, const struc
                                       struct reel_error *err);
 /* `job` is what makes the pack of this content: who asks for it waits for this one. */
 void recordings_scanned_by(struct recordings *recordings, const char *content, struct job *job);
+/* Cancels what makes the pack of a content that no recording has any more. */
+void recordings_stop(struct recordings *recordings, const char *content);
 void recordings_forget(struct recordings *recordings, const char *content);
 
 #endif

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/manifests.h"
 #include "ingest/recordings.h"
+#include "ingest/references.h"
 
 /* One table for the process: a hash names the same bytes wherever they are. */
 static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -153,7 +155,14 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    return open_parts(app, r, &parts, err) && reel_scan_run(parts.items, parts.count, format, pack, progress, err);
+    if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
+        return false;
+    }
+    if (!references_hold(app, r, err)) { /* somebody wrote to it meanwhile: the index may be of neither */
+        unlink(pack);
+        return false;
+    }
+    return true;
 }
 
 bool scan_outline(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
@@ -210,8 +219,7 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
 
 static bool settle_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
-    return index && scan_fill(r, index, err) && store_write_manifest(app->store, r, err) &&
-           catalog_update_scan(app->catalog, r, index, err);
+    return index && scan_fill(r, index, err) && catalog_update_scan(app->catalog, r, index, err);
 }
 
 /* Disk, memory and cancel say nothing about the file itself. */
@@ -224,12 +232,24 @@ static void settle_failed(struct app *app, const struct catalog_recording *r, co
     bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* taken up again at the next start */
     if (why->code == REEL_NOT_FOUND) {
         catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
+    } else if (why->code == REEL_CHANGED && references_has(app, r)) {
+        catalog_set_state(app->catalog, r->id, STATE_CHANGED, why->text, &ignored);
     } else if (!stopping && (r->state == STATE_SCANNING || !is_passing(why->code))) {
         catalog_set_state(app->catalog, r->id, STATE_FAILED, why->text, &ignored);
     }
 }
 
-bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_error *err) {
+static pthread_mutex_t rows_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void scan_hold_rows(void) {
+    pthread_mutex_lock(&rows_mutex);
+}
+void scan_release_rows(void) {
+    pthread_mutex_unlock(&rows_mutex);
+}
+
+/* The rows are held. */
+static bool settle_held(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
     struct catalog_recording r;
     struct reel_error why;
     if (!catalog_get(app->catalog, id, &r, &why)) {
@@ -238,14 +258,25 @@ bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_erro
         }
         return false;
     }
-    bool ok = scanned && settle_scanned(app, &r, err);
-    if (!scanned && err) {
+    bool same = strcmp(r.content, content) == 0; /* else a further part has come: another job scans them all */
+    bool ok = scanned && (!same || settle_scanned(app, &r, err));
+    if (!scanned && same && err) {
         settle_failed(app, &r, err);
     }
-    if (app->recordings) {
-        recordings_forget(app->recordings, r.content);
-    }
     catalog_recording_done(&r);
+    return ok;
+}
+
+bool scan_settle(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
+    scan_hold_rows();
+    bool ok = settle_held(app, id, content, scanned, err);
+    scan_release_rows();
+    if (id[0]) {
+        manifests_settle(app, id);
+    }
+    if (app->recordings) {
+        recordings_forget(app->recordings, content);
+    }
     return ok;
 }
 
@@ -279,7 +310,7 @@ static bool scan_recording(void *context, const struct reel_progress *progress, 
         return false;
     }
     bool ok = scan_content(a->app, &r, *r.format ? reel_format_named(r.format) : NULL, progress, err);
-    ok = scan_settle(a->app, a->id, ok, err);
+    ok = scan_settle(a->app, a->id, r.content, ok, err);
     scan_tidy(a->app, r.content); /* it may have been purged meanwhile */
     catalog_recording_done(&r);
     return ok;
@@ -294,4 +325,16 @@ struct job *scan_again(struct app *app, const struct catalog_recording *r, struc
     a->app = app;
     memcpy(a->id, r->id, sizeof a->id);
     return jobs_add(app->jobs, "scan", r->id, NULL, scan_recording, a, free, err);
+}
+
+bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {
+    struct job_view view;
+    struct job *queued = scan_again(app, r, err);
+    if (!queued) {
+        return false;
+    }
+    job_view(queued, &view);
+    memcpy(job, view.id, sizeof view.id);
+    job_unref(queued);
+    return true;
 }

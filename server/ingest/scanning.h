@@ -43,8 +43,14 @@ struct reel_index *scan_open_pack(struct app *app, const char *content, struct r
 struct reel_index *scan_open_outline(struct app *app, const char *content, struct reel_error *err);
 /* Puts what the index knows into r; state ready, or scanning when it is an outline. */
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
-/* Writes the end of a scan into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time. */
-bool scan_settle(struct app *app, const char *id, bool scanned, struct reel_error *err);
+/* Writes the end of a scan of `content` into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time, or when the
+ * recording is another content by now. */
+bool scan_settle(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err);
+/* Around what changes the content or the state of a row after looking at it: jobs hold no content's lock. */
+void scan_hold_rows(void);
+void scan_release_rows(void);
+/* A recording of several parts whose file had gone, and is here again: queues a scan, `job` gets its id. */
+bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err);
 /* Queues a scan of a recording that the catalog has. */
 struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* Removes the content's files when no recording needs them. The lock is held. */

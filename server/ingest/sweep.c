@@ -5,12 +5,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ingest/manifests.h"
+#include "ingest/references.h"
 #include "ingest/scanning.h"
+#include "upkeep/rebuild.h"
 
 struct sweep {
     struct app *app;
     const struct reel_progress *progress;
     uint64_t done;
+    int64_t ran_ns; /* what was written since is of the run before, which may have crashed */
     bool stopped;
 };
 
@@ -23,7 +27,7 @@ static bool go_on(struct sweep *s) {
 static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct sweep *s = context;
     struct reel_error ignored;
-    bool is_blob = !*suffix, is_ours = is_blob || strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0, used = true;
+    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0, is_ours = is_blob || strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0, used = true;
     if (!is_ours) {
         if (written_ns < s->app->started_ns) { /* a pack that was being made when the last server ended */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);
@@ -31,6 +35,12 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
         return go_on(s);
     }
     if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
+        if (used && strcmp(suffix, ".ref") == 0) {
+            references_note(s->app, hex);
+        }
+        if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
+            rebuild_forget_unknown(s->app, hex); /* a crash between a manifest and its row */
+        }
         return go_on(s);
     }
     scan_tidy(s->app, hex); /* asks again under the lock: an upload may be about to use it */
@@ -51,6 +61,13 @@ static bool parts_are_there(struct app *app, const struct catalog_recording *r) 
 static bool visit_recording(void *context, const struct catalog_recording *r) {
     struct sweep *s = context;
     struct reel_error ignored;
+    if (r->state == STATE_CHANGED || references_has(s->app, r)) {
+        struct catalog_recording now = *r;
+        now.problem = NULL;
+        references_settle(s->app, &now);
+        free(now.problem);
+        return go_on(s);
+    }
     bool there = parts_are_there(s->app, r);
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
@@ -61,9 +78,13 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
 }
 
 static bool sweep(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct sweep s = {.app = context, .progress = progress};
-    return catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
-           (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+    struct sweep s = {.app = context, .progress = progress, .ran_ns = rebuild_ran_since(context)};
+    struct reel_error ignored;
+    manifests_write_due(s.app, 0, progress, &ignored); /* that the last server did not come to */
+    bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
+                (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+    s.app->swept = good;
+    return good;
 }
 
 bool sweep_start(struct app *app, struct reel_error *err) {

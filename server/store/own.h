@@ -13,6 +13,7 @@ struct store {
     char *folder, *derived;
     int lock;                  /* held while open */
     pthread_mutex_t manifests; /* a manifest is read, changed and written by one thread at a time */
+    const struct roots *roots; /* borrowed; reference.h */
 };
 
 /* folder/NAME… into out. */
@@ -21,6 +22,12 @@ __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store,
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
 /* Renames a finished file to its place and makes that last. */
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
+/* What an earlier run left under way is nobody's any more (the lock is ours), but for the files of sessions. */
+bool store_sweep_incoming(const struct store *store, struct reel_error *err);
+/* incoming/<id>.part; false when `id` is none. */
+bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]);
+/* The same to a file in the data folder itself. */
+bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
 

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 
 #include "store/own.h"
+#include "store/reference.h"
 
 enum { HASH_TEXT = 64 };
 #define RESERVE_BYTES (UINT64_C(64) << 20)
@@ -93,6 +94,14 @@ bool store_place(const struct store *store, const char *from, const char *hex, c
     return sync_folder(folder, err);
 }
 
+bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
+    char to[STORE_PATH];
+    if (!store_path(store, to, "%s", name)) {
+        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    }
+    return rename(from, to) == 0 ? sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
+}
+
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
     int fd = store_path(store, path, "incoming/XXXXXX") ? mkostemp(path, O_CLOEXEC) : -1;
     if (fd < 0) {
@@ -102,21 +111,6 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
 }
 
 /* ---- opening */
-
-/* What an earlier run left under way is nobody's any more: the lock is ours. */
-static bool sweep_incoming(const struct store *store, struct reel_error *err) {
-    char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
-    if (!d) {
-        return reel_fail_errno(err, "the store cannot read its folder of uploads");
-    }
-    for (struct dirent *e; (e = readdir(d));) {
-        if (e->d_name[0] != '.') {
-            unlinkat(dirfd(d), e->d_name, 0);
-        }
-    }
-    return true;
-}
 
 static bool take_lock(struct store *store, struct reel_error *err) {
     char path[STORE_PATH];
@@ -162,7 +156,7 @@ struct store *store_open(const char *folder, struct reel_error *err) {
         reel_fail_errno(err, "the data folder cannot be used");
         return NULL;
     }
-    return take_lock(store, err) && make_folders(store, err) && sweep_incoming(store, err) ? TAKE(store) : NULL;
+    return take_lock(store, err) && make_folders(store, err) && store_sweep_incoming(store, err) ? TAKE(store) : NULL;
 }
 
 void store_close(struct store *store) {
@@ -196,18 +190,22 @@ bool store_has_room(struct store *store, uint64_t bytes) {
 
 /* ---- blobs */
 
-struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+int store_open_file(struct store *store, const char *sha256, struct reel_error *err) {
     char path[STORE_PATH];
     int fd = store_blob_path(store, sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENOENT, -1);
-    if (fd < 0) {
-        if (errno == ENOENT) {
-            reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
-        } else {
-            reel_fail_errno(err, "the stored file cannot be opened");
-        }
-        return NULL;
+    if (fd >= 0) {
+        return fd;
     }
-    return reel_source_from_fd(fd, file_name, err);
+    if (errno == ENOENT) {
+        return store_open_reference(store, sha256, err);
+    }
+    reel_fail_errno(err, "the stored file cannot be opened");
+    return -1;
+}
+
+struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+    int fd = store_open_file(store, sha256, err);
+    return fd >= 0 ? reel_source_from_fd(fd, file_name, err) : NULL;
 }
 
 static bool remove_file(const char *path, struct reel_error *err) {
@@ -216,6 +214,7 @@ static bool remove_file(const char *path, struct reel_error *err) {
 
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err) {
     char path[STORE_PATH];
+    store_drop_reference(store, sha256);
     return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err)
                                                              : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }

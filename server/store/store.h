@@ -12,7 +12,8 @@ struct store;
 struct store_upload;
 struct catalog_recording;
 
-/* Makes the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder"), sweeps incoming/. */
+/* Makes the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder"), sweeps incoming/
+ * but for the files of upload sessions. */
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
 
@@ -23,12 +24,38 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err);
 /* Renames to its content address; when that blob is there already this only drops the new copy. The upload is still to be freed. */
 bool store_upload_keep(struct store_upload *u, struct reel_error *err);
+/* The same when the blob that is there is known to be rotten: this takes its place. */
+bool store_upload_replace(struct store_upload *u, struct reel_error *err);
 void store_upload_free(struct store_upload *u); /* removes what was not kept; NULL is fine */
+
+/* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or dropped. What an
+ * earlier process hashed is hashed again at the end. REEL_NOT_FOUND when there is no such file and it is not to be made. */
+struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err);
+uint64_t store_upload_size(const struct store_upload *u);                     /* all bytes given, also those that are held */
+bool store_upload_flush(struct store_upload *u, struct reel_error *err);      /* all are in the system's hands: they survive a kill of the process */
+bool store_upload_sync(struct store_upload *u, struct reel_error *err);       /* … and a loss of power */
+bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
+/* Remembers this place, so that going back to it (with its size) costs no hashing. */
+bool store_upload_mark(struct store_upload *u, struct reel_error *err);
+bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
+bool store_upload_is_here(const struct store_upload *u);  /* not yet, or no longer, a blob */
+void store_upload_take_back(struct store_upload *u);      /* of a session: what was kept, and nobody uses, is the session's again */
+void store_upload_drop(struct store_upload *u);           /* it goes when this is freed */
+/* Files of sessions, for bringing them and the catalog together at start. */
+bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
+int store_open_partial(struct store *store, const char *id, struct reel_error *err); /* for reading; -1 with err */
+void store_remove_partial(struct store *store, const char *id);
+/* A blob that nobody uses becomes the file of a session. */
+bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err);
+/* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
+bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
 bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 
-struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err); /* REEL_NOT_FOUND */
+/* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */
+struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
+int store_open_file(struct store *store, const char *sha256, struct reel_error *err); /* -1 */
 bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size);     /* for scan and open() */
 /* Makes the folder blobs/ab/ of a content lasting, for a pack whose content is no blob: that of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
@@ -38,12 +65,21 @@ bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_err
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
-/* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state). Adds or replaces r in it. */
+/* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state, what is said of it). Adds or replaces
+ * r in it; its notes and events stay as they are there. */
 bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err);
+/* The same with notes and events. */
+struct store_said {
+    const struct catalog_notes *notes;
+    const struct catalog_events *events;
+};
+bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole, struct reel_error *err);
+/* collections.json: {"name": "description"} as JSON. */
+bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
 /* Takes one recording out of it; fine when there is no manifest. */
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err);
 
-/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".reel", ".json", else a leftover), when it was written. Stops
+/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when it was written. Stops
  * when visit() is false. */
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context, struct reel_error *err);
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err);

@@ -1,5 +1,6 @@
 /* A file coming in: gathered in an own buffer, hashed and written in large pieces. Its one rule: the disk starts writing while the rest is
- * still on its way, so that the fsync at the end finds little left to do. */
+ * still on its way, so that the fsync at the end finds little left to do. What was not hashed on its way (it came before a restart) is read
+ * back at the end: most often from the page cache. */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "store/own.h"
+#include "store/reference.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
@@ -20,16 +22,25 @@ enum {
 struct store_upload {
     struct store *store;
     int fd;
-    char path[STORE_PATH]; /* in incoming/; "" when it is no longer ours */
-    uint8_t *buffer;
+    char path[STORE_PATH]; /* in incoming/ */
+    bool placed;           /* it has become a blob */
+    bool lasting;          /* of a session: its file stays when this is freed */
+    uint8_t *buffer;       /* NULL while nothing is held */
     size_t held;
     uint64_t written, started; /* bytes given to write(), bytes whose writeback has been started */
-    EVP_MD_CTX *hash;
+    uint64_t hashed;           /* so many of them went through the hash: all, or what is missing is read back */
+    EVP_MD_CTX *hash, *hash_marked;
+    uint64_t marked;
     char sha256[65]; /* "" until finished */
 };
 REEL_DEFINE_AUTO(struct store_upload, store_upload_free);
 
-struct store_upload *store_upload_begin(struct store *store, struct reel_error *err) {
+static bool hash_restart(struct store_upload *u, struct reel_error *err) {
+    u->hashed = 0;
+    return EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL) == 1 || reel_fail_memory(err);
+}
+
+static struct store_upload *new_upload(struct store *store, struct reel_error *err) {
     AUTO(store_upload_free) struct store_upload *u = calloc(1, sizeof *u);
     if (!u) {
         reel_fail_memory(err);
@@ -37,10 +48,17 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
     }
     u->store = store;
     u->fd = -1;
-    u->buffer = malloc(BUFFER_BYTES);
     u->hash = EVP_MD_CTX_new();
-    if (!u->buffer || !u->hash || EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL) != 1) {
+    if (!u->hash) {
         reel_fail_memory(err);
+        return NULL;
+    }
+    return hash_restart(u, err) ? TAKE(u) : NULL;
+}
+
+struct store_upload *store_upload_begin(struct store *store, struct reel_error *err) {
+    AUTO(store_upload_free) struct store_upload *u = new_upload(store, err);
+    if (!u) {
         return NULL;
     }
     u->fd = store_new_file(store, u->path, err);
@@ -51,18 +69,86 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
     return TAKE(u);
 }
 
-static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
-    if (EVP_DigestUpdate(u->hash, data, size) != 1) {
+/* ---- over several requests */
+
+struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err) {
+    AUTO(store_upload_free) struct store_upload *u = new_upload(store, err);
+    struct stat st;
+    if (!u) {
+        return NULL;
+    }
+    u->lasting = true;
+    if (!store_partial_path(store, id, u->path)) {
+        reel_fail(err, REEL_ARGUMENT, "not an upload's id");
+        return NULL;
+    }
+    u->fd = open(u->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
+    if (u->fd < 0 || fstat(u->fd, &st) != 0 || lseek(u->fd, 0, SEEK_END) < 0) {
+        if (errno == ENOENT && !create) {
+            reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
+        } else {
+            reel_fail_errno(err, "the upload's file cannot be opened");
+        }
+        return NULL;
+    }
+    u->written = u->started = (uint64_t)st.st_size;
+    return TAKE(u);
+}
+
+uint64_t store_upload_size(const struct store_upload *u) {
+    return u->written + u->held;
+}
+
+bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err) {
+    u->held = 0;
+    if (u->written <= size) {
+        return true;
+    }
+    if (ftruncate(u->fd, (off_t)size) != 0 || lseek(u->fd, (off_t)size, SEEK_SET) < 0) {
+        return reel_fail_errno(err, "the upload cannot be cut");
+    }
+    u->written = size;
+    u->started = u->started < size ? u->started : size;
+    return u->hashed <= size || hash_restart(u, err);
+}
+
+bool store_upload_mark(struct store_upload *u, struct reel_error *err) {
+    if (!u->hash_marked && !(u->hash_marked = EVP_MD_CTX_new())) {
         return reel_fail_memory(err);
     }
+    u->marked = u->hashed;
+    return store_upload_flush(u, err) && (EVP_MD_CTX_copy_ex(u->hash_marked, u->hash) == 1 || reel_fail_memory(err));
+}
+
+bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err) {
+    if (u->hash_marked && u->marked <= size && u->marked < u->hashed) {
+        if (EVP_MD_CTX_copy_ex(u->hash, u->hash_marked) != 1) {
+            return reel_fail_memory(err);
+        }
+        u->hashed = u->marked;
+    }
+    return store_upload_cut(u, size, err);
+}
+
+bool store_upload_sync(struct store_upload *u, struct reel_error *err) {
+    return store_upload_flush(u, err) && (fdatasync(u->fd) == 0 || reel_fail_errno(err, "the upload cannot be made to last"));
+}
+
+static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
     for (size_t at = 0; at < size;) {
         ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be stored");
         }
         at += n > 0 ? (size_t)n : 0;
+        u->written += n > 0 ? (uint64_t)n : 0;
     }
-    u->written += size;
+    if (u->hashed == u->written - size) {
+        if (EVP_DigestUpdate(u->hash, data, size) != 1) {
+            return reel_fail_memory(err);
+        }
+        u->hashed = u->written;
+    }
     if (u->written - u->started >= WRITEBACK_BYTES) {
         (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
                               SYNC_FILE_RANGE_WRITE); /* a hint: fsync tells what fails */
@@ -71,8 +157,18 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
     return true;
 }
 
+bool store_upload_flush(struct store_upload *u, struct reel_error *err) {
+    size_t held = u->held;
+    AUTO_MEM uint8_t *buffer = TAKE(u->buffer);
+    u->held = 0;
+    return put(u, buffer, held, err);
+}
+
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
     const uint8_t *at = data;
+    if (!u->buffer && !(u->buffer = malloc(BUFFER_BYTES))) {
+        return reel_fail_memory(err);
+    }
     while (size > 0) {
         if (u->held == 0 && size >= BUFFER_BYTES) { /* large pieces need no gathering */
             if (!put(u, at, BUFFER_BYTES, err)) {
@@ -97,15 +193,33 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
     return true;
 }
 
+/* Reads back what has not been hashed. */
+static bool hash_rest(struct store_upload *u, struct reel_error *err) {
+    AUTO_MEM uint8_t *buffer = u->hashed < u->written ? malloc(BUFFER_BYTES) : NULL;
+    while (u->hashed < u->written) {
+        uint64_t left = u->written - u->hashed;
+        ssize_t n = buffer ? pread(u->fd, buffer, left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES, (off_t)u->hashed) : 0;
+        if (n < 0 && errno != EINTR) {
+            return reel_fail_errno(err, "the upload cannot be read back");
+        }
+        if (n == 0) {
+            return buffer ? reel_fail(err, REEL_CHANGED, "the upload's file has become shorter") : reel_fail_memory(err);
+        }
+        if (n > 0 && EVP_DigestUpdate(u->hash, buffer, (size_t)n) != 1) {
+            return reel_fail_memory(err);
+        }
+        u->hashed += n > 0 ? (uint64_t)n : 0;
+    }
+    return true;
+}
+
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
-    size_t held = u->held;
-    u->held = 0;
-    if (!put(u, u->buffer, held, err)) {
+    if (!store_upload_flush(u, err) || !hash_rest(u, err)) {
         return false;
     }
-    if (EVP_DigestFinal_ex(u->hash, raw, &n) != 1 || n != 32) {
+    if (EVP_DigestFinal_ex(u->hash, raw, &n) != 1 || n != 32 || !hash_restart(u, err)) {
         return reel_fail_memory(err);
     }
     if (fsync(u->fd) != 0) {
@@ -127,17 +241,33 @@ static bool is_there(const struct store_upload *u) {
 }
 
 bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
-    if (!u->sha256[0] || !u->path[0]) {
+    return is_there(u) && !u->placed ? true : store_upload_replace(u, err);
+}
+
+bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
+    if (!u->sha256[0] || u->placed) {
         return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
     }
-    if (is_there(u)) {
-        return true;
+    u->placed = store_place(u->store, u->path, u->sha256, "", err);
+    if (u->placed) {
+        store_drop_reference(u->store, u->sha256); /* the copy stands for it from now on */
     }
-    if (!store_place(u->store, u->path, u->sha256, "", err)) {
-        return false;
+    return u->placed;
+}
+
+bool store_upload_is_here(const struct store_upload *u) {
+    return !u->placed;
+}
+
+void store_upload_take_back(struct store_upload *u) {
+    char path[STORE_PATH];
+    if (u->lasting && u->placed && store_content_path(u->store, u->sha256, "", path, sizeof path)) {
+        u->placed = rename(path, u->path) != 0;
     }
-    u->path[0] = '\0';
-    return true;
+}
+
+void store_upload_drop(struct store_upload *u) {
+    u->lasting = false;
 }
 
 void store_upload_free(struct store_upload *u) {
@@ -147,10 +277,11 @@ void store_upload_free(struct store_upload *u) {
     if (u->fd >= 0) {
         close(u->fd);
     }
-    if (u->path[0]) {
+    if (u->path[0] && !u->placed && !u->lasting) {
         unlink(u->path);
     }
     EVP_MD_CTX_free(u->hash);
+    EVP_MD_CTX_free(u->hash_marked);
     free(u->buffer);
     free(u);
 }

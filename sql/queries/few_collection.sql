@@ -1,2 +1,4 @@
 -- How many recordings this filter leaves, counted no further than :limit.
-SELECT count(*) FROM (SELECT 1 FROM recordings WHERE collection = :collection LIMIT :limit);
+SELECT count(*) FROM (
+    SELECT 1 FROM json_each(:collections) AS wanted CROSS JOIN recordings ON recordings.collection = wanted.value LIMIT :limit
+);

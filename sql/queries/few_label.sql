@@ -1,5 +1,4 @@
--- How many recordings one glob leaves, counted no further than :limit. Of the labels all distinct names of the kind are looked at.
+-- How many recordings these labels leave, counted no further than :limit; one that has several of them counts as often.
 SELECT count(*) FROM (
-    SELECT 1 FROM labels CROSS JOIN recording_labels AS link ON link.label = labels.id
-    WHERE labels.kind = :kind AND glob_match(:glob, labels.name) LIMIT :limit
+    SELECT 1 FROM json_each(:ids) AS wanted CROSS JOIN recording_labels AS link ON link.label = wanted.value LIMIT :limit
 );

@@ -1,2 +1,4 @@
 -- How many recordings this filter leaves, counted no further than :limit.
-SELECT count(*) FROM (SELECT 1 FROM recordings WHERE state = :state LIMIT :limit);
+SELECT count(*) FROM (
+    SELECT 1 FROM json_each(:states) AS wanted CROSS JOIN recordings ON recordings.state = wanted.value LIMIT :limit
+);

@@ -1,35 +1,56 @@
--- A page of the list: only the rows; or, counting, how many there are. list.c keeps a line that ends with a mark when it wants the mark, and puts
--- words in for {column}, {after}, {order} and {index}. The way in is one of: the index of the sort (walk), an index of a filter that leaves few
--- (few), few labels or words gathered first, or the words themselves, which come in the order of rows (stream).
--- scan: r: only when counting, which looks at everything it counts and is done when asked for
+-- A page of the list: only the rows; or, counting, how many there are. list_sql.c keeps a line that ends with a mark when it wants the mark, writes the
+-- line marked "each" once for every condition on links, and puts words in for {column}, {after} and the rest. The way in is one of: the index of the sort
+-- (walk), an index of a filter that leaves few (few), rows gathered first, or what comes in the order of rows by itself: the words, one label or tag,
+-- blocks of rows by their times (stream).
+-- scan: r: only when counting, which looks at everything it counts and is done when asked for; scan: width: the few classes of length
 SELECT r.row, r.{column} --: page
 SELECT count(*) --: count
 FROM recordings AS r INDEXED BY {index} --: indexed
 FROM recordings AS r NOT INDEXED --: gather
-FROM search CROSS JOIN recordings AS r ON r.row = search.rowid --: stream
+FROM search CROSS JOIN recordings AS r ON r.row = search.rowid --: stream_words
+FROM {table} AS way INDEXED BY {table}_{by} CROSS JOIN recordings AS r ON r.row = way.recording --: stream_link
+FROM row_spans AS span CROSS JOIN recordings AS r NOT INDEXED ON r.row BETWEEN span.block * 1024 AND span.block * 1024 + 1023 --: stream_spans
 WHERE TRUE
 AND r.state <> 4 --: shown
-AND r.state = :state --: state
 AND (r.{column}, r.row) {after} (:key, :row) --: keyset
-AND search.rowid {after} :row --: keyset_stream
-AND search MATCH :words --: stream
+AND search MATCH :words --: stream_words
+AND search.rowid {after} :row --: keyset_words
+AND way.{by} = :lead --: stream_link
+AND way.recording {after} :row --: keyset_link
+AND span.block {after}= :row / 1024 AND span.start_ns < :end AND span.end_ns >= :start --: stream_spans
+AND r.row {after} :row --: keyset_spans
 AND r.row IN (SELECT rowid FROM search WHERE search MATCH :words) --: few_words
-AND EXISTS (SELECT 1 FROM search WHERE search MATCH :words AND search.rowid = r.row) --: words
-AND r.row IN ( --: few_label
-    SELECT link.recording FROM labels CROSS JOIN recording_labels AS link ON link.label = labels.id --: few_label
-    WHERE labels.kind = :kind AND glob_match(:glob, labels.name)) --: few_label
-AND r.collection = :collection --: collection
-AND r.format = :format --: format
+AND EXISTS (SELECT 1 FROM search WHERE search MATCH :words AND search.rowid = r.row) --: words_each
+AND +r.row IN (SELECT rowid FROM search WHERE search MATCH :words) --: words_all
+AND +r.row NOT IN (SELECT rowid FROM search WHERE search MATCH :without) --: without
+AND r.row IN (SELECT link.recording FROM {table} AS link INDEXED BY {table}_{by} --: few_link
+    WHERE link.{by} IN (SELECT value FROM json_each(:leads))) --: few_link
+AND {not}EXISTS (SELECT 1 FROM {table} AS link WHERE link.recording = r.row AND +link.{by} IN (SELECT value FROM json_each(:ids{n}))) --: each
+AND r.row IN (SELECT i.row FROM --: few_interval
+    json_each('[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]') AS width --: few_interval
+    CROSS JOIN recordings AS i INDEXED BY recordings_spans ON i.width_ns = width.value AND i.placed_start_ns > :start - width.value --: few_interval
+    WHERE i.placed_start_ns < :end AND i.placed_end_ns >= :start AND i.state <> 4) --: few_interval
+AND r.collection IN (SELECT value FROM json_each(:collections)) --: collections
+AND r.collection NOT IN (SELECT value FROM json_each(:no_collections)) --: no_collections
+AND r.collection IN (SELECT value FROM json_each(:allowed)) --: allowed
+AND r.group_name IN (SELECT value FROM json_each(:groups)) AND r.group_name <> '' --: groups
+AND r.group_name NOT IN (SELECT value FROM json_each(:no_groups)) --: no_groups
+AND r.format IN (SELECT value FROM json_each(:formats)) --: formats
+AND r.format NOT IN (SELECT value FROM json_each(:no_formats)) --: no_formats
+AND r.state IN (SELECT value FROM json_each(:states)) --: states
+AND r.state NOT IN (SELECT value FROM json_each(:no_states)) --: no_states
 AND r.damaged = 1 --: damaged
-AND r.clock = 0 AND r.messages > 0 --: times
-AND r.start_ns < :end --: end
-AND r.end_ns >= :start --: start
-AND NOT EXISTS (SELECT 1 FROM json_each(:topics) AS wanted WHERE NOT EXISTS ( --: topics
-    SELECT 1 FROM recording_labels AS link CROSS JOIN labels ON labels.id = link.label --: topics
-    WHERE link.recording = r.row AND labels.kind = 0 AND glob_match(wanted.value, labels.name))) --: topics
-AND NOT EXISTS (SELECT 1 FROM json_each(:types) AS wanted WHERE NOT EXISTS ( --: types
-    SELECT 1 FROM recording_labels AS link CROSS JOIN labels ON labels.id = link.label --: types
-    WHERE link.recording = r.row AND labels.kind = 1 AND glob_match(wanted.value, labels.name))) --: types
+AND r.damaged = 0 --: intact
+AND r.size BETWEEN :min_size AND :max_size --: size
+AND r.duration_ns BETWEEN :min_duration AND :max_duration --: duration
+AND r.messages BETWEEN :min_messages AND :max_messages --: messages
+AND r.width_ns IS NOT NULL --: times
+AND r.placed_start_ns < :end --: end
+AND r.placed_end_ns >= :start --: start
+AND r.placed_start_ns >= :floor --: floor
+AND r.placed_end_ns < :ceiling --: ceiling
 ORDER BY r.{column} {order}, r.row {order} --: keyset
-ORDER BY search.rowid {order} --: keyset_stream
+ORDER BY search.rowid {order} --: keyset_words
+ORDER BY way.recording {order} --: keyset_link
+ORDER BY span.block {order}, r.row {order} --: keyset_spans
 LIMIT :limit OFFSET :offset --: page

@@ -1,1 +1,1 @@
-UPDATE recordings SET state = state_before_trash, updated_ns = :now WHERE id = :id RETURNING row;
+UPDATE recordings SET state = state_before_trash, updated_ns = max(:now, updated_ns + 1) WHERE id = :id RETURNING row;

@@ -1,1 +1,1 @@
-UPDATE recordings SET state = 4, updated_ns = :now WHERE id = :id RETURNING row;
+UPDATE recordings SET state = 4, updated_ns = max(:now, updated_ns + 1) WHERE id = :id RETURNING row;

@@ -1,1 +1,1 @@
-INSERT INTO search (rowid, name, collection, topics, types) VALUES (:row, :name, :collection, :topics, :types);
+INSERT INTO search (rowid, name, collection, topics, types, metadata) VALUES (:row, :name, :collection, :topics, :types, :metadata);

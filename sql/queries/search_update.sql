@@ -1,1 +1,1 @@
-UPDATE search SET topics = :topics, types = :types WHERE rowid = :row;
+UPDATE search SET topics = :topics, types = :types, metadata = :metadata WHERE rowid = :row;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "catalog/catalog.h"
+#include "catalog/upkeep.h"
 
 /* Stand in for libc's in this program, SQLite included: a hundred thousand transactions would wait for the disk as often. */
 int fsync(int fd) {
@@ -16,48 +17,64 @@ int fdatasync(int fd) {
     return 0;
 }
 
-static bool add_copies(struct catalog *catalog, const struct catalog_recording *model, const struct reel_index *index, uint32_t count,
-                       struct reel_error *err) {
+struct filling {
+    struct catalog_adoption *into;
+    struct catalog_recording common, rare; /* what most are copies of, and what one of 997 is */
+    struct reel_index *common_index, *rare_index;
+};
+
+static bool add_copy(struct filling *f, uint32_t i, struct reel_error *err) {
     static const char *const robots[] = {"albatross", "buzzard", "condor", "dunlin", "egret", "falcon", "grebe", "heron"};
     static const char *const places[] = {"corridor", "garage", "kitchen", "yard", "lab", "stairs", "office"};
-    char name[128];
-    for (uint32_t i = 0; i < count; i++) {
-        struct catalog_recording copy = *model;
-        copy.row = 0;
-        copy.id[0] = '\0';
-        snprintf(name, sizeof name, "%s-%s-%06" PRIu32 ".bag", robots[i % 8], places[i % 7], i);
-        copy.name = name;
-        copy.start_ns += (int64_t)i * 60 * 1000000000;
-        copy.end_ns += (int64_t)i * 60 * 1000000000;
-        copy.created_ns = 0;
-        if (!catalog_add(catalog, &copy, index, false, err)) {
-            return false;
-        }
-    }
-    return true;
+    bool rare = i % 997 == 996;
+    struct catalog_recording copy = rare ? f->rare : f->common;
+    char name[128], run[24];
+    snprintf(name, sizeof name, "%s-%s-%06" PRIu32 ".bag", robots[i % 8], places[i % 7], i);
+    snprintf(run, sizeof run, "run-%" PRIu32, i / 100);
+    struct catalog_tag tags[] = {{(char *)"place", (char *)places[i % 7]}, {(char *)"robot", (char *)robots[i % 8]}, {(char *)"run", run}};
+    copy.said = (struct catalog_said){.tags = tags, .n_tags = 3};
+    copy.row = 0;
+    copy.name = name;
+    copy.revision = 1;
+    copy.start_ns = f->common.start_ns + (int64_t)i * 60 * 1000000000;
+    copy.end_ns = copy.start_ns + f->common.end_ns - f->common.start_ns;
+    copy.clock = REEL_CLOCK_WALL;
+    copy.created_ns = copy.updated_ns = 1000000000 + (int64_t)i;
+    struct catalog_notes notes = {0};
+    struct catalog_events events = {0};
+    struct catalog_adopted one = {.r = &copy, .index = rare ? f->rare_index : f->common_index, .notes = &notes, .events = &events};
+    return catalog_make_id(copy.id, err) && catalog_adopt(f->into, &one, err);
 }
 
-static bool fill(const char *catalog_path, const char *key, const char *pack_path, uint32_t count, struct reel_error *err) {
-    struct catalog_recording model = {0};
-    AUTO(reel_index_free) struct reel_index *index = reel_index_open(pack_path, err);
-    struct catalog *catalog = index ? catalog_open(catalog_path, err) : NULL;
-    bool done = catalog && catalog_get(catalog, key, &model, err) && add_copies(catalog, &model, index, count, err);
-    catalog_recording_done(&model);
-    if (catalog) {
-        catalog_close(catalog);
+static bool fill(char **argv, struct filling *f, struct catalog *catalog, uint32_t count, struct reel_error *err) {
+    bool good = catalog_get(catalog, argv[2], &f->common, err) && catalog_get(catalog, argv[4], &f->rare, err) &&
+                (f->common_index = reel_index_open(argv[3], err)) && (f->rare_index = reel_index_open(argv[5], err)) &&
+                (f->into = catalog_adopt_begin(catalog, err));
+    for (uint32_t i = 0; i < count && good; i++) {
+        good = add_copy(f, i, err);
     }
-    return done;
+    good = catalog_adopt_end(f->into, good, err) && good;
+    reel_index_free(f->common_index);
+    reel_index_free(f->rare_index);
+    catalog_recording_done(&f->common);
+    catalog_recording_done(&f->rare);
+    return good;
 }
 
 int main(int argc, char **argv) {
     struct reel_error err = {0};
-    if (argc != 5) {
-        fputs("usage: catalog_fill CATALOG RECORDING PACK COUNT\n", stderr);
+    struct filling filling = {0};
+    if (argc != 7) {
+        fputs("usage: catalog_fill CATALOG COMMON PACK RARE PACK COUNT\n", stderr);
         return 2;
     }
-    if (!fill(argv[1], argv[2], argv[3], (uint32_t)strtoul(argv[4], NULL, 10), &err)) {
-        fprintf(stderr, "catalog_fill: %s\n", err.text);
-        return 1;
+    struct catalog *catalog = catalog_open(argv[1], &err);
+    bool good = catalog && fill(argv, &filling, catalog, (uint32_t)strtoul(argv[6], NULL, 10), &err);
+    if (catalog) {
+        catalog_close(catalog);
     }
-    return 0;
+    if (!good) {
+        fprintf(stderr, "catalog_fill: %s\n", err.text);
+    }
+    return good ? 0 : 1;
 }

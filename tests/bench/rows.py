@@ -7,7 +7,7 @@ import time
 from urllib.parse import quote
 
 import decoding
-from lab import API, BenchError, curl, in_turn, measured, median, pack_of, quantile, run, timed, wait_for
+from lab import API, BenchError, curl, in_turn, measured, median, packs_of, quantile, run, timed, wait_for
 from row import Row, at_most, size_name, throughput
 
 RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
@@ -239,35 +239,76 @@ def slices(lab, reel, short, long):
 # ---- the catalog
 
 def filled(lab, name, count):
-    """A server with `count` recordings in its catalog."""
+    """A server with `count` recordings in its catalog, one of 997 of another kind (catalog_fill.c says how they are named and tagged)."""
     path, _ = lab.bag('1.2', 100000, 100, 1000)
+    run(lab.program, 'demo', '--force', lab.folder)
     reel = lab.reel(name)
-    _, recording = reel.put(path, 'first.bag')
+    data, kinds = lab.path(name), []
+    for file in path, lab.path('demo.nanover.zip'):
+        _, recording = reel.put(file, os.path.basename(file))
+        kinds += [recording, next(p for p in packs_of(data) if p not in kinds)]
     lab.stop(reel)
-    data = lab.path(name)
-    lab.tool('catalog_fill', data + '/catalog.db', recording, pack_of(data), count - 1)
+    lab.tool('catalog_fill', data + '/catalog.db', *kinds, count - 2, timeout=3600)
     reel = lab.reel(name)
     wait_for(lambda: all(job['state'] == 'done' for job in json.loads(reel.request('GET', '/api/v1/jobs')[1])['items']), 'the sweep at start')
     return reel
 
 
+def list_questions(count, pick):
+    """(what, path, recordings on the page): each question another time anew, all of a catalog of `count`."""
+    first = 1262304000  # 2010-01-01, and one a minute
+    robots = ('albatross', 'buzzard', 'condor', 'dunlin', 'egret', 'falcon', 'grebe', 'heron')
+
+    def span(minutes):
+        at = first + 60 * pick.randrange(max(count - minutes, 1))
+        return 'start=%ds&end=%ds' % (at, at + 60 * minutes)
+
+    listed, values = '/api/v1/recordings?limit=100&', '/api/v1/values?'
+    return (
+        ('list, page of 100', lambda: listed, 100),
+        ('list by name', lambda: listed + 'sort=name', 100),
+        ('next page at a depth of half', None, 100),
+        ('search of a word that every eighth has', lambda: listed + 'q=' + pick.choice(robots), 100),
+        ('search of two words', lambda: listed + 'q=%s+yard' % pick.choice(robots), 100),
+        ('search of a word that one has', lambda: listed + 'q=%06d' % pick.randrange(count - 2), None),
+        ('by a topic that nearly all have', lambda: listed + 'topic=/sensor%d/*' % pick.randrange(10), 100),
+        ('by a topic that one of 997 has', lambda: listed + 'topic=frame', min(100, count // 997)),
+        ('by regular expression', lambda: listed + 'topic_re=sensor%5B12%5D', 100),
+        ('by a tag that every eighth has', lambda: listed + 'tag=robot%3D' + pick.choice(robots), 100),
+        ('by a tag that a hundred have', lambda: listed + 'q=run:run-%d' % pick.randrange(count // 100 - 1), None),
+        ('by an interval of a day', lambda: listed + span(1440), min(100, count)),
+        ('by an interval of a month', lambda: listed + span(43200), 100),
+        ('facets of topics', lambda: values + 'field=topic', None),
+        ('facets of a tag', lambda: values + 'field=tag:run&prefix=run-' + str(pick.randrange(1, 10)), None),
+        ('facets of a search', lambda: values + 'field=topic&q=' + pick.choice(robots), None),
+        ('totals', lambda: '/api/v1/stats', None),
+    )
+
+
 def lists(lab):
-    few, many = 1000, 10000 if lab.quick else 100000
+    few, many = 1000, 20000 if lab.quick else 1000000
     servers = [filled(lab, 'few', few), filled(lab, 'many', many)]
     lines = [server.connect() for server in servers]
-    for what, query, limit in (('list, page of 100', '', 1.5), ('list by name', '&sort=name', None), ('search of a word that every eighth has', '&q=falcon', None)):
+    questions = [list_questions(count, random.Random(3)) for count in (few, many)]
+    depths = [json.loads(server.request('GET', '%s?sort=name&limit=1&offset=%d' % (API, count // 2))[1])['next'] for server, count in zip(servers, (few, many))]
+    for k, (what, _, items) in enumerate(questions[1]):
         def one(i):
-            _, whole, body = first_byte(lines[i], '%s?limit=100%s' % (API, query), {}, 200)
-            if body.count(b'"collection"') != 100:
-                raise BenchError('a page of 100 has %d recordings' % body.count(b'"collection"'))
+            ask = questions[i][k][1] or (lambda: '%s?limit=100&sort=name&cursor=%s' % (API, depths[i]))
+            _, whole, body = first_byte(lines[i], ask(), {}, 200)
+            if i == 1 and items is not None and body.count(b'"collection"') != items:
+                raise BenchError('%s: a page of %d has %d recordings' % (what, items, body.count(b'"collection"')))
             return whole
 
         for i in (0, 1):
             one(i)
         a, b = in_turn(PAGES, lambda: one(1), lambda: one(0))
-        yield at_most('%s, %d recordings, p50 | %d' % (what, many, few), median(a), median(b), limit, '%.2f ms', {'ours_p99_s': quantile(a, 0.99)}, 1e3)
+        p50, p99 = median(a), quantile(a, 0.99)
+        yield Row('%s, %d recordings, p99 | p50' % (what, many), '%.2f ms' % (p99 * 1e3), '%.2f ms' % (p50 * 1e3), p50 / median(b), 'p99 <= 20 ms', p99 <= 0.02,
+                  {'ours_s': a, 'of_%d_s' % few: b})
     for line in lines:
         line.close()
+    each = os.path.getsize(lab.path('many') + '/catalog.db') / many
+    yield Row('catalog, bytes a recording', '%.0f B' % each, '', None, '<= 3000 B', each <= 3000)
     for server in servers:
         lab.stop(server)
 

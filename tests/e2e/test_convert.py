@@ -83,6 +83,14 @@ class Convert(Case):
                 if start > 0:
                     self.assertEqual([e['metadata']['timestamp'] for e, _ in cut], [e['metadata']['timestamp'] - start for e, _ in tail])
 
+    def test_a_nanover_cut_is_the_same_from_any_container(self):
+        wanted = read_nanover(self.get(self.path('sim', 'as/x.nanover.zip?start=%2B2s&end=%2B5s')).body)
+        self.assertTrue(wanted)
+        for ending in ('x.mcap', 'x.tape', 'x.tide?version=2.0', 'x.bag', 'x.bag?version=1.2'):
+            made = self.server.added('foreign-' + ending.replace('?', '-'), self.get(self.path('sim', 'as/' + ending)).body, collection='foreign')
+            cut = self.get('%s/recordings/%s/as/x.nanover.zip?start=%%2B2s&end=%%2B5s' % (API, made)).body
+            self.assertEqual(read_nanover(cut), wanted, ending)
+
     def test_random_ranges_make_the_whole(self):
         rng = random.Random(11)
         for source, target, query in BINARY:

@@ -19,10 +19,10 @@ class Decoded(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.id = cls.server.added('decoded.bag', bag(MESSAGES))
+        cls.recording = cls.server.added('decoded.bag', bag(MESSAGES))
 
     def path(self, query):
-        return '%s/recordings/%s/messages?%s' % (API, self.id, query)
+        return '%s/recordings/%s/messages?%s' % (API, self.recording, query)
 
     def test_rows_hold_values(self):
         rows = self.get(self.path('topic=/odom')).rows()
@@ -79,14 +79,14 @@ class Decoded(Case):
         self.assertEqual(json.loads(events[5].split('data: ')[1])['$end']['count'], 5)
 
     def test_one_message(self):
-        answer = self.get('%s/recordings/%s/message?topic=/odom&index=3&fields=x' % (API, self.id), Accept='application/json').json()
+        answer = self.get('%s/recordings/%s/message?topic=/odom&index=3&fields=x' % (API, self.recording), Accept='application/json').json()
         self.assertEqual(answer['data'], {'x': point(ODOM[3].payload)['x']})
 
     def test_a_payload_that_does_not_fit_is_given_as_bytes(self):
         broken = lab_messages(1, salt=3)
         odom = [m for m in broken if m.topic == '/odom']
         odom[2].payload = odom[2].payload[:-3]
-        self.id = self.server.added('misfit.bag', bag(broken))
+        self.recording = self.server.added('misfit.bag', bag(broken))
         rows = [r for r in self.get(self.path('topic=/odom')).rows()]
         self.assertEqual([('$base64' in r['data'], r.get('encoding')) for r in rows[1:4]], [(False, None), (True, 'ros1'), (False, None)])
         self.assertIn('$base64', self.table('topic=/odom')[3][3])

@@ -76,11 +76,16 @@ ROWS = [bytes(v for x in range(8) for v in (x * 30, y * 40, i)) for i in range(3
 FILE = png(8, 4, ROWS[:4], 2)
 
 
+def pictures(topic):
+    """Three of them, a second apart."""
+    return [Message(T0 + i * SECOND, topic, image('rgb8', 8, 4, b''.join(ROWS[4 * i:4 * i + 4])), 'sensor_msgs/Image') for i in range(3)]
+
+
 class Frame(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        messages = [Message(T0 + i * SECOND, '/rgb', image('rgb8', 8, 4, b''.join(ROWS[4 * i:4 * i + 4])), 'sensor_msgs/Image') for i in range(3)]
+        messages = pictures('/rgb')
         messages += [Message(T0 + 5, '/file', header() + text('png') + text(FILE), 'sensor_msgs/CompressedImage'),
                      Message(T0 + 6, '/huge', image('rgb8', 20000, 1, b'123'), 'sensor_msgs/Image'),
                      Message(T0 + 7, '/odd', image('hsv', 1, 1, b'123'), 'sensor_msgs/Image'),

@@ -58,6 +58,8 @@ class Grafana(Case):
         hour = {'from': '2020-01-01T00:00:00Z', 'to': '2020-01-01T01:00:00Z'}
         series, = self.query({'target': self.mol + ':/frame.frame.energy.potential'}, range=hour)
         self.assertEqual(series['datapoints'][:2], [[0, 1577836800001], [-1, 1577836800034]])
+        ages, = self.query({'target': self.mol + ':/frame.frame.energy.potential'}, range={'from': '1680-01-01T00:00:00Z', 'to': '2260-01-01T00:00:00Z'})
+        self.assertEqual(ages['datapoints'][:2], [[0, -9151487999999], [-1, -9151487999966]])  # a span that 64 bits of ns do not hold
         whole, = self.query({'target': self.mol + ':/frame.frame.energy.potential'}, range={})
         self.assertEqual(whole['datapoints'][1], [-1, 34])
 

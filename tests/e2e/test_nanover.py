@@ -126,6 +126,18 @@ class Nanover(Case):
         self.assertEqual(table[0][:4], ['time_s', 'simulation_time_ps', 'kinetic_kj_mol', 'potential_kj_mol'])
         self.assertEqual([(float(r[0]), float(r[3])) for r in table[1:]], [row[:2] for row in want])
 
+    def test_frames(self):
+        path = self.path('nanover/frames')
+        frames = [(t, m['frame']) for t, m in MESSAGES if 'frame' in m]
+        want = [('%d.%09d' % divmod(t * 1000, 10**9), f.get('frame.index'), f.get('particle.count'), f['energy.potential'], list(f)) for t, f in frames]
+        rows = self.get(path).json()
+        self.assertEqual([(r['time'], r['frame_index'], r['particles'], r['potential_kj_mol'], r['keys']) for r in rows], want)
+        self.assertEqual([r['reset'] for r in rows], [f.get('frame.index') == 0 for _, f in frames])
+        self.assertEqual(self.get(path + '?every=10&format=ndjson').rows(), rows[::10])
+        self.assertEqual(self.get(path + '?start=1s').json(), [r for r in rows if float(r['time']) >= 1])
+        table = list(csv.DictReader(io.StringIO(self.get(path, Accept='text/csv').body.decode(), newline='')))
+        self.assertEqual([json.loads(r['keys']) for r in table], [w[-1] for w in want])
+
     def assertRun(self, archive, run):
         cut, start, tail = read_nanover(archive), RESETS[run - 1], RESETS[run] if run < len(RESETS) else len(MESSAGES)
         times = [e['metadata']['timestamp'] for e, _ in cut]
@@ -157,7 +169,7 @@ class Nanover(Case):
         self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=two')), 400, 'run')
 
     def test_others_hold_no_such_messages(self):
-        for rest in ('nanover/frame', 'nanover/state?at=0', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'as/x.mcap?run=1'):
+        for rest in ('nanover/frame', 'nanover/state?at=0', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'nanover/frames', 'as/x.mcap?run=1'):
             self.assertProblem(self.server.get(self.path(rest, self.bag)), 422, 'no NanoVer messages')
 
     def test_the_same_messages_in_an_mcap(self):
@@ -165,9 +177,9 @@ class Nanover(Case):
         for at in ('?at=400us', '?at=400ms', '?at=1s', '?at=1.5s', ''):
             for part in ('frame', 'state'):
                 self.assertEqual(self.moment(part, at, copy), self.moment(part, at))
-        for rest in ('resets', 'state/changes?format=csv', 'energies'):
+        for rest in ('resets', 'state/changes?format=csv', 'energies', 'frames'):
             self.assertEqual(self.get(self.path('nanover/' + rest, copy)).body, self.get(self.path('nanover/' + rest)).body)
-        self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=2', copy)), 422, '.nanover.zip')
+        self.assertEqual(read_nanover(self.get(self.path('as/x.nanover.zip?run=2', copy)).body), read_nanover(self.get(self.path('as/x.nanover.zip?run=2')).body))
 
     def test_the_older_form(self):
         traj, state = legacy.pair()
@@ -194,6 +206,7 @@ class Nanover(Case):
                 self.assertEqual(ask(part, file, '--format', 'msgpack'), self.get(self.path('nanover/%s?format=msgpack' % part)).body)
             self.assertEqual(ask('resets', file), self.get(self.path('nanover/resets?format=csv')).body)
             self.assertEqual(ask('energies', file, '--start', '1s', '--format', 'json'), self.get(self.path('nanover/energies?start=1s')).body)
+            self.assertEqual(ask('frames', file, '--every', '3'), self.get(self.path('nanover/frames?every=3&format=csv')).body)
             self.assertEqual(ask('changes', file, '--key', 'scene'), self.get(self.path('nanover/state/changes?key=scene')).body)
             reel('convert', '--run', '2', file, out)
             with open(out, 'rb') as f:

@@ -1,10 +1,14 @@
 """Files that are one recording together: splits of a rosbag2 with their metadata.yaml, a .traj with its .state; on the command line and over HTTP."""
+import concurrent.futures
+import io
 import itertools
 import json
 import os
 import shutil
 import sqlite3
+import tarfile
 import tempfile
+import time
 
 import legacy
 from harness import API, Case, Server, reel
@@ -111,6 +115,36 @@ class Parts(Case):
             self.assertEqual([p['name'] for p in answer.json()['parts']], list(order))
             self.assertEqual(self.get_whole(made), self.whole)
 
+    def test_parts_that_are_not_waited_for(self):
+        made = self.server.added('run_0.db3', self.files['run_0.db3'], collection='async')
+        for name in ('metadata.yaml', 'run_1.db3'):
+            answer = self.server.put(name, self.files[name], '?part_of=run_0.db3', 'async', Prefer='respond-async')
+            self.assertIn(answer.status, (200, 202), answer)
+            self.assertEqual(answer.json()['id'], made)
+            if answer.status == 202:
+                self.assertEqual(answer.json()['state'], 'scanning')
+                self.assertEqual(self.get(answer.json()['job']).status, 200)
+        until = time.monotonic() + 60
+        while self.get('%s/recordings/%s' % (API, made)).json()['state'] == 'scanning' and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.get_whole(made), self.whole)
+
+    def test_parts_at_once(self):
+        made = self.server.added('run_0.db3', self.files['run_0.db3'], collection='once')
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            names = ('metadata.yaml', 'run_1.db3', 'run_0.db3', 'run_1.db3')
+            answers = list(pool.map(lambda n: self.server.put(n, self.files[n], '?part_of=run_0.db3', 'once'), names))
+        self.assertEqual([a.status for a in answers], [200] * 4, answers)
+        self.assertEqual(self.get_whole(made), self.whole)
+
+    def test_packed_folder(self):
+        for name, mode in (('bag.tar', 'w'), ('bag.tar.gz', 'w:gz'), ('bag.tgz', 'w:gz')):
+            out = io.BytesIO()
+            with tarfile.open(fileobj=out, mode=mode) as tar:
+                for f in sorted(self.files):
+                    tar.add(self.at('run', f), 'drive/' + f)
+            self.assertEqual(self.get_whole(self.server.added(name, out.getvalue(), collection='packed')), self.whole, name)
+
     def test_put_metadata_first(self):
         kept = self.server.put('metadata.yaml', self.files['metadata.yaml'], '?keep=true', 'first')
         self.assertProblem(kept, 422)
@@ -152,7 +186,7 @@ class Parts(Case):
         self.write('pair', 'lab.bag', bag(lab_messages(2)))
         said, rows, mcaps = self.imported(*(self.at('pair', n) for n in ('run.state', 'lab.bag', 'run.traj')), *(self.at('run', n) for n in self.files))
         self.assertEqual({name: [p['name'] for p in r['parts']] for name, r in rows.items()},
-                         {'run.traj': ['run.state', 'run.traj'], 'lab.bag': ['lab.bag'], 'run_0.db3': ['run_0.db3', 'run_1.db3', 'metadata.yaml']})
+                         {'run.traj': ['run.state', 'run.traj'], 'lab.bag': ['lab.bag'], 'run_0.db3': ['metadata.yaml', 'run_0.db3', 'run_1.db3']})
         self.assertEqual(len(said.splitlines()), 3)
         self.assertEqual(mcaps['run_0.db3'], self.whole)
         self.assertEqual(mcaps['run.traj'], self.convert([self.at('pair', 'run.state'), self.at('pair', 'run.traj')]))
@@ -164,7 +198,7 @@ class Parts(Case):
         self.write('tree/drive/below', 'run.state', STATE)
         self.write('tree', 'alone_0.db3', self.files['run_0.db3'])
         _, rows, mcaps = self.imported('--recursive', self.at('tree'))
-        self.assertEqual({name: len(r['parts']) for name, r in rows.items()}, {'drive': 3, 'run.traj': 2, 'alone_0.db3': 1})
+        self.assertEqual({name: len(r['parts']) for name, r in rows.items()}, {'drive': 3, 'drive/below/run.traj': 2, 'alone_0.db3': 1})
         self.assertEqual(mcaps['drive'], self.whole)
 
     def test_import_goes_on_after_a_bad_file(self):

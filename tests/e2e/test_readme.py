@@ -7,7 +7,10 @@ import tempfile
 import unittest
 
 import legacy
+import test_frame
+import test_tide
 from harness import API, PATIENCE, REEL, Server, reel
+from samples import bag
 
 README = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'README.md')
 
@@ -27,8 +30,13 @@ class Readme(unittest.TestCase):
         for name, data in zip(('pair.traj', 'pair.state'), legacy.pair()):
             with open(os.path.join(folder, name), 'wb') as f:
                 f.write(data)
+        carla = os.path.join(os.path.dirname(README), 'tests', 'golden', 'carla', 'version_0.9.15', 'input.log')
+        shutil.copy(carla, os.path.join(folder, 'drive.log'))
+        for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_frame.pictures('/camera')))):
+            with open(os.path.join(folder, name), 'wb') as f:
+                f.write(data)
         # one script, as a reader would type it; curl -f so that a refused request is seen
         script = 'set -euo pipefail\ncurl() { command curl -fsS "$@"; }\nreel() { "$REEL" "$@"; }\n' + ''.join(blocks)
         done = subprocess.run(['bash', '-c', script], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE,
-                              env={**os.environ, 'U': server.base + API, 'REEL': REEL, 'BAG': 'demo.bag', 'NANO': 'demo.nanover.zip', 'TRAJ': 'pair.traj', 'STATE': 'pair.state'})
+                              env={**os.environ, 'U': server.base + API, 'REEL': REEL, 'BAG': 'demo.bag', 'NANO': 'demo.nanover.zip', 'TRAJ': 'pair.traj', 'STATE': 'pair.state', 'LOG': 'drive.log', 'RSB': 'robots.tide', 'IMAGES': 'camera.bag'})
         self.assertEqual(done.returncode, 0, '%s\n%s' % (done.stdout[-1500:].decode(errors='replace'), done.stderr.decode(errors='replace')))

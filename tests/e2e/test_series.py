@@ -72,6 +72,16 @@ class Series(Case):
         fields = self.get('%s/recordings/%s/topics/fields?topic=frame' % (API, sim)).json()['fields']
         self.assertIn('kJ/mol', {f['unit'] for f in fields})
 
+    def test_an_interval_without_the_field_is_empty(self):
+        """Energies are told by some frames only: a panel that looks between two of them is no mistake."""
+        messages = [(i * 100_000, {'frame': {'frame.index': i, **({'energy.potential': float(i)} if i % 10 == 0 else {'particle.count': 1})}})
+                    for i in range(30)]
+        sim = self.server.added('gaps.nanover.zip', nanover(messages))
+        path = '%s/recordings/%s/series?field=frame.frame.' % (API, sim)
+        self.assertEqual([v for _, v in self.get(path + 'energy.potential').json()], [0, 10, 20])
+        self.assertEqual(self.get(path + 'energy.potential&start=%2B200ms&end=%2B900ms').json(), [])
+        self.assertProblem(self.server.get(path + 'energy.nothing&start=%2B200ms&end=%2B900ms'), 404, 'energy.nothing')
+
     def test_mistakes_are_named(self):
         base = '%s/recordings/%s/series' % (API, self.recording)
         self.assertProblem(self.server.get(base), 400, 'field')
@@ -191,6 +201,8 @@ class Plot(Case):
         self.assertEqual([p[0] for p in self.lines(tree)[0]], [74, 252.5, 431, 609.5, 788])
         one = self.plot('field=/odom.x&start=%2B1s&end=%2B1.01s')
         self.assertEqual([(e.get('cx'), e.get('cy')) for e in one.iter(self.SVG + 'circle')], [('431.0', '143.0')])
+        narrow = self.texts(self.plot('field=/odom.x&start=%2B1s&end=%2B1.09s&width=250'))
+        self.assertEqual(narrow[4:6], ['23:12:36.000Z', '23:12:36.080Z'])  # two dates would lie on each other
         self.assertIn('no values in this interval', self.texts(self.plot('field=/odom.x&start=%2B1.01s&end=%2B1.015s')))
 
     def test_of_a_simulation(self):

@@ -24,7 +24,7 @@ static void try_query(const char *text, size_t size) {
     char *buffer = malloc(size + 1); /* exactly as large as is promised */
     struct http_query query;
     json_t *errors = json_array();
-    bool good = params_parse(text, buffer, table, &query, errors);
+    bool good = params_parse(text, buffer, table, NULL, &query, errors);
     must(good == (json_array_size(errors) == 0));
     json_decref(errors);
     free(query.values);

@@ -1,8 +1,11 @@
-// Reads an MCAP file made with view=foxglove by the independent library @mcap/core and prints what is in it as JSON. Every message of a jsonschema channel must
-// hold against the schema in the file and, where the schema is one of Foxglove's, against the schema they publish (ajv for both); the schemas in the file must
-// be such as viewers read; every frame that something stands in must hang in one tree. Exit code 1 with a line on stderr otherwise.
+// Reads an MCAP file made with view=foxglove by the independent library @mcap/core and prints what is in it as JSON. Every message that the view
+// made must hold against the schema in the file and, where the schema is one of Foxglove's, against the schema they publish (ajv for both); the
+// schemas in the file must be such as viewers read; every ROS message must be read by the definition in the file. "roots" are those of the trees
+// of frames: a picture hangs together when there is one. Exit code 1 with a line on stderr otherwise.
 //   node foxglove_check.mjs FILE [TOPIC…]      with topics: their messages too
 import { open } from "node:fs/promises";
+import { parse as parseDefinition } from "@foxglove/rosmsg";
+import { MessageReader } from "@foxglove/rosmsg-serialization";
 import * as published from "@foxglove/schemas/jsonschema.js";
 import { McapIndexedReader } from "@mcap/core";
 import Ajv from "ajv";
@@ -45,6 +48,24 @@ function checkReadable(schema, place) {
   }
 }
 
+// A function from bytes to the value, which must hold; nothing for what the view did not make and nobody defines.
+function readerOf(schema) {
+  if (schema.encoding === "ros1msg") {
+    const reader = new MessageReader(parseDefinition(new TextDecoder().decode(schema.data)));
+    return (data) => reader.readMessage(data);
+  }
+  if (schema.encoding === "jsonschema" && /^(foxglove|reel)\./.test(schema.name)) {
+    const checks = validators(schema);
+    return (data) => {
+      const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+      for (const check of checks) {
+        demand(check(value), JSON.stringify(check.errors?.[0]));
+      }
+      return value;
+    };
+  }
+}
+
 function validators(schema) {
   const own = JSON.parse(new TextDecoder().decode(schema.data));
   demand(own.type === "object", `${schema.name}: its schema is no object`);
@@ -61,11 +82,12 @@ function validators(schema) {
 class Frames {
   parent = new Map();
   used = new Set();
-  take(name, message) {
+  take(message) {
     for (const t of message.transforms ?? []) {
-      demand(t.child_frame_id !== "" && t.parent_frame_id !== t.child_frame_id, `frame ${t.child_frame_id} is its own parent`);
-      this.parent.set(t.child_frame_id, t.parent_frame_id);
-      const r = t.rotation;
+      const parent = t.parent_frame_id ?? t.header.frame_id; // ours, or tf's
+      demand(t.child_frame_id !== "" && parent !== t.child_frame_id, `frame ${t.child_frame_id} is its own parent`);
+      this.parent.set(t.child_frame_id, parent);
+      const r = t.rotation ?? t.transform.rotation;
       demand(Math.abs(Math.hypot(r.x, r.y, r.z, r.w) - 1) < 1e-4, `frame ${t.child_frame_id}: its turn is none`);
     }
     for (const e of message.entities ?? []) {
@@ -91,29 +113,28 @@ async function main(path, wanted) {
   const handle = await open(path);
   try {
     const reader = await McapIndexedReader.Initialize({ readable: new FileReadable(handle), decompressHandlers: {} });
-    const checks = new Map();
+    const readers = new Map([...reader.schemasById.values()].map((schema) => [schema.id, readerOf(schema)]));
     const topics = {};
     const messages = {};
     const frames = new Frames();
-    for (const schema of reader.schemasById.values()) {
-      if (schema.encoding === "jsonschema" && /^(foxglove|reel)\./.test(schema.name)) {
-        checks.set(schema.id, validators(schema));
-      }
-    }
     for (const c of reader.channelsById.values()) {
-      topics[c.topic] = { schema: reader.schemasById.get(c.schemaId)?.name ?? null, encoding: c.messageEncoding, count: 0 };
+      const schema = reader.schemasById.get(c.schemaId);
+      topics[c.topic] = { schema: schema?.name ?? null, encoding: c.messageEncoding, read: readers.get(c.schemaId) !== undefined, count: 0 };
     }
     for await (const m of reader.readMessages({ validateCrcs: true })) {
       const channel = reader.channelsById.get(m.channelId);
+      const read = readers.get(channel.schemaId);
       topics[channel.topic].count++;
-      if (!checks.has(channel.schemaId)) {
+      if (!read) {
         continue;
       }
-      const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(m.data));
-      for (const check of checks.get(channel.schemaId)) {
-        demand(check(value), `${channel.topic} at ${m.logTime}: ${JSON.stringify(check.errors?.[0])}`);
+      let value;
+      try {
+        value = read(m.data);
+      } catch (error) {
+        throw new Error(`${channel.topic} at ${m.logTime}: ${error.message}`);
       }
-      frames.take(channel.topic, value);
+      frames.take(value);
       if (wanted.includes(channel.topic)) {
         (messages[channel.topic] ??= []).push({ time: String(m.logTime), value });
       }

@@ -39,9 +39,9 @@ def ran(*command):
 
 
 def merged(messages, known):
-    """Channels that share a topic are written as "name (2)" or "name#2" where a container has one channel of a name."""
+    """Channels that share a topic are written as "name#2" where a container has one channel of a name."""
     for m in messages:
-        m.topic = m.topic if m.topic in known else re.sub(r'( \(\d+\)|#\d+)$', '', m.topic)
+        m.topic = m.topic if m.topic in known else re.sub(r'#\d+$', '', m.topic)
     return by_topic(messages)
 
 

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/list.h"
 #include "unit/catalog_fixture.h"
 
 /* Two channels: /scan of sensor_msgs/LaserScan and /tf[0] of tf/tfMessage. */
@@ -56,7 +57,7 @@ static void words_and_globs_find(void **state) {
         }
     }
     const char *misses[] = {"orthox",           "ortho nothing", "name:nothing", "NOT ortho", "ortho OR nothing",
-                            "NEAR(ortho scan)", "nothing*ortho", "ortho\"",      "\"\"\"x"};
+                            "NEAR(ortho scan)", "nothing*ortho", "ortho\""};
     for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
         uint32_t n = find(misses[i]);
         bool harmless = strcmp(misses[i], "ortho\"") == 0;
@@ -211,7 +212,9 @@ static void no_glob(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_int(context, 0);
 }
 
-/* Fails on SCAN of a base table that the file's "scan: NAME:" does not name, and on sorting where that is not allowed. */
+static unsigned n_scans;
+
+/* Counts SCAN of a base table that the file's "scan: NAME:" does not name, and sorting where that is not allowed. */
 static void explain(sqlite3 *raw, const char *name, const char *sql, const char *allowed) {
     char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *s;
@@ -226,26 +229,64 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
         snprintf(mark, sizeof mark, "scan: %s:", word);
         bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
         if ((scans && !strstr(allowed, mark)) || sorts) {
-            fail_msg("%s: %s\n%s", name, step, sql);
+            print_error("%s: %s\n%s\n", name, step, sql);
+            n_scans++; /* all of them are told */
         }
     }
     sqlite3_finalize(s);
     sqlite3_free(question);
 }
 
-static const char *const columns[] = {"row", "name", "start_ns", "end_ns", "size", "messages", "duration_ns"};
+static const char *const columns[] = {"row", "name", "placed_start_ns", "placed_end_ns", "size", "messages", "duration_ns"};
 
-static void explain_list(sqlite3 *raw, const struct catalog_query *q, const struct list_form *form, const char *allowed) {
-    char *sql = list_sql(q, form);
+static void explain_list(sqlite3 *raw, const struct list_form *form, const char *allowed) {
+    char *sql = list_sql(form);
     explain(raw, "list", sql, allowed);
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
+    sqlite3_finalize(s);
     free(sql);
+}
+
+/* What a way goes with. */
+static uint32_t filters_of(enum list_way way) {
+    static const uint32_t needs[LIST_WAYS] = {
+        [LIST_COLLECTION] = LIST_BIT(FILTER_COLLECTIONS), [LIST_GROUP] = LIST_BIT(FILTER_GROUPS),       [LIST_ALLOWED] = LIST_BIT(FILTER_ALLOWED),
+        [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),         [LIST_STATE] = LIST_BIT(FILTER_STATES),       [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
+        [LIST_SIZE] = LIST_BIT(FILTER_SIZE),              [LIST_DURATION] = LIST_BIT(FILTER_DURATION),  [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
+        [LIST_WORDS] = LIST_BIT(FILTER_WORDS),            [LIST_INTERVAL] = LIST_BIT(FILTER_START),     [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
+        [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START)};
+    return needs[way];
+}
+
+static bool in_order(enum list_way way) {
+    return way >= LIST_STREAM_WORDS;
+}
+
+static void explain_way(sqlite3 *raw, enum list_way way, uint32_t filters, const char *template) {
+    const struct list_link links[] = {{.by = BY_TAG_VALUE}, {.by = BY_LABEL}, {.by = BY_TAG_KEY, .negated = true}};
+    for (size_t col = 0; col < (in_order(way) ? 1 : sizeof columns / sizeof *columns); col++) {
+        for (int bits = 0; bits < 4; bits++) {
+            struct list_form form = {.way = way,
+                                     .column = columns[col],
+                                     .descending = bits & 1,
+                                     .counting = bits & 2,
+                                     .filters = filters | filters_of(way),
+                                     .links = links,
+                                     .n_links = way == LIST_LINK || way == LIST_STREAM_LINK || filters == 0xffffffffu ? 3 : 0};
+            for (form.lead = 0; form.lead < (way == LIST_LINK || way == LIST_STREAM_LINK ? 2 : 1); form.lead++) {
+                bool sorted = way == LIST_WALK || in_order(way); /* a page of these ends when it is full */
+                explain_list(raw, &form, form.counting ? template : sorted ? "scan: width:" : "scan: width: may sort");
+            }
+        }
+    }
 }
 
 static void no_statement_scans_a_table(void **state) {
     (void)state;
     sqlite3 *raw = open_raw();
     sqlite3_create_function(raw, "glob_match", 2, SQLITE_UTF8, NULL, no_glob, NULL, NULL);
-    const char *template = NULL;
+    const char *template = "";
     for (size_t i = 0; i < sql_queries_count; i++) {
         if (strcmp(sql_queries[i].name, "list") == 0) {
             template = sql_queries[i].text;
@@ -254,54 +295,18 @@ static void no_statement_scans_a_table(void **state) {
         }
         assert_true(i == 0 || strcmp(sql_queries[i - 1].name, sql_queries[i].name) < 0);
     }
-    const char *glob = "x";
-    const struct catalog_query some[] = {
-        {0},
-        {.collection = "a"},
-        {.format = "a"},
-        {.damaged_only = true},
-        {.words = "a"},
-        {.topics = &glob, .n_topics = 1},
-        {.types = &glob, .n_types = 1},
-        {.has_state = true},
-        {.has_start = true, .has_end = true},
-        {.collection = "a",
-         .format = "a",
-         .damaged_only = true,
-         .words = "a",
-         .topics = &glob,
-         .n_topics = 1,
-         .types = &glob,
-         .n_types = 1,
-         .has_state = true,
-         .has_start = true},
-    };
-    static const struct catalog_query needs[] = {/* what a way goes with */
-                                                 [LIST_STREAM] = {.words = "a"},
-                                                 [LIST_COLLECTION] = {.collection = "a"},
-                                                 [LIST_FORMAT] = {.format = "a"},
-                                                 [LIST_STATE] = {.has_state = true},
-                                                 [LIST_DAMAGED] = {.damaged_only = true},
-                                                 [LIST_WORDS] = {.words = "a"},
-                                                 [LIST_LABEL] = {0}};
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        for (size_t col = 0; col < sizeof columns / sizeof *columns; col++) {
-            for (int bits = 0; bits < 4; bits++) {
-                for (enum list_way way = LIST_WALK; way <= LIST_LABEL; way++) {
-                    struct catalog_query q = some[i];
-                    struct list_form form = {.way = way, .column = columns[col], .descending = bits & 1, .counting = bits & 2};
-                    q.words = needs[way].words ? needs[way].words : q.words;
-                    q.collection = needs[way].collection ? needs[way].collection : q.collection;
-                    q.format = needs[way].format ? needs[way].format : q.format;
-                    q.has_state = needs[way].has_state || q.has_state;
-                    q.damaged_only = needs[way].damaged_only || q.damaged_only;
-                    bool in_order = way == LIST_WALK || (way == LIST_STREAM && col == 0); /* a page of these ends when it is full */
-                    explain_list(raw, &q, &form, form.counting ? template : in_order ? "" : "may sort");
-                }
+    const uint32_t all = 0xffffffffu, shown = ~LIST_BIT(FILTER_TRASH);
+    for (enum list_way way = LIST_WALK; way < LIST_WAYS; way++) {
+        explain_way(raw, way, 0, template);
+        for (enum list_filter filter = 0; filter <= FILTER_CEILING; filter++) {
+            if (filter != FILTER_TRASH) {
+                explain_way(raw, way, LIST_BIT(filter), template);
             }
         }
+        explain_way(raw, way, all & shown, template);
     }
     sqlite3_close(raw);
+    assert_int_equal(n_scans, 0);
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 
 #include <bzlib.h>
 #include <fcntl.h>
+#include <lz4.h>
 #include <lz4frame.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -357,6 +358,14 @@ static void names(void **state) {
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
 
+/* What names a result that was compressed must change when a library does. */
+static void the_libraries_have_a_version(void **state) {
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(), ZSTD_versionNumber());
+    assert_int_equal(codec_encode_version(), crc32(0, (const Bytef *)text, (uInt)strlen(text)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_every_size),
@@ -373,6 +382,7 @@ int main(void) {
         cmocka_unit_test(ranges_cannot_wrap),
         cmocka_unit_test(failures_of_the_system_are_no_damage),
         cmocka_unit_test(names),
+        cmocka_unit_test(the_libraries_have_a_version),
     };
     return cmocka_run_group_tests(tests, make_raw, NULL);
 }

@@ -24,7 +24,7 @@ static const char *parse_with(const struct http_param *params, const char *raw) 
     json_t *errors = json_array();
     text[0] = '\0';
     size_t used = 0;
-    if (params_parse(raw, buffer, params, &query, errors)) {
+    if (params_parse(raw, buffer, params, NULL, &query, errors)) {
         for (size_t i = 0; i < query.count; i++) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i ? "|" : "", query.values[i].name, query.values[i].value);
         }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "ingest/local.h"
 #include "ingest/scanning.h"
 #include "unit/ingest_trial.h"
 
@@ -384,15 +385,15 @@ static void a_file_comes_in_by_the_same_way(void **state) {
     fclose(f);
     struct ingest_result r;
     const struct ingest_request q = {.collection = "lab", .name = "in.trial"};
-    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_CREATED);
     ingest_result_done(&r);
-    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/in.trial"), 1, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_EXISTS);
     ingest_result_done(&r);
-    ingest_files(&app, PATHS("/none"), 1, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/none"), 1, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
-    ingest_files(&app, PATHS(""), 1, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS(""), 1, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
@@ -416,32 +417,32 @@ static void files_come_in_as_one(void **state) {
     write_file(there[1], "TRIALa");
     write_file(one_lacks[0], "TRIALc");
     write_file(damaged[0], "TRIALd");
-    ingest_files(&app, one_lacks, 2, &q, NULL, &r, &err);
+    ingest_files(&app, one_lacks, 2, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
-    ingest_files(&app, damaged, 2, &q, NULL, &r, &err);
+    ingest_files(&app, damaged, 2, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_int_equal(stored_files(), 0);
 
     int scans = atomic_load(&trial_scans);
-    ingest_files(&app, there, 2, &q, NULL, &r, &err);
+    ingest_files(&app, there, 2, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_CREATED);
     assert_int_equal(atomic_load(&trial_scans), scans + 1);
     assert_int_equal(r.recording.n_parts, 2);
     assert_string_equal(r.recording.parts[0].file_name, "b.trial");
     assert_string_equal(r.recording.parts[1].file_name, "a.trial");
     assert_int_equal(r.recording.size, 8 + 6);
-    assert_int_equal(r.recording.messages, 3);
+    assert_int_equal(r.recording.messages, 3 + 1);
     assert_int_equal(stored_files(), 4); /* blobs, pack, manifest */
     char id[RECORDING_ID_TEXT];
     memcpy(id, r.recording.id, sizeof id);
     ingest_result_done(&r);
 
-    ingest_files(&app, turned, 2, &q, NULL, &r, &err); /* in whatever order */
+    ingest_files(&app, turned, 2, &q, NULL, NULL, &r, &err); /* in whatever order */
     assert_int_equal(r.outcome, INGEST_EXISTS);
     assert_string_equal(r.recording.id, id);
     ingest_result_done(&r);
-    ingest_files(&app, PATHS("/c.trial"), 1, &q, NULL, &r, &err);
+    ingest_files(&app, PATHS("/c.trial"), 1, &q, NULL, NULL, &r, &err);
     assert_int_equal(r.outcome, INGEST_REFUSED);
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_int_equal(stored_files(), 4);
@@ -464,6 +465,128 @@ static void purge_leaves_what_others_need(void **state) {
     ingest_result_done(&b);
 }
 
+/* ---- further files */
+
+static enum ingest_outcome send_part(const char *name, const char *text, int64_t wait_ns, struct ingest_result *out) {
+    return send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, wait_ns, out, &err);
+}
+static void assert_recording(enum recording_state state, uint32_t parts, uint64_t messages) {
+    struct catalog_recording r;
+    assert_true(catalog_get_named(app.catalog, "lab", "a0", &r, &err));
+    assert_int_equal(r.state, state);
+    assert_int_equal(r.n_parts, parts);
+    assert_int_equal(r.messages, messages);
+    catalog_recording_done(&r);
+}
+
+/* A part whose scan outlasts the request is answered like a first file: the job goes on, and further parts may come before it ends. */
+static void a_part_may_take_long(void **state) {
+    (void)state;
+    struct ingest_result r = {0};
+    assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_CREATED);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a1", "TRIALsx", 20 * MS, &r), INGEST_SCANNING);
+    assert_int_equal(strlen(r.job), 32);
+    assert_int_equal(r.recording.state, STATE_SCANNING);
+    assert_int_equal(r.recording.n_parts, 2);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a1", "TRIALsx", 20 * MS, &r), INGEST_EXISTS);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a2", "TRIALsyz", 20 * MS, &r), INGEST_SCANNING); /* instead of that scan */
+    ingest_result_done(&r);
+    assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_EXISTS); /* and the first of them again */
+    ingest_result_done(&r);
+    atomic_store(&trial_gate, true);
+    wait_until_idle();
+    assert_recording(STATE_READY, 3, 2 + 2 + 3);
+    assert_int_equal(stored_files(), 3 + 2);
+}
+
+/* While the first file itself is still being scanned. */
+static void a_part_of_what_is_being_scanned(void **state) {
+    (void)state;
+    struct ingest_result r = {0};
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a0"}, "TRIALsb", 0, &r, &err), INGEST_SCANNING);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a1", "TRIALx", 20 * MS, &r), INGEST_SCANNING);
+    ingest_result_done(&r);
+    atomic_store(&trial_gate, true);
+    wait_until_idle();
+    assert_recording(STATE_READY, 2, 3);
+    assert_int_equal(stored_files(), 2 + 2);
+}
+
+static void a_part_that_fails_leaves_what_was(void **state) {
+    (void)state;
+    struct ingest_result r = {0};
+    assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_CREATED);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a1", "TRIALd", INT64_MAX, &r), INGEST_REFUSED); /* while the request waits */
+    assert_int_equal(err.code, REEL_DAMAGED);
+    assert_int_equal(send_part("a1", "TRIALsd", 20 * MS, &r), INGEST_SCANNING); /* and behind its back */
+    ingest_result_done(&r);
+    assert_recording(STATE_SCANNING, 2, 2); /* as the outline says */
+    atomic_store(&trial_gate, true);
+    wait_until_idle();
+    assert_recording(STATE_READY, 1, 2);
+    assert_int_equal(stored_files(), 3);
+    assert_int_equal(send_part("a1", "TRIALxyz", INT64_MAX, &r), INGEST_JOINED);
+    ingest_result_done(&r);
+    assert_recording(STATE_READY, 2, 2 + 3);
+}
+
+static void *send_nth(void *argument) {
+    struct ingest_result r = {0};
+    struct reel_error why = {0};
+    char name[] = "a?", text[] = "TRIAL?";
+    name[1] = text[5] = (char)(uintptr_t)argument;
+    enum ingest_outcome outcome = send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, INT64_MAX, &r, &why);
+    if (outcome != INGEST_JOINED) {
+        fprintf(stderr, "%s: %s\n", name, why.text);
+    }
+    ingest_result_done(&r);
+    return (void *)(uintptr_t)outcome;
+}
+
+/* Several clients at once: none of their files is sent for nothing. */
+static void parts_at_once_all_come_in(void **state) {
+    (void)state;
+    enum { CLIENTS = 8 };
+    pthread_t threads[CLIENTS];
+    struct ingest_result r = {0};
+    assert_int_equal(send_text("a0", "TRIALa", &r), INGEST_CREATED);
+    ingest_result_done(&r);
+    for (uintptr_t i = 0; i < CLIENTS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, send_nth, (void *)('1' + i)), 0);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        void *outcome;
+        pthread_join(threads[i], &outcome);
+        assert_int_equal((uintptr_t)outcome, INGEST_JOINED);
+    }
+    assert_recording(STATE_READY, 1 + CLIENTS, 1 + CLIENTS);
+    assert_int_equal(stored_files(), 1 + CLIENTS + 2);
+}
+
+/* The stored file of a part has gone: sent again, as a part or under the recording's name, it mends the recording. */
+static void a_lost_part_is_mended(void **state) {
+    (void)state;
+    struct ingest_result r = {0};
+    assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_CREATED);
+    ingest_result_done(&r);
+    assert_int_equal(send_part("a1", "TRIALxyz", INT64_MAX, &r), INGEST_JOINED);
+    for (int part = 0; part < 2; part++) {
+        assert_true(store_remove_blob(app.store, r.recording.parts[part].sha256, &err));
+        assert_true(catalog_set_state(app.catalog, r.recording.id, STATE_MISSING, "gone", &err));
+        struct ingest_result again = {0};
+        assert_int_equal(part ? send_part("a1", "TRIALxyz", INT64_MAX, &again) : send_text("a0", "TRIALab", &again), INGEST_SCANNING);
+        ingest_result_done(&again);
+        wait_until_idle();
+        assert_recording(STATE_READY, 2, 2 + 3);
+    }
+    ingest_result_done(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_upload_is_a_recording, set_up, tear_down),
@@ -481,6 +604,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_comes_in_by_the_same_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_come_in_as_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(purge_leaves_what_others_need, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_may_take_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_of_what_is_being_scanned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_that_fails_leaves_what_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_at_once_all_come_in, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_part_is_mended, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 #include "app.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
+#include "store/reference.h"
+#include "store/roots.h"
 #include "reel/scan.h"
 
 #define DATA REEL_SCRATCH "/data"
@@ -29,28 +31,38 @@ static bool trial_wait(struct reel_scan *scan, struct reel_error *err) {
     return ok;
 }
 
-static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
+static bool trial_part(struct reel_scan *scan, uint32_t part, uint32_t channel, struct reel_error *err) {
     char text[256] = {0};
-    struct reel_source *s = scan->parts[0];
+    struct reel_source *s = scan->parts[part];
     size_t size = s->size < sizeof text - 1 ? (size_t)s->size : sizeof text - 1;
-    uint32_t id;
-    atomic_fetch_add(&trial_scans, 1);
-    if (!reel_source_read(s, 0, text, size, err) ||
-        !reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err)) {
+    if (!reel_source_read(s, 0, text, size, err)) {
         return false;
     }
     for (size_t i = 5; i < size; i++) {
-        struct reel_entry e = {.time_ns = (int64_t)i, .channel = id, .offset = i, .size = 1};
+        struct reel_entry e = {.time_ns = (int64_t)i, .channel = channel, .chunk = part, .offset = i, .size = 1};
         if (text[i] == 'd') {
             return reel_fail(err, REEL_DAMAGED, "letter at %zu: damaged", i);
         }
         if (text[i] == 'l') {
-            reel_scan_finding(scan, REEL_LOSS, 0, i, 1, "a letter is lost");
+            reel_scan_finding(scan, REEL_LOSS, part, i, 1, "a letter is lost");
         } else if ((text[i] == 's' && !trial_wait(scan, err)) || !reel_scan_entry(scan, &e, err)) {
             return false;
         }
     }
     return true;
+}
+static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
+    uint32_t id;
+    atomic_fetch_add(&trial_scans, 1);
+    bool ok = reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err);
+    for (uint32_t i = 0; ok && i < scan->n_parts; i++) {
+        ok = trial_part(scan, i, id, err);
+    }
+    return ok;
+}
+/* Files that begin with the same letter are one recording. */
+static bool trial_joins(struct reel_source *a, struct reel_source *b) {
+    return a->name[0] == b->name[0];
 }
 /* Says one message for each letter without looking at them; a file that ends in 'n' has no index. */
 static bool trial_outline(struct reel_scan *scan, struct reel_error *err) {
@@ -78,6 +90,7 @@ static const struct reel_format trial_format = {.name = "trial",
                                                 .probe = trial_probe,
                                                 .scan = trial_scan,
                                                 .outline = trial_outline,
+                                                .joins = trial_joins,
                                                 .version = 1};
 const struct reel_format *const reel_formats[] = {&trial_format, NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
@@ -90,6 +103,8 @@ static struct reel_error err;
 static void app_up(void) {
     app = (struct app){.started_ns = reel_now_ns()};
     app.store = store_open(DATA, &err);
+    app.roots = roots_open((const char *const[]){"/", NULL}, &err);
+    store_set_roots(app.store, app.roots);
     app.catalog = app.store ? catalog_open(DATA "/catalog.db", &err) : NULL;
     app.cache = reel_cache_new(1 << 20, &err);
     app.jobs = jobs_open(2, &err);
@@ -105,6 +120,7 @@ static void app_down(void) {
     reel_cache_free(app.cache);
     catalog_close(app.catalog);
     store_close(app.store);
+    roots_close(app.roots);
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *where) {

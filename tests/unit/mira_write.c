@@ -205,13 +205,14 @@ static void ros_messages_come_back_equal(void **state) {
     make_message(&m, "/map", 1500000004, 0, "");
     make_definition_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
     make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
-    make_definition(&m, "/map (2)");
-    make_message(&m, "/map (2)", 1500000006, 0, "its own");
+    make_definition(&m, "/map#2");
+    make_message(&m, "/map#2", 1500000006, 0, "its own");
     RECORDING *r = scan_bag(&m);
     MAKER out = render(r, &REEL_SELECT_ALL, &plain, 50);
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_int_equal(bag_info(again)->n_channels, 4);
+    assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3", 10)); /* the second /map: /map#2 is another's own, here and in TIDE */
     assert_same_recording(r, again);
     MAKER third = render(again, &REEL_SELECT_ALL, &plain, 0); /* and from tape to tape */
     assert_int_equal(third.size, out.size);

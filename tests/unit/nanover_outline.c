@@ -1,14 +1,15 @@
 /* Outlines of NanoVer recordings: what directory and index say is what a scan finds, or is refused; and little is read of large ones. */
 #include "nanover_maker.h"
-#include "outline_same.h"
+#include "outline_check.h"
 
 static void assert_same(struct bytes file) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(file.data, file.size);
-    outline_assert_same(source, &reel_format_nanover);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
+    INDEX *outline = outline_like_scan(&source, 1, &reel_format_nanover);
+    assert_non_null(outline);
 }
 static void assert_refused(struct bytes file, const char *text) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(file.data, file.size);
-    outline_assert_refused(source, &reel_format_nanover, text);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
+    outline_source_refused(source, &reel_format_nanover, text);
 }
 
 static void made_recordings_are_outlined_as_scanned(void **state) {
@@ -40,13 +41,16 @@ static void what_an_outline_says(void **state) {
                                 {"a/meta.json", bytes_text("{}"), false}},
               4);
     struct bytes file = maker_file(&m);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(file.data, file.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
     struct reel_error err;
-    INDEX *outline = outline_of(source, &reel_format_nanover, &err), *deep = deep_of(source, &reel_format_nanover, &err);
+    INDEX *outline = outline_try(&source, 1, &reel_format_nanover, &err), *deep = scan_of(&source, 1, &reel_format_nanover);
     assert_non_null(outline);
     const struct reel_index_info *info = reel_index_info(outline);
     assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
     assert_string_equal(info->container, "ZIP, stored");
+    const struct reel_pairs *said = reel_index_metadata(outline);
+    assert_true(said->count > 0 && same_pairs(said, reel_index_metadata(deep)));
+    assert_string_equal(said->items[0].key, "system.simulation.name");
     assert_int_equal(info->messages, 6);
     assert_int_equal(info->payload_bytes, m.messages.size);
     assert_int_equal(info->start_ns, 5000);
@@ -124,7 +128,7 @@ static void damaged_recordings(void **state) {
         MAKER m = {.count = 0};
         maker_usual(&m);
         maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", maker_index(&m), deflated}}, 2);
-        outline_of_damaged((uint8_t *)m.file.data, m.file.size, 0, &reel_format_nanover);
+        outline_of_damaged(maker_file(&m), 0, &reel_format_nanover);
     }
 }
 
@@ -226,8 +230,8 @@ static void a_recording_of_20_gib(void **state) {
     }
     struct bytes index = maker_index(&m);
     put_archive(path, size, index, index.size);
-    /* the end of the archive is read more than once for its directory */
-    INDEX *outline = large_outline(path, &reel_format_nanover, index.size + (256 << 10));
+    /* the end of the archive is read more than once for its directory; the first messages, 4 MiB of them, for the simulation's name */
+    INDEX *outline = large_outline(path, &reel_format_nanover, index.size + (256 << 10) + (4 << 20));
     assert_int_equal(reel_index_info(outline)->messages, MESSAGES);
     assert_int_equal(reel_index_info(outline)->payload_bytes, size);
     assert_int_equal(reel_index_info(outline)->n_channels, 2);
@@ -247,7 +251,7 @@ static void an_index_that_is_too_large_is_refused(void **state) {
     put_archive(path, 1, bytes_text("\x90"), size);
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
-    outline_assert_refused(file, &reel_format_nanover, "over 256 MiB only a scan reads it");
+    outline_source_refused(file, &reel_format_nanover, "over 256 MiB only a scan reads it");
     remove(path);
 }
 
@@ -255,14 +259,14 @@ static const char *const NONE[] = {NULL};
 
 static void golden_recordings(void **state) {
     (void)state;
-    struct outlined sum;
+    struct outlined sum = {0};
     assert_true(outline_folder(REEL_TESTS "/golden/nanover", "/input.nanover.zip", &reel_format_nanover, NONE, &sum));
     assert_true(sum.same >= 35 && sum.refused >= 15);
 }
 
 static void real_recordings(void **state) {
     (void)state;
-    struct outlined sum;
+    struct outlined sum = {0};
     if (!outline_folder(REEL_TESTS "/../../shared/samples/nanover", ".nanover.zip", &reel_format_nanover, NONE, &sum)) {
         skip();
     }

@@ -1,7 +1,7 @@
-/* The questions of NanoVer's own tools: moments, resets, changes, energies and single runs. */
+/* The questions of NanoVer's own tools: moments, resets, changes, energies, frames and single runs. */
 #include "nanover_maker.h"
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/nanover.h"
 
 /* --- asking --- */
@@ -238,6 +238,32 @@ static void energies_frame_by_frame(void **state) {
     assert_non_null(strstr(ask(&a, r, &q, REEL_TABLE_CSV), "_k\r\n0.5,1.5,1,2.5,3.5,100,,\r\n1.5,"));
 }
 
+static void frames_say_what_they_have(void **state) {
+    (void)state;
+    MAKER m = {.count = 0};
+    maker_add(&m, "{'frame' {'frame.index' 0 'particle.count' 2 'say \"it\"' 1}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 0}");
+    maker_add(&m, "{'frame' {'frame.index' 1 'energy.kinetic' 1 'energy.potential' 2.5 'system.simulation.time' 1.5 7 8}}",
+              "{'types' ['frame'] 'frame.index' 1 'timestamp' 500000}");
+    maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 600000}");
+    maker_add(&m, "{'frame' {}}", "{'types' ['frame'] 'timestamp' 700000}");
+    RECORDING *r = nanover_read(maker_finish(&m));
+    assert_answer(r, REEL_NANOVER_FRAMES, REEL_TABLE_CSV,
+                  "time,frame_index,reset,particles,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,"
+                  "temperature_k,keys\r\n"
+                  "0.000000000,0,true,2,,,,,,,,\"[\"\"frame.index\"\",\"\"particle.count\"\",\"\"say \\\"\"it\\\"\"\"\"]\"\r\n"
+                  "0.500000000,1,false,,1.5,1,2.5,3.5,,,,"
+                  "\"[\"\"frame.index\"\",\"\"energy.kinetic\"\",\"\"energy.potential\"\",\"\"system.simulation.time\"\"]\"\r\n"
+                  "0.700000000,,false,,,,,,,,,[]\r\n");
+    ANSWER a = {.steps = 0};
+    struct reel_selection late = REEL_SELECT_ALL;
+    late.start_ns = 600000000;
+    const struct reel_nanover_question q = {.topic = REEL_NANOVER_FRAMES, .selection = &late};
+    assert_string_equal(ask(&a, r, &q, REEL_TABLE_NDJSON),
+                        "{\"time\":\"0.700000000\",\"frame_index\":null,\"reset\":false,\"particles\":null,\"simulation_time_ps\":null,"
+                        "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_mol\":null,"
+                        "\"temperature_k\":null,\"keys\":[]}\n");
+}
+
 static bool refuse_row(void *context, const struct reel_cell *cells, unsigned n) {
     (void)cells;
     (void)n;
@@ -345,6 +371,7 @@ int main(void) {
         cmocka_unit_test(changes_are_told_key_by_key),
         cmocka_unit_test(a_long_message_is_told_in_pieces),
         cmocka_unit_test(energies_frame_by_frame),
+        cmocka_unit_test(frames_say_what_they_have),
         cmocka_unit_test(who_wants_no_more_ends_it),
         cmocka_unit_test(a_run_begins_with_all_there_is),
         cmocka_unit_test(runs_that_are_none),

@@ -6,13 +6,17 @@
 
 #include <cmocka.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "pb_maker.h"
 #include "tools/picture.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <turbojpeg.h>
 
+static inline void reel_auto_tj_done(tjhandle *handle) {
+    tjDestroy(*handle);
+}
 #define PIXELS AUTO(pixels_done) struct pixels
 static inline void reel_auto_reel_image_done(struct reel_image *i) {
     reel_image_done(i);
@@ -221,6 +225,37 @@ static void hostile_files(void **state) {
     }
 }
 
+/* A progressive JPEG of 4096 x 4096 whose one scan stands there a hundred times over. */
+static void many_scans(void **state) {
+    (void)state;
+    AUTO(tj_done) tjhandle jpeg = tjInitCompress();
+    AUTO_MEM uint8_t *pixels = calloc(4096, 4096);
+    unsigned long size = 0;
+    unsigned char *file = NULL;
+    assert_int_equal(tjCompress2(jpeg, pixels, 4096, 0, 4096, TJPF_GRAY, &file, &size, TJSAMP_GRAY, 50, TJFLAG_PROGRESSIVE), 0);
+    size_t scan = size - 2;
+    while (file[scan] != 0xff || file[scan + 1] != 0xda) {
+        scan--;
+    }
+    struct grow bomb = {0};
+    grow_put(&bomb, file, scan);
+    for (int i = 0; i < 100; i++) {
+        grow_put(&bomb, file + scan, size - 2 - scan);
+    }
+    grow_put(&bomb, "\xff\xd9", 2);
+    struct reel_image image = {.compressed = true, .form = REEL_PICTURE_JPEG, .data = bytes_of(bomb.data, bomb.size)}, plain = image;
+    PICTURE out = {0}, small = {0};
+    struct reel_error err = {0};
+    assert_false(reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    assert_non_null(strstr(err.text, "4096 x 4096 pixels in 1"));
+    plain.data = bytes_of(file, size);
+    make(plain, REEL_PICTURE_JPEG, 16, &small);
+    assert_int_equal(small.width, 16);
+    free(bomb.data);
+    tjFree(file);
+}
+
 /* --- messages --- */
 
 static const char ros_image[] =
@@ -367,6 +402,7 @@ int main(void) {
         cmocka_unit_test(files_there_and_back),
         cmocka_unit_test(grey_stays_grey),
         cmocka_unit_test(hostile_files),
+        cmocka_unit_test(many_scans),
         cmocka_unit_test(of_ros),
         cmocka_unit_test(depths_of_ros),
         cmocka_unit_test(of_json),

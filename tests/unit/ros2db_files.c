@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "archive_maker.h"
+#include "core/codec.h"
 #include "db3_scan.h"
 #include "reel/write.h"
 
@@ -67,6 +68,13 @@ static void metadata_that_disagrees(void **state) {
     assert_int_equal(db3_read_all(r, id_of), 20);
     reel_recording_free(TAKE(r));
     db3_free(&m);
+}
+
+/* Packs of bags that are stored as MCAP are made again when the MCAP scan changes. */
+static void version_rises_with_that_of_mcap(void **state) {
+    (void)state;
+    assert_int_equal(reel_format_mcap.version, MCAP_SCAN_VERSION);
+    assert_int_equal(reel_format_rosbag2.version - reel_format_mcap.version, 3);
 }
 
 static void metadata_alone(void **state) {
@@ -257,7 +265,10 @@ static void in_archives(void **state) {
     struct bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, true, -1);
     static const char yaml[] = YAML("5", "    - bag_0.db3\n    - bag_1.db3\n", "61", "");
     uint8_t *out;
-    for (int kind = 0; kind < 4; kind++) { /* stored, deflated, with a file packed whole, tar */
+    static const struct {
+        const char *name, *container;
+    } wanted[] = {{"bag.zip", "ZIP"}, {"bag.zip", "ZIP"}, {"bag.zip", "ZIP"}, {"bag.tar", "tar"}, {"bag.tar.gz", "tar.gz"}, {"bag.tgz", "tar.gz"}, {"bag.tar.zst", "tar.zst"}};
+    for (int kind = 0; kind < 7; kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a packed file, by zstd */
         struct zip_maker z = {0};
         struct grow g = {0};
         struct bytes packed = pack(second, &out), archive;
@@ -273,24 +284,59 @@ static void in_archives(void **state) {
             tar_add(&g, "x", 'x', bytes_text("22 path=bag/bag_0.db3\n"));
             tar_add(&g, "short", '0', first);
             tar_add(&g, "bag/notes.txt", '0', bytes_text("none"));
-            tar_add(&g, "x", 'L', bytes_of("a/very/long/folder/bag_1.db3", 29));
-            tar_add(&g, "short", '0', second);
+            const char *long_name = kind == 5 ? "a/very/long/folder/bag_1.db3.zstd" : "a/very/long/folder/bag_1.db3";
+            tar_add(&g, "x", 'L', bytes_of(long_name, strlen(long_name) + 1));
+            tar_add(&g, "short", '0', kind == 5 ? packed : second);
             archive = tar_end(&g);
         }
-        const struct db3_part part = {kind < 3 ? "bag.zip" : "bag.tar", archive};
+        struct grow outer = {0};
+        if (kind > 3) {
+            struct reel_error err;
+            assert_true(codec_encode(kind == 6 ? REEL_CODEC_ZSTD : REEL_CODEC_GZIP, archive.data, archive.size, &outer, &err));
+            archive = bytes_of(outer.data, outer.size);
+        }
+        const struct db3_part part = {wanted[kind].name, archive};
         assert_ptr_equal(probed(archive, part.name), &reel_format_rosbag2);
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(&part, 1);
         db3_assert_finding(r, 1, REEL_NOTE, "1 further members of the archive");
-        assert_string_equal(db3_info(r)->container, kind < 3 ? "SQLite, schema version 4, in ZIP" : "SQLite, schema version 4, in tar");
+        char container[64];
+        snprintf(container, sizeof container, "SQLite, schema version 4, in %s", wanted[kind].container);
+        assert_string_equal(db3_info(r)->container, container);
         assert_int_equal(db3_info(r)->n_channels, 2);
         assert_int_equal(db3_read_all(r, id_of), 61);
         reel_recording_free(TAKE(r));
         free(out);
         free(z.file.data);
         free(g.data);
+        free(outer.data);
     }
     db3_free(&a);
     db3_free(&b);
+}
+
+/* A gzip that holds no bag is not ours; one that is cut, or unpacks to far more than it may, is refused and leaves nothing. */
+static void gzip_that_is_no_bag(void **state) {
+    (void)state;
+    struct db3 a;
+    struct grow g = {0}, packed = {0}, other = {0};
+    struct reel_error err = {0};
+    tar_add(&g, "bag/readme.txt", '0', bytes_text("rosbag"));
+    struct bytes tar = tar_end(&g);
+    assert_true(codec_encode(REEL_CODEC_GZIP, tar.data, tar.size, &packed, &err));
+    assert_ptr_not_equal(probed(bytes_of(packed.data, packed.size), "x.tar.gz"), &reel_format_rosbag2);
+    struct grow bag = {0};
+    tar_add(&bag, "bag/bag_0.db3", '0', make(&a, 4, 1, 30, false, 0));
+    tar = tar_end(&bag);
+    assert_true(codec_encode(REEL_CODEC_GZIP, tar.data, tar.size, &other, &err));
+    const struct db3_part cut = {"bag.tar.gz", bytes_of(other.data, other.size / 2)};
+    assert_ptr_equal(probed(cut.data, cut.name), &reel_format_rosbag2);
+    assert_null(db3_try(&cut, 1, &err));
+    assert_int_equal(err.code, REEL_NOT_MINE);
+    free(g.data);
+    free(bag.data);
+    free(packed.data);
+    free(other.data);
+    db3_free(&a);
 }
 
 static void damaged_archives(void **state) {
@@ -424,6 +470,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(database_and_metadata),
         cmocka_unit_test(metadata_that_disagrees),
+        cmocka_unit_test(version_rises_with_that_of_mcap),
         cmocka_unit_test(metadata_alone),
         cmocka_unit_test(what_files_are_one_bag),
         cmocka_unit_test(order_of_files),
@@ -433,6 +480,7 @@ int main(void) {
         cmocka_unit_test(packed_messages_that_do_not_unpack),
         cmocka_unit_test(packed_whole),
         cmocka_unit_test(in_archives),
+        cmocka_unit_test(gzip_that_is_no_bag),
         cmocka_unit_test(damaged_archives),
         cmocka_unit_test(of_mcap_files),
         cmocka_unit_test(findings_inside_of_members),

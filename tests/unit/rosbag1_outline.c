@@ -1,6 +1,6 @@
 /* Outlines of ROS bags 1.2: what the in-file index tells is what a scan finds, or is refused; and little is read of large bags. */
 #include "mira_render.h"
-#include "outline_same.h"
+#include "outline_check.h"
 
 #include "formats/sample.h"
 
@@ -46,21 +46,22 @@ static void finish(struct bag *b) {
 }
 
 static void assert_same(const struct maker *m) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(m->data, m->size);
-    outline_assert_same(source, &reel_format_rosbag1);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
+    INDEX *outline = outline_like_scan(&source, 1, &reel_format_rosbag1);
+    assert_non_null(outline);
 }
 static void assert_refused(const struct maker *m, const char *text) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(m->data, m->size);
-    outline_assert_refused(source, &reel_format_rosbag1, text);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
+    outline_source_refused(source, &reel_format_rosbag1, text);
 }
 
 static void what_an_outline_says(void **state) {
     (void)state;
     size_t records[10];
     MAKER m = make_ten(records);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(m.data, m.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m.data, m.size));
     struct reel_error err;
-    INDEX *outline = outline_of(source, &reel_format_rosbag1, &err);
+    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
     assert_non_null(outline);
     const struct reel_index_info *info = reel_index_info(outline);
     assert_string_equal(info->container, "#ROSRECORD V1.2");
@@ -94,9 +95,9 @@ static void a_channel_is_also_a_node(void **state) {
         }
         finish(&b);
         assert_same(&b.m);
-        AUTO(reel_source_free) struct reel_source *source = in_memory(b.m.data, b.m.size);
+        AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
         struct reel_error err;
-        INDEX *outline = outline_of(source, &reel_format_rosbag1, &err);
+        INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
         assert_int_equal(reel_index_info(outline)->n_channels, n == 4 ? 4 : 5);
     }
 }
@@ -118,9 +119,9 @@ static void disorder_simulated_time_and_header_fields(void **state) {
     }
     finish(&b);
     assert_same(&b.m);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(b.m.data, b.m.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *outline = outline_of(source, &reel_format_rosbag1, &err);
+    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
     assert_int_equal(reel_index_info(outline)->clock, REEL_CLOCK_RELATIVE);
     assert_int_equal(reel_index_info(outline)->start_ns, INT64_C(9000000000));
     assert_int_equal(reel_index_info(outline)->end_ns, INT64_C(30000000000));
@@ -150,9 +151,9 @@ static void definitions_are_found(void **state) {
     make_definition(&b.m, "/unused");
     finish(&b);
     assert_same(&b.m);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(b.m.data, b.m.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *outline = outline_of(source, &reel_format_rosbag1, &err);
+    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
     assert_int_equal(reel_index_info(outline)->n_channels, 4);
     assert_true(bytes_is(reel_index_channel(outline, 0)->schemas[0].data, "string data # shared\n"));
     assert_true(bytes_is(reel_index_channel(outline, 2)->schemas[0].data, "float64 data\n"));
@@ -273,15 +274,16 @@ static void damaged_bags(void **state) {
     uint64_t from = b.m.size;
     finish(&b);
     assert_same(&b.m);
-    outline_of_damaged(b.m.data, b.m.size, from, &reel_format_rosbag1);
+    outline_of_damaged(bytes_of(b.m.data, b.m.size), from, &reel_format_rosbag1);
 }
 
 static void files_that_are_there(void **state) {
     (void)state;
     const char *const lying[] = {NULL}; /* their index says something else than their messages */
-    struct outlined sum;
+    struct outlined sum = {0};
     assert_true(outline_folder(REEL_TESTS "/golden/rosbag1", "/input.bag", &reel_format_rosbag1, lying, &sum));
     assert_int_equal(sum.damaged, 0);
+    sum = (struct outlined){0};
     if (outline_folder(REEL_TESTS "/../../shared/samples/rosbag1", ".bag", &reel_format_rosbag1, lying, &sum)) {
         assert_int_equal(sum.same, 6); /* three of ccny, indexed, first_pos_is_message, latched */
         assert_int_equal(sum.refused, 4);

@@ -189,6 +189,55 @@ static void very_many_values_are_kept_in_runs(void **state) {
     toy_free(&toy);
 }
 
+/* From the first instant there is to the last one: 2^64 ns. */
+static void times_as_far_apart_as_can_be(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_schema schema = {.name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 v\n")};
+    enum { N = REEL_COLUMN_EXACT + 2 };
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){.name = "/v", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    for (int i = 0; i < N; i++) {
+        uint8_t payload[4];
+        store_u32le(payload, (uint32_t)i);
+        toy_message(&toy, 0, i == 0 ? INT64_MIN : i == N - 1 ? INT64_MAX : i, (uint32_t)i, payload, sizeof payload);
+    }
+    recording = toy_open(&toy);
+    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    assert_non_null(c);
+    for (int how = REEL_MINMAX; how <= REEL_LAST; how++) {
+        struct reel_point points[10];
+        size_t n = reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 10, (enum reel_aggregate)how, points);
+        assert_in_range(n, 2, 10);
+        for (size_t i = 1; i < n; i++) {
+            assert_true(points[i].time_ns > points[i - 1].time_ns);
+        }
+    }
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+static double no_number(size_t i) {
+    (void)i;
+    return NAN;
+}
+/* A field that is there is no mistake, even if it says nothing. */
+static void only_what_is_not_there_is_not_found(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_point points[10];
+    recording = make(&toy, 30, no_number);
+    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    assert_non_null(c);
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 10, REEL_MINMAX, points), 0);
+    assert_null(reel_column_new(recording, "/v", "w", 2000, 3000, NULL, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 static bool count_field(void *context, const struct reel_field *field) {
     assert_true(strcmp(field->path, *(int *)context == 0 ? "n" : "v") == 0 && field->numeric);
     ++*(int *)context;
@@ -222,6 +271,8 @@ int main(void) {
         cmocka_unit_test(all_values_when_they_are_few),
         cmocka_unit_test(many_values_are_drawn_by_few_points),
         cmocka_unit_test(very_many_values_are_kept_in_runs),
+        cmocka_unit_test(times_as_far_apart_as_can_be),
+        cmocka_unit_test(only_what_is_not_there_is_not_found),
         cmocka_unit_test(a_field_is_a_topic_and_a_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "decode/shortest.h"
 #include "reel/table.h"
 

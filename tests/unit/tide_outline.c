@@ -1,14 +1,15 @@
 /* Outlines of TIDE logs: what heads and index say is what a scan finds, or is refused; and little is read of large logs. */
-#include "outline_same.h"
+#include "outline_check.h"
 #include "tide_scan.h"
 
 static void assert_same(const struct log *l) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(l->data, l->size);
-    outline_assert_same(source, &reel_format_tide);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l->data, l->size));
+    INDEX *outline = outline_like_scan(&source, 1, &reel_format_tide);
+    assert_non_null(outline);
 }
 static void assert_refused(const struct log *l, const char *text) {
-    AUTO(reel_source_free) struct reel_source *source = in_memory(l->data, l->size);
-    outline_assert_refused(source, &reel_format_tide, text);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l->data, l->size));
+    outline_source_refused(source, &reel_format_tide, text);
 }
 
 static void put_at(struct large *large, uint64_t at, const void *data, size_t size) {
@@ -53,9 +54,9 @@ static void what_an_outline_says(void **state) {
     (void)state;
     LOG l = {0};
     made(&l, 2, LOG_PLAIN);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(l.data, l.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l.data, l.size));
     struct reel_error err;
-    INDEX *outline = outline_of(source, &reel_format_tide, &err);
+    INDEX *outline = outline_try(&source, 1, &reel_format_tide, &err);
     assert_non_null(outline);
     const struct reel_index_info *info = reel_index_info(outline);
     assert_string_equal(info->container, "TIDE 2.0");
@@ -163,7 +164,7 @@ static void damaged_logs(void **state) {
     for (unsigned major = 0; major < 3; major += 2) {
         LOG l = {0};
         made(&l, major, LOG_PLAIN);
-        outline_of_damaged(l.data, l.size, 0, &reel_format_tide);
+        outline_of_damaged(bytes_of(l.data, l.size), 0, &reel_format_tide);
     }
 }
 
@@ -207,8 +208,8 @@ static void damage_costs_nothing(void **state) {
         assert_int_equal(truncate(path, (off_t)20 << 30), 0);
         struct reel_error err;
         AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
-        struct counted counted = counted_source(file);
-        outline_assert_refused(&counted.source, &reel_format_tide, wrong[i].text);
+        struct counted counted = counted_of(file);
+        outline_source_refused(&counted.base, &reel_format_tide, wrong[i].text);
         assert_true(counted.bytes < 4096);
         remove(path);
     }
@@ -328,7 +329,7 @@ static void an_outline_can_be_cancelled(void **state) {
     (void)state;
     LOG l = {0};
     log_usual(&l);
-    AUTO(reel_source_free) struct reel_source *source = in_memory(l.data, l.size);
+    AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l.data, l.size));
     unsigned asked = 0;
     struct reel_progress progress = {.report = cancel, .context = &asked};
     struct reel_error err = {0};
@@ -341,14 +342,14 @@ static const char *const NONE[] = {NULL};
 
 static void golden_logs(void **state) {
     (void)state;
-    struct outlined sum;
+    struct outlined sum = {0};
     assert_true(outline_folder(REEL_TESTS "/golden/tide", "/input.tide", &reel_format_tide, NONE, &sum));
     assert_true(sum.same >= 15 && sum.refused >= 19);
 }
 
 static void real_logs(void **state) {
     (void)state;
-    struct outlined sum;
+    struct outlined sum = {0};
     if (!outline_folder(REEL_TESTS "/../../shared/samples/tide", ".tide", &reel_format_tide, NONE, &sum)) {
         skip();
     }

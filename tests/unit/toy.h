@@ -22,7 +22,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "core/grow.h"
+#include "reel/grow.h"
 #include "reel/scan.h"
 #include "reel/write.h"
 

@@ -1,0 +1,70 @@
+/* Growing memory: a byte buffer with sticky failure, and arrays that double. */
+#ifndef REEL_GROW_H
+#define REEL_GROW_H
+
+#include <stdlib.h>
+
+#include "reel/bytes.h"
+
+struct grow {
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+};
+
+/* Room for `size` more bytes, not yet counted: who writes there adds to g->size. NULL when there is no memory. */
+static inline uint8_t *grow_room(struct grow *g, size_t size) {
+    if (g->capacity - g->size < size && !g->failed) {
+        size_t want = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
+        uint8_t *data = realloc(g->data, want);
+        g->failed = data == NULL;
+        if (data) {
+            g->data = data;
+            g->capacity = want;
+        }
+    }
+    return g->failed ? NULL : g->data + g->size;
+}
+/* The same, counted as used. */
+static inline uint8_t *grow_take(struct grow *g, size_t size) {
+    uint8_t *room = grow_room(g, size);
+    g->size += room ? size : 0;
+    return room;
+}
+static inline void grow_u8(struct grow *g, uint8_t v) {
+    uint8_t *p = grow_take(g, 1);
+    if (p) {
+        *p = v;
+    }
+}
+static inline void grow_put(struct grow *g, const void *data, size_t size) {
+    uint8_t *p = grow_take(g, size);
+    if (p && size > 0) {
+        memcpy(p, data, size);
+    }
+}
+static inline void grow_u32(struct grow *g, uint32_t v) {
+    uint8_t b[4];
+    store_u32le(b, v);
+    grow_put(g, b, sizeof b);
+}
+static inline void grow_u64(struct grow *g, uint64_t v) {
+    uint8_t b[8];
+    store_u64le(b, v);
+    grow_put(g, b, sizeof b);
+}
+
+/* Makes room for one more item in `array` (capacity a variable beside it); false when there is no memory. */
+#define GROW_ARRAY(array, count, capacity)                                                                                                 \
+    ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
+static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
+    size_t want = *capacity ? *capacity * 2 : 16;
+    void *p = want > SIZE_MAX / item ? NULL : realloc(*array, want * item);
+    if (p) {
+        *array = p;
+        *capacity = want;
+    }
+    return p != NULL;
+}
+
+#endif

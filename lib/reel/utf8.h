@@ -1,0 +1,34 @@
+/* Which bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#ifndef REEL_UTF8_H
+#define REEL_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the character that begins at p (1 … 4), or 0 when the `left` bytes there do not begin with one. */
+static inline size_t utf8_length(const uint8_t *p, size_t left) {
+    if (left == 0) {
+        return 0;
+    }
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    size_t size = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || size > left) {
+        return 0;
+    }
+    /* Only the second byte has a narrower range, after four of the first bytes. */
+    uint8_t low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    if (p[1] < low || p[1] > high) {
+        return 0;
+    }
+    for (size_t i = 2; i < size; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+#endif

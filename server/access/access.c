@@ -1,0 +1,313 @@
+/* See access.h. Its one rule: whoever is not known is told nothing but that; a known one is told what is missing. */
+#include "access/access.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/audit.h"
+#include "access/credentials.h"
+#include "access/limiter.h"
+#include "access/links.h"
+#include "app.h"
+#include "reel/time.h"
+
+enum {
+    FAILURES_AT_ONCE = 10, /* log-ins that fail, of one address, */
+    FAILURES_EVERY_MS = 6000,
+    DENIALS_AT_ONCE = 60, /* rows of the audit that one address can make by being denied: nobody can wash older ones away */
+    DENIALS_EVERY_MS = 1000,
+    TRUSTED_MAX = 64,
+    USER_MAX = 128,
+    PATH_MAX_KEPT = 512,
+    LINK_HOURS = 12, /* of links in answers; ends at a full hour, so that the address of a thing stays the same for a while */
+};
+static const int64_t SECOND_NS = 1000000000;
+
+struct access {
+    struct access_options options;
+    enum http_role proxy_role;
+    struct network trusted[TRUSTED_MAX];
+    size_t n_trusted;
+    struct catalog *catalog;
+    struct links *links;
+    struct audit *audit;
+    struct limiter *failures, *denials;
+    atomic_bool closed; /* there was a token once: from then on it needs one */
+};
+
+const struct http_param access_params[] = {
+    {.name = "sig", .type = HTTP_TEXT, .help = "of a signed link (POST /links)"},
+    {.name = "exp", .type = HTTP_TEXT, .help = "of a signed link: when it ends"},
+    {0},
+};
+
+/* ---- open and close */
+
+static bool read_options(struct access *a, struct reel_error *err) {
+    const struct access_options *o = &a->options;
+    for (const char *const *text = o->trusted; text && *text; text++) {
+        if (a->n_trusted == TRUSTED_MAX) {
+            return reel_fail(err, REEL_ARGUMENT, "at most %d proxies are trusted", TRUSTED_MAX);
+        }
+        if (!network_parse(*text, &a->trusted[a->n_trusted++], err)) {
+            return false;
+        }
+    }
+    if (o->user_header && a->n_trusted == 0) {
+        return reel_fail(err, REEL_ARGUMENT, "a header that says who asks needs the address of the proxy that sets it");
+    }
+    a->proxy_role = ROLE_READ;
+    return !o->role || token_role_parse(o->role, &a->proxy_role) || reel_fail(err, REEL_ARGUMENT, "a proxy's users read, upload, edit or admin");
+}
+
+struct access *access_open(const struct access_options *options, struct reel_error *err) {
+    bool closed;
+    AUTO(access_close) struct access *a = calloc(1, sizeof *a);
+    if (!a) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    a->options = *options;
+    a->catalog = options->catalog;
+    if (!read_options(a, err) || !(a->links = links_open(options->data, err)) || !(a->audit = audit_open(a->catalog, err)) ||
+        !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
+        !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) || !catalog_tokens_exist(a->catalog, &closed, err)) {
+        return NULL;
+    }
+    atomic_store(&a->closed, closed || options->user_header);
+    return TAKE(a);
+}
+
+void access_close(struct access *a) {
+    if (a) {
+        audit_close(a->audit);
+        links_close(a->links);
+        limiter_free(a->failures);
+        limiter_free(a->denials);
+        free(a);
+    }
+}
+
+bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, struct reel_error *err) {
+    struct token token;
+    bool exist;
+    *made = false;
+    if (!catalog_tokens_exist(c, &exist, err)) {
+        return false;
+    }
+    if (exist) {
+        return true;
+    }
+    *made = token_make(c, &(struct token_wish){.name = "first", .role = "admin"}, text, &token, err);
+    token_done(&token);
+    return *made;
+}
+
+bool access_is_open(struct access *a) {
+    return a->options.insecure_open || !atomic_load(&a->closed);
+}
+
+/* ---- who asks */
+
+static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {
+    out->detail = detail;
+    return verdict;
+}
+
+/* A log-in that failed. One that is right is let in whatever was before: nobody guesses 256 bits, and who has a token is not to be locked out by
+ * others of the same address. */
+static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out, const char *detail) {
+    out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
+    return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many log-ins from this address have failed.") : refuse(out, HTTP_UNKNOWN, detail);
+}
+
+static enum http_verdict by_token(const struct token *t, const char *how, struct http_grant *out) {
+    return token_caller(t, how, &out->caller, &out->memory) ? HTTP_GRANTED : refuse(out, HTTP_NOT_NOW, "There is no memory for this now.");
+}
+
+static enum http_verdict by_credentials(struct access *a, const char *header, const struct address *peer, struct http_grant *out) {
+    static const char unknown[] = "The token is not known here, has expired or is revoked.";
+    char text[TOKEN_TEXT];
+    uint8_t hash[TOKEN_HASH];
+    struct reel_error err = {0};
+    AUTO(token_done) struct token token = {0};
+    enum credentials kind = credentials_read(header, text);
+    if (kind == CREDENTIALS_WRONG) {
+        return failed(a, peer, out, "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+    }
+    token_hash(text, hash);
+    if (!catalog_token_by_hash(a->catalog, hash, &token, &err)) {
+        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown) : refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+    }
+    if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
+        return failed(a, peer, out, unknown);
+    }
+    audit_token_used(a->audit, token.row, token.used_ns);
+    return by_token(&token, kind == CREDENTIALS_BASIC ? "basic" : "bearer", out);
+}
+
+static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
+    static const char ended[] = "The link has expired, or the token that signed it has.";
+    int64_t number;
+    struct reel_error err = {0};
+    AUTO(token_done) struct token token = {0};
+    if (http_writes(r)) {
+        return refuse(out, HTTP_UNKNOWN, "A signed link is for reading.");
+    }
+    switch (links_verify(a->links, http_target(r), reel_now_ns() / SECOND_NS, &number)) {
+    case LINK_GOOD:
+        break;
+    case LINK_EXPIRED: /* it was right once: no guess */
+        return refuse(out, HTTP_UNKNOWN, ended);
+    case LINK_NO_KEYS:
+        return refuse(out, HTTP_NOT_NOW, "The keys of signed links cannot be read.");
+    case LINK_WRONG:
+        return failed(a, peer, out, "The link is not signed for this path with these parameters.");
+    }
+    if (number == 0) { /* signed where no token was needed, or by a user of a proxy */
+        out->caller = (struct http_caller){.name = "link", .how = "link", .role = ROLE_READ};
+        return HTTP_GRANTED;
+    }
+    if (!catalog_token_by_row(a->catalog, number, &token, &err)) {
+        return err.code == REEL_NOT_FOUND ? refuse(out, HTTP_UNKNOWN, ended) : refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+    }
+    if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
+        return refuse(out, HTTP_UNKNOWN, ended);
+    }
+    token.role = ROLE_READ;
+    return by_token(&token, "link", out);
+}
+
+/* A user's name may be anything that does not break a log. */
+static enum http_verdict by_proxy(struct access *a, const char *user, struct http_grant *out) {
+    size_t size = strnlen(user, USER_MAX + 1);
+    json_auto_t *text = json_string(user); /* NULL: no UTF-8 */
+    bool plain = text && size <= USER_MAX;
+    for (size_t i = 0; plain && i < size; i++) {
+        plain = (unsigned char)user[i] >= ' ' && user[i] != 0x7f;
+    }
+    if (!plain) {
+        return refuse(out, HTTP_UNKNOWN, "The user's name that the proxy says is none.");
+    }
+    char *name = out->memory = strdup(user);
+    if (!name) {
+        return refuse(out, HTTP_NOT_NOW, "There is no memory for this now.");
+    }
+    out->caller = (struct http_caller){.name = name, .how = "proxy", .role = a->proxy_role};
+    return HTTP_GRANTED;
+}
+
+static enum http_verdict by_nothing(struct access *a, struct http_grant *out) {
+    struct reel_error err;
+    bool exist = false;
+    if (!a->options.insecure_open && !atomic_load(&a->closed)) { /* `reel token` may have made one since */
+        if (!catalog_tokens_exist(a->catalog, &exist, &err)) {
+            return refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+        }
+        if (exist) {
+            atomic_store(&a->closed, true);
+        }
+    }
+    if (!access_is_open(a)) {
+        return refuse(out, HTTP_UNKNOWN, "A token is needed here: as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+    }
+    out->caller = (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN};
+    return HTTP_GRANTED;
+}
+
+static enum http_verdict identify(struct access *a, const struct http_request *r, struct http_grant *out) {
+    struct address peer = {{0}};
+    const char *header = http_header(r, "Authorization"), *forwarded = http_header(r, "X-Forwarded-For"), *user;
+    bool known = address_parse(http_peer(r), &peer);
+    if (known && network_holds(a->trusted, a->n_trusted, &peer)) {
+        user = a->options.user_header ? http_header(r, a->options.user_header) : NULL;
+        if (forwarded && forwarded_for(forwarded, a->trusted, a->n_trusted, out->peer)) {
+            address_parse(out->peer, &peer);
+        }
+        if (user && *user) {
+            return by_proxy(a, user, out);
+        }
+    }
+    if (header) {
+        return by_credentials(a, header, &peer, out);
+    }
+    return http_param(r, "sig") ? by_link(a, r, &peer, out) : by_nothing(a, out);
+}
+
+/* ---- what is let in */
+
+/* What is of the whole server is not for those who may see a part of it. */
+static enum http_verdict judge(const struct http_caller *caller, enum http_role role, struct http_grant *out) {
+    static const char *const lacks[] = {
+        [ROLE_NONE] = "",
+        [ROLE_READ] = "This needs the role read.",
+        [ROLE_UPLOAD] = "This needs the role upload.",
+        [ROLE_EDIT] = "This needs the role edit.",
+        [ROLE_ADMIN] = "This needs the role admin.",
+    };
+    if (caller->role < role) {
+        return refuse(out, HTTP_FORBIDDEN, lacks[role]);
+    }
+    if (role == ROLE_ADMIN && caller->collections) {
+        return refuse(out, HTTP_FORBIDDEN, "This needs a token that is not limited to collections.");
+    }
+    return HTTP_GRANTED;
+}
+
+enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out) {
+    struct access *a = http_app(r)->access;
+    bool open = role == ROLE_NONE || (a->options.metrics_open && strcmp(http_path(r), "/metrics") == 0);
+    if (open) { /* answered without a look at the catalog: the process may have to say that that is gone */
+        out->caller = access_is_open(a) ? (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN}
+                                        : (struct http_caller){.name = "", .how = "", .role = ROLE_NONE};
+        return HTTP_GRANTED;
+    }
+    enum http_verdict verdict = identify(a, r, out);
+    return verdict == HTTP_GRANTED ? judge(&out->caller, role, out) : verdict;
+}
+
+/* ---- what is written down */
+
+void access_finished(const struct http_request *r) {
+    struct access *a = http_app(r)->access;
+    unsigned status = http_status(r);
+    char path[PATH_MAX_KEPT];
+    struct address peer = {{0}};
+    bool wrote = (http_writes(r) && http_role_needed(r) > ROLE_READ) || http_is_kept_in_audit(r);
+    bool denied = status == 401 || status == 403 || status == 421 || status == 429;
+    if (denied) {
+        address_parse(http_peer(r), &peer);
+        wrote = limiter_take(a->denials, &peer, reel_now_ns() / 1000000) == 0;
+    }
+    if (wrote) {
+        const struct http_caller *caller = http_caller(r);
+        http_path_for_logs(r, path, sizeof path);
+        audit_add(a->audit, &(struct audit_row){.caller = caller->name,
+                                                .how = caller->how,
+                                                .peer = http_peer(r),
+                                                .method = http_method(r),
+                                                .path = path,
+                                                .request = http_id(r),
+                                                .status = status});
+    }
+}
+
+/* ---- links */
+
+bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out, struct reel_error *err) {
+    return links_sign(a->links, target, caller->token, expires_s, out, err);
+}
+
+char *access_link(const struct http_request *r, const char *target) {
+    struct access *a = http_app(r)->access;
+    const struct http_caller *caller = http_caller(r);
+    struct reel_error err;
+    char *out = NULL;
+    if (!a || strcmp(caller->how, "open") == 0 || strcmp(caller->how, "link") == 0) {
+        return strdup(target);
+    }
+    int64_t hour = reel_now_ns() / SECOND_NS / 3600;
+    return access_sign(a, caller, target, (hour + LINK_HOURS + 1) * 3600, &out, &err) ? out : strdup(target);
+}

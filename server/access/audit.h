@@ -1,0 +1,17 @@
+/* The audit: rows are handed over and written by a thread of its own, so that nobody waits for the disk. Bounded; what is lost is counted and told. */
+#ifndef SERVER_ACCESS_AUDIT_H
+#define SERVER_ACCESS_AUDIT_H
+
+#include "catalog/access.h"
+#include "reel/cleanup.h"
+
+struct audit;
+struct audit *audit_open(struct catalog *c, struct reel_error *err);
+void audit_close(struct audit *a); /* writes what it has */
+REEL_DEFINE_AUTO(struct audit, audit_close);
+
+void audit_add(struct audit *a, const struct audit_row *row); /* copies; row->row and time_ns are its own */
+/* Told with every use; written at most once a minute. `used_ns` is what the catalog has. */
+void audit_token_used(struct audit *a, int64_t token, int64_t used_ns);
+
+#endif

@@ -1,0 +1,56 @@
+/* See credentials.h. Its one rule: what is longer than any name and token can be is not looked at. */
+#include "access/credentials.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CODED_MAX = 512 };
+
+/* What stands behind the scheme's name, without blanks around it; NULL: another scheme. */
+static const char *after_scheme(const char *header, const char *scheme, size_t *size) {
+    size_t n = strlen(scheme);
+    if (strncasecmp(header, scheme, n) != 0 || header[n] != ' ') {
+        return NULL;
+    }
+    const char *text = header + n + strspn(header + n, " ");
+    *size = strlen(text);
+    while (*size > 0 && text[*size - 1] == ' ') {
+        --*size;
+    }
+    return text;
+}
+
+static bool take(const char *text, size_t size, char token[TOKEN_TEXT]) {
+    if (!token_well_formed(text, size)) {
+        return false;
+    }
+    memcpy(token, text, size);
+    token[size] = '\0';
+    return true;
+}
+
+static bool take_basic(const char *coded, size_t size, char token[TOKEN_TEXT]) {
+    unsigned char text[CODED_MAX / 4 * 3 + 1];
+    if (size == 0 || size > CODED_MAX || size % 4 != 0) {
+        return false;
+    }
+    int n = EVP_DecodeBlock(text, (const unsigned char *)coded, (int)size);
+    size_t padding = (coded[size - 1] == '=') + (coded[size - 2] == '=');
+    const char *colon = n > 0 ? memchr(text, ':', (size_t)n) : NULL;
+    const char *end = (const char *)text + (n > 0 ? (size_t)n - padding : 0);
+    bool good = colon && colon < end && take(colon + 1, (size_t)(end - colon - 1), token);
+    OPENSSL_cleanse(text, sizeof text);
+    return good;
+}
+
+enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]) {
+    size_t size;
+    const char *text = after_scheme(header, "Bearer", &size);
+    if (text) {
+        return take(text, size, token) ? CREDENTIALS_BEARER : CREDENTIALS_WRONG;
+    }
+    text = after_scheme(header, "Basic", &size);
+    return text && take_basic(text, size, token) ? CREDENTIALS_BASIC : CREDENTIALS_WRONG;
+}

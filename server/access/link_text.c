@@ -1,0 +1,129 @@
+/* See link_text.h. Its one rule: two targets have one text only if every route answers them alike. */
+#include "access/link_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/base64.h"
+#include "http/http.h"
+
+struct pair {
+    const char *name, *value; /* NUL-terminated, decoded */
+    size_t place;
+};
+
+static int compare_pairs(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void put(FILE *f, const char *text) {
+    fprintf(f, "%zu:%s\n", strlen(text), text);
+}
+
+/* Takes one decimal number off the front; its end must be `end`. */
+static bool take_number(const char **at, char end, uint64_t *out) {
+    char *stop;
+    size_t digits = strspn(*at, "0123456789");
+    if (digits == 0 || digits >= LINK_NUMBER_MAX - 1 || (digits > 1 && **at == '0') || (*at)[digits] != end) {
+        return false;
+    }
+    *out = strtoull(*at, &stop, 10);
+    *at = stop + (end != '\0');
+    return true;
+}
+
+static bool read_claim(const char *sig, const char *exp, struct link_claim *out) {
+    uint64_t token, expires;
+    if (!take_number(&exp, '\0', &expires) || !take_number(&sig, '.', &out->version) || !take_number(&sig, '.', &token) ||
+        strlen(sig) != LINK_MAC_TEXT - 1 || !base64url_only(sig, LINK_MAC_TEXT - 1)) {
+        return false;
+    }
+    out->token = (int64_t)token;
+    out->expires_s = (int64_t)expires;
+    memcpy(out->mac, sig, LINK_MAC_TEXT);
+    return true;
+}
+
+/* The path's segments; `path` is taken apart. */
+static bool put_path(FILE *f, char *path) {
+    size_t size;
+    for (char *rest = path + 1, *segment; (segment = strsep(&rest, "/"));) {
+        if (!http_decode(segment, strlen(segment), false, &size)) {
+            return false;
+        }
+        put(f, segment);
+    }
+    return true;
+}
+
+/* Sorts the parameters out of `query`, which is taken apart. sig and exp go where they are wanted. */
+static bool read_query(char *query, struct pair *pairs, size_t *n, const char *claims[2]) {
+    static const char *const names[2] = {"sig", "exp"};
+    size_t size;
+    for (char *rest = query, *pair; rest && (pair = strsep(&rest, "&"));) {
+        char *value = strchr(pair, '=');
+        if (*pair == '\0') {
+            continue;
+        }
+        if (value) {
+            *value++ = '\0';
+        }
+        if (!http_decode(pair, strlen(pair), true, &size) || (value && !http_decode(value, strlen(value), true, &size))) {
+            return false;
+        }
+        int claimed = strcmp(pair, names[0]) == 0 ? 0 : strcmp(pair, names[1]) == 0 ? 1 : -1;
+        if (claimed >= 0 && (claims[claimed] || !value)) {
+            return false;
+        }
+        if (claimed >= 0) {
+            claims[claimed] = value;
+        } else if (*n == LINK_PARAMS_MAX) {
+            return false;
+        } else {
+            pairs[*n] = (struct pair){.name = pair, .value = value ? value : "", .place = *n};
+            ++*n;
+        }
+    }
+    return true;
+}
+
+static bool write_text(FILE *f, char *target, struct pair *pairs, struct link_claim *claim) {
+    const char *claims[2] = {NULL, NULL};
+    size_t n = 0;
+    char *path = strsep(&target, "?");
+    if (!put_path(f, path) || !read_query(target, pairs, &n, claims)) {
+        return false;
+    }
+    if (claim ? !claims[0] || !claims[1] || !read_claim(claims[0], claims[1], claim) : claims[0] || claims[1]) {
+        return false;
+    }
+    qsort(pairs, n, sizeof *pairs, compare_pairs);
+    fputs("?\n", f);
+    for (size_t i = 0; i < n; i++) {
+        put(f, pairs[i].name);
+        put(f, pairs[i].value);
+    }
+    return true;
+}
+
+bool link_text(const char *target, struct link_claim *claim, char **text, size_t *size) {
+    *text = NULL;
+    if (target[0] != '/' || strlen(target) > LINK_TARGET_MAX || strpbrk(target, "# \t\r\n")) {
+        return false;
+    }
+    AUTO_MEM char *copy = strdup(target);
+    AUTO_MEM struct pair *pairs = calloc(LINK_PARAMS_MAX, sizeof *pairs);
+    FILE *f = copy && pairs ? open_memstream(text, size) : NULL;
+    bool good = f && write_text(f, copy, pairs, claim);
+    if (f && fclose(f) != 0) {
+        good = false;
+    }
+    if (!good) {
+        free(*text);
+        *text = NULL;
+    }
+    return good && *text;
+}

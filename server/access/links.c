@@ -1,0 +1,266 @@
+/* See links.h. Its one rule: a key never leaves this file, and the file it is in is never one that others may read. */
+#include "access/links.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/base64.h"
+#include "access/link_text.h"
+
+enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
+#define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */
+
+struct key {
+    uint64_t version;
+    uint8_t bytes[KEY_BYTES];
+};
+struct keys {
+    unsigned n;
+    struct key items[KEYS_MAX];
+};
+
+struct links {
+    pthread_mutex_t mutex;
+    char path[PATH_MAX];
+    struct stat seen; /* of the file as it was read */
+    struct keys keys;
+};
+
+/* ---- the file */
+
+static bool key_path(const char *data, const char *more, char out[PATH_MAX], struct reel_error *err) {
+    int n = snprintf(out, PATH_MAX, "%s/" FILE_NAME "%s", data, more);
+    return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+}
+
+static bool parse_keys(char *text, struct keys *out) {
+    *out = (struct keys){0};
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+        if (*line == '\0') {
+            continue;
+        }
+        char *hex;
+        struct key *key = &out->items[out->n];
+        if (out->n == KEYS_MAX) {
+            return false;
+        }
+        key->version = strtoull(line, &hex, 10);
+        if (hex == line || *hex++ != ' ' || strlen(hex) != 2 * KEY_BYTES || strspn(hex, "0123456789abcdef") != 2 * KEY_BYTES) {
+            return false;
+        }
+        for (unsigned i = 0; i < KEY_BYTES; i++) {
+            key->bytes[i] = (uint8_t)strtoul((char[]){hex[2 * i], hex[2 * i + 1], '\0'}, NULL, 16);
+        }
+        out->n++;
+    }
+    return out->n > 0;
+}
+
+static bool read_keys(const char *path, struct keys *out, struct stat *st, struct reel_error *err) {
+    char text[FILE_MAX + 1];
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || fstat(fd, st) != 0) {
+        return reel_fail_errno(err, "the keys of signed links (" FILE_NAME " in the data folder)");
+    }
+    if (!S_ISREG(st->st_mode) || (st->st_mode & 077)) {
+        return reel_fail(err, REEL_IO,
+                         FILE_NAME " in the data folder may be read by others than its owner: chmod 600 it, or remove it for a new key");
+    }
+    ssize_t n = read(fd, text, FILE_MAX);
+    text[n > 0 ? n : 0] = '\0';
+    bool good = n > 0 && parse_keys(text, out);
+    OPENSSL_cleanse(text, sizeof text);
+    return good || reel_fail(err, REEL_DAMAGED, FILE_NAME " in the data folder is no list of keys; remove it for a new key");
+}
+
+static bool write_text(int fd, const struct keys *keys) {
+    char text[FILE_MAX];
+    size_t used = 0;
+    for (unsigned i = 0; i < keys->n; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%llu ", (unsigned long long)keys->items[i].version);
+        for (unsigned k = 0; k < KEY_BYTES; k++) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%02x", keys->items[i].bytes[k]);
+        }
+        text[used++] = '\n';
+    }
+    bool good = write(fd, text, used) == (ssize_t)used && fsync(fd) == 0;
+    OPENSSL_cleanse(text, sizeof text);
+    return good;
+}
+
+/* A file of its own, put in place whole; `fresh`: only where there is none yet (somebody else's first key is as good). */
+static bool write_keys(const char *data, const struct keys *keys, bool fresh, struct reel_error *err) {
+    char path[PATH_MAX], made[PATH_MAX];
+    if (!key_path(data, "", path, err) || !key_path(data, ".XXXXXX", made, err)) {
+        return false;
+    }
+    AUTO_FD int fd = mkostemp(made, O_CLOEXEC); /* 0600 */
+    if (fd < 0) {
+        return reel_fail_errno(err, "the keys of signed links cannot be written");
+    }
+    bool good = write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
+    int sys = errno;
+    if (!good || fresh) {
+        unlink(made);
+    }
+    AUTO_FD int folder = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (good && folder >= 0) {
+        fsync(folder);
+    }
+    errno = sys;
+    return good || reel_fail_errno(err, "the keys of signed links cannot be written");
+}
+
+static bool add_key(struct keys *keys, uint64_t version, struct reel_error *err) {
+    struct key *key = &keys->items[keys->n++];
+    key->version = version;
+    return RAND_bytes(key->bytes, KEY_BYTES) == 1 || reel_fail(err, REEL_IO, "no random numbers are to be had");
+}
+
+static bool make_first(const char *data, const char *path, struct reel_error *err) {
+    struct keys keys = {0};
+    if (access(path, F_OK) == 0) {
+        return true;
+    }
+    bool good = add_key(&keys, 1, err) && write_keys(data, &keys, true, err);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return good;
+}
+
+bool links_rotate(const char *data, bool forget, struct reel_error *err) {
+    char path[PATH_MAX];
+    struct keys old, keys = {0};
+    struct stat st;
+    if (!key_path(data, "", path, err) || !make_first(data, path, err) || !read_keys(path, &old, &st, err)) {
+        return false;
+    }
+    if (!forget) {
+        keys.items[keys.n++] = old.items[old.n - 1];
+    }
+    bool good = add_key(&keys, old.items[old.n - 1].version + 1, err) && write_keys(data, &keys, false, err);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    OPENSSL_cleanse(&old, sizeof old);
+    return good;
+}
+
+/* ---- the keys in memory */
+
+struct links *links_open(const char *data, struct reel_error *err) {
+    AUTO(links_close) struct links *links = calloc(1, sizeof *links);
+    if (!links) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    pthread_mutex_init(&links->mutex, NULL);
+    if (!key_path(data, "", links->path, err) || !make_first(data, links->path, err) || !read_keys(links->path, &links->keys, &links->seen, err)) {
+        return NULL;
+    }
+    return TAKE(links);
+}
+
+void links_close(struct links *links) {
+    if (links) {
+        pthread_mutex_destroy(&links->mutex);
+        OPENSSL_cleanse(links, sizeof *links);
+        free(links);
+    }
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_mode == b->st_mode;
+}
+
+/* A copy of the keys as they are now. Without a file there are none. */
+static bool current_keys(struct links *links, struct keys *out, struct reel_error *err) {
+    struct stat st;
+    bool good = true;
+    pthread_mutex_lock(&links->mutex);
+    if (stat(links->path, &st) != 0 || !same_file(&st, &links->seen)) {
+        good = read_keys(links->path, &links->keys, &links->seen, err);
+        if (!good) {
+            memset(&links->seen, 0, sizeof links->seen); /* to be looked at again */
+        }
+    }
+    *out = links->keys;
+    pthread_mutex_unlock(&links->mutex);
+    return good;
+}
+
+/* ---- signing */
+
+static void sign(const struct key *key, const struct link_claim *claim, const char *text, size_t size, char out[LINK_MAC_TEXT]) {
+    uint8_t mac[LINK_MAC];
+    unsigned n = sizeof mac;
+    char head[96];
+    int used = snprintf(head, sizeof head, "reel-link\n%llu\n%lld\n%lld\n", (unsigned long long)claim->version, (long long)claim->token,
+                        (long long)claim->expires_s);
+    AUTO_MEM uint8_t *whole = malloc((size_t)used + size);
+    out[0] = '\0';
+    if (whole) {
+        memcpy(whole, head, (size_t)used);
+        memcpy(whole + used, text, size);
+        HMAC(EVP_sha256(), key->bytes, KEY_BYTES, whole, (size_t)used + size, mac, &n);
+        base64url_write(mac, sizeof mac, out);
+    }
+}
+
+bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err) {
+    struct keys keys;
+    AUTO_MEM char *text = NULL;
+    size_t size;
+    char mac[LINK_MAC_TEXT];
+    if (!link_text(target, NULL, &text, &size)) {
+        return reel_fail(err, REEL_ARGUMENT, "what is signed is a path of this server with its parameters, without sig and exp, of at most %d bytes",
+                         LINK_TARGET_MAX);
+    }
+    if (!current_keys(links, &keys, err)) {
+        return false;
+    }
+    const struct key *key = &keys.items[keys.n - 1];
+    const struct link_claim claim = {.version = key->version, .token = token, .expires_s = expires_s};
+    sign(key, &claim, text, size, mac);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    if (mac[0] == '\0' || asprintf(out, "%s%cexp=%lld&sig=%llu.%lld.%s", target, strchr(target, '?') ? '&' : '?', (long long)expires_s,
+                                   (unsigned long long)claim.version, (long long)token, mac) < 0) {
+        *out = NULL;
+        return reel_fail_memory(err);
+    }
+    return true;
+}
+
+enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, int64_t *token) {
+    struct keys keys;
+    struct link_claim claim;
+    struct reel_error err;
+    AUTO_MEM char *text = NULL;
+    size_t size;
+    char mac[LINK_MAC_TEXT];
+    bool good = false;
+    if (!link_text(target, &claim, &text, &size)) {
+        return LINK_WRONG;
+    }
+    if (!current_keys(links, &keys, &err)) {
+        return LINK_NO_KEYS;
+    }
+    for (unsigned i = 0; i < keys.n && !good; i++) {
+        if (keys.items[i].version == claim.version) {
+            sign(&keys.items[i], &claim, text, size, mac);
+            good = mac[0] && CRYPTO_memcmp(mac, claim.mac, LINK_MAC_TEXT - 1) == 0;
+        }
+    }
+    OPENSSL_cleanse(&keys, sizeof keys);
+    *token = claim.token;
+    return !good ? LINK_WRONG : claim.expires_s <= now_s ? LINK_EXPIRED : LINK_GOOD;
+}

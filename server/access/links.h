@@ -1,0 +1,28 @@
+/* Signed links: a path with all its parameters that anybody who has the link may GET until it expires, as the token that signed it would. */
+#ifndef SERVER_ACCESS_LINKS_H
+#define SERVER_ACCESS_LINKS_H
+
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; what `reel token rotate` changes counts at
+ * once. Any thread may call. */
+struct links;
+struct links *links_open(const char *data, struct reel_error *err); /* makes the first key when there is none */
+void links_close(struct links *links);
+REEL_DEFINE_AUTO(struct links, links_close);
+
+/* A new key signs from now on. The one before it still verifies, or, with `forget`, none does. */
+bool links_rotate(const char *data, bool forget, struct reel_error *err);
+
+enum { LINK_TARGET_MAX = 8000, LINK_PARAMS_MAX = 256 };
+
+/* `target` is a path with its query, without sig and exp; out: the same with them, malloc'd. */
+bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err);
+
+enum link_verdict { LINK_GOOD, LINK_WRONG, LINK_EXPIRED, LINK_NO_KEYS };
+enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, int64_t *token);
+
+#endif

@@ -1,0 +1,166 @@
+/* See token.h. Its one rule: the text of a token is never written anywhere but to whoever asked for it. */
+#include "access/token.h"
+
+#include <jansson.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/base64.h"
+#include "reel/cleanup.h"
+#include "reel/time.h"
+
+#define PREFIX "reel_"
+enum { PREFIX_SIZE = sizeof PREFIX - 1, SECRET_BYTES = 32, GLOB_MAX = 255 };
+
+static const char *const role_names[] = {"none", "read", "upload", "edit", "admin"};
+
+const char *token_role_name(int role) {
+    return role >= ROLE_NONE && role <= ROLE_ADMIN ? role_names[role] : "none";
+}
+
+bool token_role_parse(const char *name, enum http_role *out) {
+    for (int i = ROLE_READ; i <= ROLE_ADMIN; i++) {
+        if (strcmp(role_names[i], name) == 0) {
+            *out = (enum http_role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool token_well_formed(const char *text, size_t size) {
+    return size == TOKEN_TEXT - 1 && memcmp(text, PREFIX, PREFIX_SIZE) == 0 && base64url_only(text + PREFIX_SIZE, size - PREFIX_SIZE);
+}
+
+void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
+    SHA256((const unsigned char *)text, TOKEN_TEXT - 1, hash);
+}
+
+/* ---- wishes */
+
+static bool is_plain(const char *text, size_t max) {
+    size_t size = strnlen(text, max + 1);
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
+            return false;
+        }
+    }
+    json_auto_t *string = json_string(text); /* NULL: no UTF-8 */
+    return size >= 1 && size <= max && string;
+}
+
+/* A name must not be taken for a number, by which tokens are named too. */
+static bool check_name(const char *name, struct reel_error *err) {
+    bool good = name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
+    return good || reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is no number and holds no \"/\"", TOKEN_NAME_MAX);
+}
+
+static bool read_role(const char *text, int *role, struct reel_error *err) {
+    enum http_role found;
+    if (!text || !token_role_parse(text, &found)) {
+        return reel_fail(err, REEL_ARGUMENT, "a token needs a role: read, upload, edit or admin");
+    }
+    *role = found;
+    return true;
+}
+
+static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct reel_error *err) {
+    int64_t ns;
+    struct reel_time t;
+    *out = 0;
+    if (!text) {
+        return true;
+    }
+    if (reel_duration_parse(text, &ns, NULL)) {
+        *out = __builtin_add_overflow(now_ns, ns, out) ? INT64_MAX : *out;
+        return true;
+    }
+    if (!reel_time_parse(text, 1, &t, NULL) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
+        return reel_fail(err, REEL_ARGUMENT, "it expires after a duration such as 30d, or at a time such as 2030-01-01T00:00:00Z");
+    }
+    *out = reel_time_resolve(&t, 0, 0, now_ns);
+    return *out > now_ns || reel_fail(err, REEL_ARGUMENT, "the time when it expires has passed");
+}
+
+static bool write_collections(const struct token_wish *wish, char **out, struct reel_error *err) {
+    json_auto_t *array = json_array();
+    if (wish->n_collections > TOKEN_COLLECTIONS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "a token is limited to at most %d collections; a glob may name several", TOKEN_COLLECTIONS_MAX);
+    }
+    for (uint32_t i = 0; i < wish->n_collections; i++) {
+        if (!wish->collections[i] || !is_plain(wish->collections[i], GLOB_MAX)) {
+            return reel_fail(err, REEL_ARGUMENT, "a collection is named by 1 to %d bytes, * and ? stand for others", GLOB_MAX);
+        }
+        json_array_append_new(array, json_string(wish->collections[i]));
+    }
+    *out = json_dumps(array, JSON_COMPACT);
+    return *out || reel_fail_memory(err);
+}
+
+static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
+    uint8_t secret[SECRET_BYTES];
+    if (RAND_bytes(secret, sizeof secret) != 1) {
+        return reel_fail(err, REEL_IO, "no random numbers are to be had");
+    }
+    memcpy(text, PREFIX, PREFIX_SIZE);
+    base64url_write(secret, sizeof secret, text + PREFIX_SIZE);
+    OPENSSL_cleanse(secret, sizeof secret);
+    return true;
+}
+
+bool token_make(struct catalog *c, const struct token_wish *wish, char text[TOKEN_TEXT], struct token *out, struct reel_error *err) {
+    uint8_t hash[TOKEN_HASH];
+    *out = (struct token){0};
+    if (!check_name(wish->name, err) || !read_role(wish->role, &out->role, err) ||
+        !read_expires(wish->expires, reel_now_ns(), &out->expires_ns, err) ||
+        !write_collections(wish, &out->collections, err) || !make_text(text, err)) {
+        token_done(out);
+        return false;
+    }
+    token_hash(text, hash);
+    out->name = strdup(wish->name);
+    bool good = out->name ? catalog_token_add(c, out, hash, err) : reel_fail_memory(err);
+    if (!good) {
+        OPENSSL_cleanse(text, TOKEN_TEXT);
+        token_done(out);
+    }
+    return good;
+}
+
+/* ---- use */
+
+enum token_state token_state(const struct token *t, int64_t now_ns) {
+    return t->revoked_ns ? TOKEN_REVOKED : t->expires_ns && t->expires_ns <= now_ns ? TOKEN_EXPIRED : TOKEN_GOOD;
+}
+
+const char *token_state_name(enum token_state state) {
+    static const char *const names[] = {[TOKEN_GOOD] = "good", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
+    return names[state];
+}
+
+/* One allocation: the list, then the name, then the globs. What cannot be read lets nothing be seen. */
+bool token_caller(const struct token *t, const char *how, struct http_caller *out, void **memory) {
+    json_auto_t *globs = json_loads(t->collections, 0, NULL);
+    bool all = json_is_array(globs) && json_array_size(globs) == 0;
+    size_t n = json_array_size(globs), size = (n + 1) * sizeof(char *) + strlen(t->name) + 1;
+    for (size_t i = 0; i < n; i++) {
+        size += json_string_length(json_array_get(globs, i)) + 1;
+    }
+    const char **list = calloc(1, size);
+    if (!list) {
+        return false;
+    }
+    char *at = (char *)(list + n + 1);
+    *out = (struct http_caller){.name = at, .how = how, .role = (enum http_role)t->role, .collections = all ? NULL : list, .token = t->row};
+    at = stpcpy(at, t->name) + 1;
+    for (size_t i = 0; i < n; i++) {
+        const char *glob = json_string_value(json_array_get(globs, i));
+        list[i] = at;
+        at = stpcpy(at, glob ? glob : "") + 1;
+    }
+    *memory = list;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* Tokens: 256 random bits as "reel_" and 43 characters, shown once; only their SHA-256 is kept. What each may do: its role, in its collections, until
+ * it expires or is revoked. */
+#ifndef SERVER_ACCESS_TOKEN_H
+#define SERVER_ACCESS_TOKEN_H
+
+#include "catalog/access.h"
+#include "http/http.h"
+
+enum { TOKEN_TEXT = 49 }; /* with its NUL */
+
+const char *token_role_name(int role); /* enum http_role: "none", "read" … */
+bool token_role_parse(const char *name, enum http_role *out);
+
+bool token_well_formed(const char *text, size_t size);
+void token_hash(const char *text, uint8_t hash[TOKEN_HASH]); /* of a well-formed one */
+
+struct token_wish {
+    const char *name;
+    const char *role;
+    const char *const *collections; /* globs; NULL or none: all */
+    uint32_t n_collections;
+    const char *expires; /* "30d", or a time; NULL: never */
+};
+/* Makes a token as wished and keeps it; `text` is the only copy there will ever be. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
+bool token_make(struct catalog *c, const struct token_wish *wish, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
+
+enum token_state { TOKEN_GOOD, TOKEN_EXPIRED, TOKEN_REVOKED };
+enum token_state token_state(const struct token *t, int64_t now_ns);
+const char *token_state_name(enum token_state state);
+
+/* The caller that comes with it. `memory` holds the texts, from malloc. False: no memory. */
+bool token_caller(const struct token *t, const char *how, struct http_caller *out, void **memory);
+
+#endif

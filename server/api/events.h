@@ -1,0 +1,10 @@
+/* Events, for who else lists them. */
+#ifndef SERVER_API_EVENTS_H
+#define SERVER_API_EVENTS_H
+
+#include "api/common.h"
+
+/* For catalog_event_query.sees, with http_caller(r) as its context. */
+bool events_caller_sees(const void *caller, const char *collection);
+
+#endif

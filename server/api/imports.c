@@ -1,0 +1,246 @@
+/* /imports: files of the server's machine, below its import roots. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/body.h"
+#include "api/change.h"
+#include "api/common.h"
+#include "api/paging.h"
+#include "api/routes.h"
+#include "api/views.h"
+#include "ingest/import.h"
+#include "ingest/names.h"
+#include "ingest/watch.h"
+#include "store/reference.h"
+#include "store/roots.h"
+
+static bool refuse_member(struct http_request *r, const char *member, const char *detail) {
+    http_reply_problem_with(r, 400, "bad-body", "the body does not say what is to be imported",
+                            json_pack("{s:[{s:s, s:s}]}", "errors", "member", member, "detail", detail));
+    return false;
+}
+
+/* A path is there, and may be imported. */
+static bool take_path(struct http_request *r, const json_t *value, struct import_request *q) {
+    const struct roots *roots = http_app(r)->roots;
+    const char *text = json_string_value(value);
+    char path[PATH_MAX];
+    struct reel_error err = {0};
+    if (!text || strlen(text) != json_string_length(value) || !text[0]) {
+        return refuse_member(r, "path", "must be a text");
+    }
+    AUTO_FD int fd = roots_resolve(roots, text, path, &err) ? roots_open_file(roots, path, O_RDONLY, &err) : -1;
+    if (fd < 0) {
+        reel_error_at(&err, "%.200s", text);
+        http_reply_error(r, &err);
+        return false;
+    }
+    if (!(q->paths[q->n] = strdup(path))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    q->n++;
+    return true;
+}
+
+static bool take_paths(struct http_request *r, const json_t *body, struct import_request *q) {
+    const json_t *one = json_object_get(body, "path"), *many = json_object_get(body, "paths"), *glob = json_object_get(body, "glob");
+    const struct roots *roots = http_app(r)->roots;
+    size_t n = json_array_size(many), i;
+    json_t *value;
+    bool good = true;
+    if (one && many) {
+        return refuse_member(r, "paths", "path and paths exclude each other");
+    }
+    if ((many && (!json_is_array(many) || n == 0 || n > IMPORT_PATHS_MAX)) ||
+        (glob && (!json_is_string(glob) || json_string_length(glob) > NAME_BYTES_MAX))) {
+        return refuse_member(r, many ? "paths" : "glob",
+                             many ? "must be a list of 1 to 1000 texts" : "must be a text of at most 255 bytes");
+    }
+    if (!one && !many && !glob) {
+        return refuse_member(r, "path", "one of path, paths and glob is needed");
+    }
+    if (!(q->paths = calloc(n + roots_count(roots) + 1, sizeof *q->paths)) || !(q->glob = strdup(glob ? json_string_value(glob) : ""))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    if (one) {
+        return take_path(r, one, q);
+    }
+    json_array_foreach(many, i, value) {
+        good = good && take_path(r, value, q);
+    }
+    for (unsigned k = 0; !many && good && k < roots_count(roots); k++) { /* a glob alone is for all roots */
+        json_t *folder = json_string(roots_folder(roots, k));
+        good = take_path(r, folder, q);
+        json_decref(folder);
+    }
+    if (good && q->n == 0) {
+        http_reply_problem(r, 404, "not-found", "this server has no import roots: --import-root DIR names one");
+    }
+    return good && q->n > 0;
+}
+
+static bool take_tags(struct http_request *r, const json_t *tags, struct import_request *q) {
+    struct catalog_tag items[TAGS_MAX];
+    struct reel_error err = {0};
+    uint32_t n = 0;
+    if (tags && !json_is_object(tags)) {
+        return refuse_member(r, "tags", "must be an object of texts");
+    }
+    if (tags && !change_read_tags(r, tags, items, TAGS_MAX, &n)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (items[i].value && !catalog_said_set_tag(&q->said, items[i].key, items[i].value, &err)) {
+            http_reply_error(r, &err);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_request(struct http_request *r, const json_t *body, struct import_request *q) {
+    const json_t *collection = json_object_get(body, "collection"), *mode = json_object_get(body, "mode"),
+                 *replace = json_object_get(body, "replace");
+    struct reel_error err = {0};
+    bool known = true;
+    if ((collection && !json_is_string(collection)) || (replace && !json_is_boolean(replace))) {
+        return refuse_member(r, collection && !json_is_string(collection) ? "collection" : "replace", "is not of its type");
+    }
+    q->mode = mode ? import_mode_named(json_is_string(mode) ? json_string_value(mode) : "", &known) : IMPORT_COPY;
+    if (!known) {
+        return refuse_member(r, "mode", "must be copy, move or reference");
+    }
+    q->replace = json_is_true(replace);
+    if (!(q->collection = strdup(collection ? json_string_value(collection) : "default"))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    if (!names_check(q->collection, "x", &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return api_may_use(r, q->collection) && take_paths(r, body, q) && take_tags(r, json_object_get(body, "tags"), q);
+}
+
+/* ---- what would happen */
+
+struct listed {
+    struct app *app;
+    json_t *items;
+    struct import_terms terms;
+};
+
+static void add_item(void *context, const struct import_told *told) {
+    struct listed *l = context;
+    const char *folder = roots_below(l->app->roots, told->folder);
+    json_t *files = json_array();
+    for (uint32_t i = 0; i < told->n; i++) {
+        json_t *path = strcmp(folder, ".") == 0 ? json_string(told->names[i]) : json_sprintf("%s/%s", folder, told->names[i]);
+        json_array_append_new(files, path ? path : json_string("(no UTF-8)"));
+    }
+    json_t *item =
+        json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(told->outcome), "files", files, "size", view_u64(told->size));
+    if (told->name) {
+        struct catalog_recording there;
+        bool taken = told->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->terms.collection, told->name, &there, NULL);
+        json_object_set_new(item, "name", json_string(told->name));
+        json_object_set_new(item, "name_taken", json_boolean(taken));
+        if (taken) {
+            catalog_recording_done(&there);
+        }
+    }
+    if (told->format) {
+        json_object_set_new(item, "format", json_string(told->format->name));
+    }
+    if (told->why) {
+        json_object_set_new(item, "problem", json_string(told->why->text));
+    }
+    json_array_append_new(l->items, item);
+}
+
+static void reply_dry(struct http_request *r, const struct import_request *q) {
+    struct listed l = {.app = http_app(r), .items = json_array(), .terms = import_request_terms(q)};
+    struct import_figures figures = {0};
+    struct reel_error err = {0};
+    AUTO_MEM char *after = NULL;
+    l.terms.dry = true;
+    l.terms.told = add_item;
+    l.terms.context = &l;
+    if (!paging_limit(r, &l.terms.limit) || !paging_after(r, &after)) {
+        json_decref(l.items);
+        return;
+    }
+    l.terms.cursor = after;
+    if (!import_paths(l.app, (const char *const *)q->paths, q->n, &l.terms, NULL, &figures, &err)) {
+        json_decref(l.items);
+        http_reply_error(r, &err);
+        return;
+    }
+    paging_reply(r, l.items, figures.next[0] ? figures.next : NULL, NULL);
+}
+
+static void reply_job(struct http_request *r, const char *id) {
+    char address[64];
+    snprintf(address, sizeof address, "/api/v1/jobs/%s", id);
+    http_add_header(r, "Location", address);
+    http_reply_json(r, 202, json_pack("{s:s, s:s}", "id", id, "job", address));
+}
+
+void api_import(struct http_request *r) {
+    static const char *const known[] = {"path", "paths", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
+    AUTO(import_request_done) struct import_request q = {0};
+    struct reel_error err = {0};
+    const json_t *body = body_json(r);
+    char job[33];
+    if (!body || !body_knows(r, body, known)) {
+        return;
+    }
+    const json_t *dry = json_object_get(body, "dry_run");
+    if (dry && !json_is_boolean(dry)) {
+        refuse_member(r, "dry_run", "must be true or false");
+        return;
+    }
+    if (!read_request(r, body, &q)) {
+        return;
+    }
+    if (json_is_true(dry)) {
+        reply_dry(r, &q);
+    } else if (!import_start(http_app(r), &q, job, &err)) {
+        http_reply_error(r, &err);
+    } else {
+        reply_job(r, job);
+    }
+}
+
+/* ---- watched folders */
+
+static json_t *view_watch(const struct watch_view *w, unsigned number) {
+    json_t *outcomes = json_object();
+    for (unsigned i = IMPORT_CREATED; i < IMPORT_OUTCOMES; i++) {
+        json_object_set_new(outcomes, import_outcome_name((enum import_outcome)i), view_u64(w->outcomes[i]));
+    }
+    json_t *scan =
+        json_pack("{s:o?, s:o?, s:o, s:o}", "started", w->scan_started_ns ? view_time(w->scan_started_ns, REEL_CLOCK_WALL) : NULL, "ended",
+                  w->scan_ended_ns >= w->scan_started_ns && w->scan_ended_ns ? view_time(w->scan_ended_ns, REEL_CLOCK_WALL) : NULL, "files",
+                  view_u64(w->scan_files), "folders", view_u64(w->scan_folders));
+    json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id", (int)number, "folder", w->name, "collection",
+                          w->collection, "mode", import_mode_name(w->mode), "state", watch_state_name(w->state), "note", w->note,
+                          "watched_folders", view_u64(w->folders), "waiting", view_u64(w->waiting), "queue", view_u64(w->queue),
+                          "last_scan", scan, "counts", outcomes);
+    return o;
+}
+
+void api_watches(struct http_request *r) {
+    json_t *items = json_array();
+    struct watch_view w;
+    for (unsigned i = 0; watches_view(http_app(r)->watches, i, &w); i++) {
+        if (http_caller_sees(http_caller(r), w.collection)) {
+            json_array_append_new(items, view_watch(&w, i));
+        }
+    }
+    http_reply_json(r, 200, json_pack("{s:o, s:s}", "items", items, "failures", "/api/v1/failures"));
+}

@@ -1,0 +1,162 @@
+/* /metrics: figures of requests, jobs, store, catalog, uploads and imports, in the text form of Prometheus. Its one rule: every label has a
+ * fixed set of values. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/routes.h"
+#include "app.h"
+#include "catalog/upkeep.h"
+#include "catalog/uploads.h"
+#include "ingest/import.h"
+#include "upkeep/figures.h"
+
+enum { FAILURES_COUNTED = 10000, LABELS = 80 };
+
+static void put_head(FILE *f, const char *name, const char *type, const char *help) {
+    fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_figure(FILE *f, const char *name, const char *type, const char *help, const char *labels, uint64_t value) {
+    if (help) {
+        put_head(f, name, type, help);
+    }
+    fprintf(f, "%s%s %llu\n", name, labels, (unsigned long long)value);
+}
+
+/* ---- requests */
+
+static void put_durations(FILE *f, const struct http_class_figures *c) {
+    static const char name[] = "reel_http_request_duration_seconds";
+    put_head(f, name, "histogram", "How long requests took, to the last byte of their answer.");
+    for (unsigned i = 0; i < HTTP_CLASSES; i++) {
+        uint64_t sum = 0;
+        for (unsigned k = 0; k + 1 < HTTP_BUCKETS; k++) {
+            sum += c[i].buckets[k];
+            fprintf(f, "%s_bucket{route=\"%s\",le=\"%g\"} %llu\n", name, http_class_name(i), http_bucket_bound(k), (unsigned long long)sum);
+        }
+        sum += c[i].buckets[HTTP_BUCKETS - 1];
+        fprintf(f, "%s_bucket{route=\"%s\",le=\"+Inf\"} %llu\n", name, http_class_name(i), (unsigned long long)sum);
+        fprintf(f, "%s_sum{route=\"%s\"} %.3f\n", name, http_class_name(i), (double)c[i].ms / 1000.0);
+        fprintf(f, "%s_count{route=\"%s\"} %llu\n", name, http_class_name(i), (unsigned long long)sum);
+    }
+}
+
+static void put_http(FILE *f, const struct http_server *server) {
+    struct http_figures h = {0};
+    struct http_class_figures c[HTTP_CLASSES];
+    char labels[LABELS];
+    http_server_figures(server, &h);
+    http_server_classes(server, c);
+    put_figure(f, "reel_http_connections", "gauge", "Open connections.", "", h.connections);
+    for (unsigned i = 0; i < HTTP_CLASSES; i++) {
+        for (unsigned k = 1; k < 6; k++) {
+            snprintf(labels, sizeof labels, "{route=\"%s\",status=\"%uxx\"}", http_class_name(i), k);
+            put_figure(f, "reel_http_requests_total", "counter",
+                       i == 0 && k == 1 ? "Requests answered, by class of route and status." : NULL, labels, c[i].status[k]);
+        }
+    }
+    put_durations(f, c);
+    put_figure(f, "reel_http_received_bytes_total", "counter", "Body bytes received.", "", h.bytes_in);
+    put_figure(f, "reel_http_sent_bytes_total", "counter", "Body bytes sent.", "", h.bytes_out);
+    put_figure(f, "reel_http_streams_cut_total", "counter", "Answers that ended before they were complete.", "", h.streams_cut);
+}
+
+/* ---- work */
+
+static void put_jobs(FILE *f, struct app *app) {
+    static const char *const ends[FIGURE_ENDS] = {"done", "failed", "cancelled"};
+    char labels[LABELS];
+    unsigned queued = 0, running = 0;
+    for (unsigned i = 0; i < FIGURE_KINDS; i++) {
+        for (unsigned k = 0; k < FIGURE_ENDS; k++) {
+            snprintf(labels, sizeof labels, "{kind=\"%s\",end=\"%s\"}", job_figure_kinds[i], ends[k]);
+            put_figure(f, "reel_jobs_total", "counter",
+                       i == 0 && k == 0 ? "Jobs that have ended, by kind: scans and other background work." : NULL, labels,
+                       atomic_load(&app->job_figures.ended[i][k]));
+        }
+    }
+    for (unsigned i = 0; i < FIGURE_KINDS; i++) {
+        if (i == 0) {
+            put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
+        }
+        fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", job_figure_kinds[i],
+                (double)atomic_load(&app->job_figures.ms[i]) / 1000.0);
+    }
+    jobs_count(app->jobs, &queued, &running);
+    put_figure(f, "reel_jobs", "gauge", "Jobs now.", "{state=\"queued\"}", queued);
+    put_figure(f, "reel_jobs", "gauge", NULL, "{state=\"running\"}", running);
+}
+
+static void put_imports(FILE *f, struct app *app) {
+    struct imports_figures i;
+    uint64_t failures = 0;
+    struct reel_error ignored;
+    imports_figures(app->imports, &i);
+    for (unsigned k = IMPORT_CREATED; k < IMPORT_OUTCOMES; k++) {
+        char labels[LABELS];
+        snprintf(labels, sizeof labels, "{outcome=\"%s\"}", import_outcome_name((enum import_outcome)k));
+        put_figure(f, "reel_imports_total", "counter",
+                   k == IMPORT_CREATED ? "Recordings, or files, that imports and watched folders came upon." : NULL, labels, i.outcomes[k]);
+    }
+    put_figure(f, "reel_import_read_bytes_total", "counter", "Bytes read of files that were imported.", "", i.bytes_read);
+    put_figure(f, "reel_import_queue", "gauge", "Recordings that are being imported, or wait for it.", "", i.queued);
+    if (catalog_failures_count(app->catalog, FAILURES_COUNTED, &failures, &ignored)) {
+        put_figure(f, "reel_failures", "gauge", "What could not be taken in, counted up to 10000.", "", failures);
+    }
+}
+
+/* ---- what there is */
+
+static void put_catalog(FILE *f, struct app *app, const struct catalog_figures *c) {
+    char labels[LABELS];
+    uint64_t uploads = 0, rotten = 0;
+    struct reel_error ignored;
+    for (unsigned i = 0; i < sizeof c->recordings / sizeof *c->recordings; i++) {
+        snprintf(labels, sizeof labels, "{state=\"%s\"}", recording_state_name((enum recording_state)i));
+        put_figure(f, "reel_recordings", "gauge", i == 0 ? "Recordings in the catalog." : NULL, labels, c->recordings[i]);
+    }
+    put_figure(f, "reel_recordings_bytes", "gauge", "Bytes of the original files of all recordings.", "", c->bytes);
+    put_figure(f, "reel_recordings_messages", "gauge", "Messages in all recordings.", "", c->messages);
+    if (catalog_uploads_count(app->catalog, &uploads, &ignored)) {
+        put_figure(f, "reel_uploads", "gauge", "Upload sessions that are known.", "", uploads);
+    }
+    if (catalog_rot_count(app->catalog, &rotten, &ignored)) {
+        put_figure(f, "reel_rotten_files", "gauge", "Stored files that are not what they were when the last scrub looked.", "", rotten);
+    }
+}
+
+static void put_store(FILE *f, struct app *app) {
+    uint64_t free_bytes = 0, found = 0, missed = 0;
+    store_free_bytes(app->store, &free_bytes);
+    reel_cache_looks(app->cache, &found, &missed);
+    put_figure(f, "reel_store_free_bytes", "gauge", "Free bytes of the store's disk.", "", free_bytes);
+    put_figure(f, "reel_chunk_cache_bytes", "gauge", "Decompressed chunks in memory.", "", reel_cache_used(app->cache));
+    put_figure(f, "reel_chunk_cache_hits_total", "counter", "Chunks that were in memory already.", "", found);
+    put_figure(f, "reel_chunk_cache_misses_total", "counter", "Chunks that had to be read.", "", missed);
+}
+
+void api_metrics(struct http_request *r) {
+    struct app *app = http_app(r);
+    struct catalog_figures c = {0};
+    struct reel_error err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f || !catalog_figures(app->catalog, &c, &err)) {
+        if (f) {
+            fclose(f);
+        }
+        free(text);
+        http_reply_problem(r, 503, "not-ready", "the catalog does not answer");
+        return;
+    }
+    fprintf(f, "# HELP reel_build_info The program.\n# TYPE reel_build_info gauge\nreel_build_info{version=\"%s\"} 1\n", REEL_VERSION);
+    put_catalog(f, app, &c);
+    put_store(f, app);
+    put_jobs(f, app);
+    put_imports(f, app);
+    put_http(f, http_server_of(r));
+    fclose(f);
+    http_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", text);
+    free(text);
+}

@@ -1,0 +1,91 @@
+/* See paging.h. Its one rule: a cursor is hex, so it needs no escaping wherever it is put. */
+#include "api/paging.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/rows.h"
+#include "reel/table.h"
+
+enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
+
+bool paging_limit(struct http_request *r, uint32_t *limit) {
+    uint64_t given = LIMIT_USUAL;
+    if (http_param_u64(r, "limit", &given) && given == 0) {
+        http_reply_bad_param(r, "limit", "1 to %d", LIMIT_MAX);
+        return false;
+    }
+    *limit = given > LIMIT_MAX ? LIMIT_MAX : (uint32_t)given;
+    return true;
+}
+
+bool paging_after(struct http_request *r, char **after) {
+    const char *cursor = http_param(r, "cursor");
+    *after = NULL;
+    if (!cursor) {
+        return true;
+    }
+    size_t size = strlen(cursor);
+    if (size % 2 != 0 || size > CURSOR_MAX || strspn(cursor, "0123456789abcdef") != size) {
+        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
+        return false;
+    }
+    if (!(*after = calloc(1, size / 2 + 1))) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    for (size_t i = 0; i < size / 2; i++) {
+        (*after)[i] = (char)strtoul((char[]){cursor[2 * i], cursor[2 * i + 1], '\0'}, NULL, 16);
+    }
+    return true;
+}
+
+static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {
+    cursor[0] = '\0';
+    for (size_t i = 0; next && next[i] && 2 * i + 2 < CURSOR_MAX + 1; i++) {
+        snprintf(cursor + 2 * i, 3, "%02x", (unsigned char)next[i]);
+    }
+}
+
+void paging_link(struct http_request *r, const char *next) {
+    char cursor[CURSOR_MAX + 1];
+    write_cursor(next, cursor);
+    api_add_next_link(r, cursor);
+}
+
+const char *const paging_forms[] = {"json", "csv", "ndjson", NULL};
+
+static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns, json_t *members) {
+    char cursor[CURSOR_MAX + 1];
+    write_cursor(next, cursor);
+    if (next) {
+        api_add_next_link(r, cursor);
+    }
+    json_t *body = json_pack("{s:O, s:o}", "items", items, "next", next ? json_string(cursor) : json_null());
+    if (members) {
+        json_object_update(body, members);
+        json_decref(members);
+    }
+    rows_reply(r, form, body, items, columns);
+}
+
+void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns) {
+    struct rows_form form = {.form = REEL_TABLE_JSON};
+    if (columns && !rows_form(r, "format", &form)) {
+        json_decref(items);
+        return;
+    }
+    reply(r, items, next, &form, columns, NULL);
+}
+
+void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members) {
+    struct rows_form form;
+    if (rows_form(r, "output", &form)) {
+        reply(r, items, next, &form, columns, members);
+    } else {
+        json_decref(items);
+        json_decref(members);
+    }
+}

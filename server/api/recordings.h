@@ -1,0 +1,15 @@
+/* What else answers by the filters of the list. */
+#ifndef SERVER_API_RECORDINGS_H
+#define SERVER_API_RECORDINGS_H
+
+#include "api/common.h"
+
+/* The query of LIST_FILTERS; its texts belong to the request, the lists to it. */
+struct recordings_query {
+    struct catalog_query q;
+    const char *topics[API_GLOBS_MAX], *types[API_GLOBS_MAX], *topic_patterns[API_GLOBS_MAX], *type_patterns[API_GLOBS_MAX], *tags[API_GLOBS_MAX];
+};
+/* False: replied. */
+bool recordings_read_query(struct http_request *r, struct recordings_query *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* /config/retention and /retention: what goes by itself, and what would. */
+#include "upkeep/retention.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/body.h"
+#include "api/common.h"
+#include "api/paging.h"
+#include "api/routes.h"
+#include "api/views.h"
+
+/* The document, with what is not in it: the configuration's part and the last run. */
+static void reply_document(struct http_request *r) {
+    struct app *app = http_app(r);
+    struct reel_error err = {0};
+    json_t *document = retention_get(app->catalog, &err);
+    if (!document) {
+        http_reply_error(r, &err);
+        return;
+    }
+    json_t *last = retention_last(app->catalog, &err);
+    json_object_set_new(document, "trash_days", json_integer(app->config.trash_days));
+    json_object_set_new(document, "last_run", last ? last : json_null());
+    http_reply_json(r, 200, document);
+}
+
+void api_retention_get(struct http_request *r) {
+    reply_document(r);
+}
+
+void api_retention_put(struct http_request *r) {
+    struct reel_error err = {0};
+    json_t *body = body_json(r);
+    if (!body) {
+        return;
+    }
+    json_object_del(body, "trash_days"); /* so that what GET gave may be put back */
+    json_object_del(body, "last_run");
+    if (retention_set(http_app(r)->catalog, body, &err)) {
+        reply_document(r);
+    } else if (err.code == REEL_ARGUMENT) {
+        http_reply_problem(r, 400, "bad-body", "%s", err.text);
+    } else {
+        http_reply_error(r, &err);
+    }
+}
+
+static json_t *view_item(const struct retention_item *item) {
+    static const char *const whys[] = {[RETENTION_AGE] = "age", [RETENTION_BYTES] = "bytes", [RETENTION_TRASH] = "trash"};
+    const struct retention_row *row = &item->row;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "action", item->why == RETENTION_TRASH ? "purge" : "trash", "why",
+                     whys[item->why], "recording", row->id, "collection", row->collection, "name", row->name, "revision",
+                     (int)row->revision, "size", view_u64(row->size), "created", view_time(row->created_ns, REEL_CLOCK_WALL));
+}
+
+/* Walks until the page is full. */
+static bool fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit, json_t *out, struct reel_error *err) {
+    AUTO_MEM struct retention_item *items = calloc(RETENTION_STEP, sizeof *items);
+    int64_t now_ns = reel_now_ns();
+    bool good = items || reel_fail_memory(err);
+    while (good && !w->over && json_array_size(out) < limit) {
+        uint32_t n = 0;
+        good = retention_step(app, document, now_ns, w, limit - (uint32_t)json_array_size(out), items, &n, err);
+        for (uint32_t i = 0; i < n; i++) {
+            json_array_append_new(out, view_item(&items[i]));
+        }
+        retention_items_done(items, n);
+    }
+    return good;
+}
+
+static void reply_dry(struct http_request *r) {
+    struct retention_walk w = {0};
+    struct reel_error err = {0};
+    uint32_t limit;
+    AUTO_MEM char *after = NULL;
+    if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
+        return;
+    }
+    if (after && !retention_walk_parse(after, &w)) {
+        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
+        return;
+    }
+    json_auto_t *document = retention_get(http_app(r)->catalog, &err);
+    json_t *items = json_array();
+    if (document && fill(http_app(r), document, &w, limit, items, &err)) {
+        AUTO_MEM char *next = w.over ? NULL : retention_walk_text(&w);
+        paging_reply(r, items, next, NULL);
+    } else {
+        json_decref(items);
+        http_reply_error(r, &err);
+    }
+    retention_walk_done(&w);
+}
+
+void api_retention_run(struct http_request *r) {
+    struct reel_error err = {0};
+    bool dry = false;
+    http_param_bool(r, "dry_run", &dry);
+    if (dry) {
+        reply_dry(r);
+        return;
+    }
+    struct job *job = retention_run(http_app(r), &err);
+    if (!job) {
+        http_reply_error(r, &err);
+        return;
+    }
+    struct job_view view;
+    char address[64];
+    job_wait(job, api_wait_ns(r, 0));
+    job_view(job, &view);
+    job_unref(job);
+    snprintf(address, sizeof address, "/api/v1/jobs/%s", view.id);
+    http_add_header(r, "Location", address);
+    http_reply_json(r, 202, json_pack("{s:s, s:s, s:s}", "job", view.id, "state", job_state_name(view.state), "address", address));
+}

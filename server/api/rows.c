@@ -1,0 +1,101 @@
+/* See rows.h. A page has a bounded number of rows, so an answer is made whole before it is sent. */
+#include "api/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/table.h"
+
+enum { COLUMNS_MAX = 40 };
+
+bool rows_form(struct http_request *r, const char *param, struct rows_form *out) {
+    out->media_type = api_table_form_by(r, param, REEL_TABLE_JSON, REEL_TABLE_JSON, &out->form);
+    return out->media_type;
+}
+
+static bool put_text(void *context, const char *text, size_t size) {
+    return fwrite(text, 1, size, context) == size;
+}
+
+/* `text` keeps what the cell points to. */
+static struct reel_cell cell_of(const json_t *value, char **text) {
+    switch (json_typeof(value ? value : json_null())) {
+    case JSON_NULL:
+        return (struct reel_cell){.kind = REEL_CELL_NULL};
+    case JSON_STRING:
+        return reel_cell_text(bytes_of(json_string_value(value), json_string_length(value)));
+    case JSON_INTEGER:
+        return reel_cell_integer(json_integer_value(value));
+    case JSON_REAL:
+        return reel_cell_real(json_real_value(value));
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return reel_cell_bool(json_is_true(value));
+    default:
+        *text = json_dumps(value, JSON_COMPACT);
+        return *text ? reel_cell_json(bytes_text(*text)) : (struct reel_cell){.kind = REEL_CELL_NULL};
+    }
+}
+
+static bool put_row(const struct reel_table *to, const json_t *item, const char *const *columns, unsigned n) {
+    struct reel_cell cells[COLUMNS_MAX] = {{0}};
+    char *texts[COLUMNS_MAX] = {NULL};
+    for (unsigned i = 0; i < n; i++) {
+        cells[i] = cell_of(json_object_get(item, columns[i]), &texts[i]);
+    }
+    bool good = to->row(to->context, cells, n);
+    for (unsigned i = 0; i < n; i++) {
+        free(texts[i]);
+    }
+    return good;
+}
+
+static bool write_csv(FILE *out, const json_t *items, const char *const *columns) {
+    AUTO(reel_table_text_free) struct reel_table_text *text =
+        reel_table_text_new(REEL_TABLE_CSV, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
+    const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
+    unsigned n = 0;
+    size_t i;
+    json_t *item;
+    while (n < COLUMNS_MAX && columns[n]) {
+        n++;
+    }
+    bool good = to && to->columns(to->context, columns, n);
+    json_array_foreach((json_t *)items, i, item) {
+        good = good && put_row(to, item, columns, n);
+    }
+    return good && to->end(to->context);
+}
+
+static bool write_lines(FILE *out, const json_t *items) {
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)items, i, item) {
+        if (json_dumpf(item, out, JSON_COMPACT) != 0 || fputc('\n', out) == EOF) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns) {
+    if (form->form == REEL_TABLE_JSON) {
+        json_decref(items);
+        http_reply_json(r, 200, body);
+        return;
+    }
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out && items && (form->form == REEL_TABLE_CSV ? write_csv(out, items, columns) : write_lines(out, items));
+    good = out && fclose(out) == 0 && good;
+    if (good) {
+        http_reply_text(r, 200, form->media_type, text);
+    } else {
+        http_reply_problem(r, 500, "memory", "no memory");
+    }
+    free(text);
+    json_decref(items);
+    json_decref(body);
+}

@@ -1,0 +1,231 @@
+/* /recordings.tar: the originals of a search as one tar archive. Its one rule: a first pass fixes which files, their names and order; so
+ * the archive has a length and an ETag, ranges work (a download is resumed), and a file that is gone meanwhile cuts it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/recordings.h"
+#include "api/routes.h"
+#include "api/ustar.h"
+#include "reel/source.h"
+
+enum { FILES_MAX = 20000 };
+
+struct member {
+    char *name; /* in the archive */
+    char tag[48];
+    char sha256[SHA256_HEX];
+    uint64_t size, at; /* at: where in the archive it begins */
+    int64_t modified_s;
+};
+
+struct archive {
+    struct store *store;
+    struct member *members;
+    size_t n, room;
+    uint64_t length;
+    struct reel_source *open; /* the bytes of members[opened] */
+    size_t opened;
+};
+
+static void archive_free(void *context) {
+    struct archive *a = context;
+    if (!a) {
+        return;
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        free(a->members[i].name);
+    }
+    free(a->members);
+    reel_source_free(a->open);
+    free(a);
+}
+static inline void reel_auto_archive_free(struct archive **a) {
+    archive_free(*a);
+}
+
+/* ---- the first pass */
+
+/* A part may be called by its path on the client's disk: nothing of it may lead out of the folder, or be a surprise on a terminal. */
+static void make_safe(char *name) {
+    for (char *at = name; *at; at++) {
+        bool begins = at == name || at[-1] == '/';
+        bool dots = begins && at[0] == '.' && (at[1] == '/' || !at[1] || (at[1] == '.' && (at[2] == '/' || !at[2])));
+        if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '\\' || dots || (begins && *at == '/')) {
+            *at = '_';
+        }
+    }
+}
+
+static bool add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
+    if (a->n == FILES_MAX) {
+        return reel_fail(err, REEL_LIMIT, "these are more than the %d files that one archive takes: search for less", FILES_MAX);
+    }
+    if (a->n == a->room) {
+        struct member *more = realloc(a->members, (a->room ? 2 * a->room : 64) * sizeof *more);
+        if (!more) {
+            return reel_fail_memory(err);
+        }
+        a->members = more;
+        a->room = a->room ? 2 * a->room : 64;
+    }
+    struct member *m = &a->members[a->n];
+    *m = (struct member){.size = r->parts[i].size, .modified_s = r->created_ns / 1000000000};
+    memcpy(m->sha256, r->parts[i].sha256, sizeof m->sha256);
+    snprintf(m->tag, sizeof m->tag, "%s-%u", r->id, i);
+    bool several = r->n_parts > 1;
+    if (asprintf(&m->name, "%s/%s%s%s", r->collection, r->name, several ? "/" : "", several ? r->parts[i].file_name : "") < 0) {
+        return reel_fail_memory(err);
+    }
+    a->n++;
+    make_safe(m->name);
+    return strlen(m->name) + sizeof m->tag < USTAR_NAME_MAX ||
+           reel_fail(err, REEL_LIMIT, "a name is longer than an archive takes: %.80s…", m->name);
+}
+
+static bool list_members(struct archive *a, struct catalog *catalog, struct catalog_query *q, struct reel_error *err) {
+    AUTO_MEM char *cursor = NULL;
+    bool ok = true;
+    q->limit = 1000;
+    q->sort = "created";
+    do {
+        struct catalog_page page = {0};
+        q->cursor = cursor;
+        if (!catalog_list(catalog, q, &page, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; ok && i < page.n_items; i++) {
+            const struct catalog_recording *r = &page.items[i];
+            for (uint32_t k = 0; ok && k < r->n_parts && r->state != STATE_MISSING; k++) {
+                ok = add_part(a, r, k, err);
+            }
+        }
+        free(cursor);
+        cursor = TAKE(page.next);
+        catalog_page_done(&page);
+    } while (ok && cursor);
+    return ok;
+}
+
+static bool part_names(struct archive *a, struct reel_error *err) {
+    AUTO_MEM struct ustar_name *names = calloc(a->n + 1, sizeof *names);
+    if (!names) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        names[i] = (struct ustar_name){.name = a->members[i].name, .tag = a->members[i].tag, .place = i};
+    }
+    bool ok = ustar_part(names, a->n, err);
+    for (size_t i = 0; i < a->n; i++) {
+        a->members[names[i].place].name = names[i].name;
+    }
+    return ok;
+}
+
+static void lay_out(struct archive *a, char etag[64]) {
+    uint8_t head[USTAR_HEAD_MAX];
+    AUTO_MEM char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    for (size_t i = 0; i < a->n; i++) {
+        struct member *m = &a->members[i];
+        m->at = a->length;
+        a->length += ustar_head(m->name, m->size, m->modified_s, head) + m->size + ustar_padding(m->size);
+        if (f) {
+            fprintf(f, "%s %s %" PRId64 "\n", m->sha256, m->name, m->modified_s);
+        }
+    }
+    a->length += USTAR_END;
+    if (f) {
+        fclose(f);
+    }
+    api_etag(text ? text : "", etag);
+}
+
+/* ---- its bytes */
+
+static size_t member_at(const struct archive *a, uint64_t offset) {
+    size_t low = 0, high = a->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(a->members[middle].at <= offset ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    if (!a->open || a->opened != i) {
+        reel_source_free(TAKE(a->open));
+        a->open = store_open_blob(a->store, a->members[i].sha256, a->members[i].name, err);
+        a->opened = i;
+    }
+    if (!a->open) {
+        return false;
+    }
+    return a->open->size == a->members[i].size ? reel_source_read(a->open, offset, buffer, size, err)
+                                               : reel_fail(err, REEL_CHANGED, "a stored file is not what it was");
+}
+
+/* At most `size` bytes from `offset` on, which lie in one piece of one member. */
+static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got, struct reel_error *err) {
+    uint8_t head[USTAR_HEAD_MAX];
+    size_t i = a->n > 0 ? member_at(a, offset) : 0, n;
+    const struct member *m = &a->members[i];
+    uint64_t in = a->n > 0 ? offset - m->at : 0;
+    size_t head_size = a->n > 0 ? ustar_head(m->name, m->size, m->modified_s, head) : 0;
+    uint64_t content = a->n > 0 ? m->size : 0;
+    if (in < head_size) {
+        n = head_size - (size_t)in < size ? head_size - (size_t)in : size;
+        memcpy(buffer, head + in, n);
+    } else if (in - head_size < content) {
+        uint64_t left = content - (in - head_size);
+        n = left < size ? (size_t)left : size;
+        if (!read_content(a, i, in - head_size, buffer, n, err)) {
+            return false;
+        }
+    } else { /* zeros, up to the next member or the end */
+        uint64_t left = (i + 1 < a->n ? a->members[i + 1].at : a->length) - offset;
+        n = left < size ? (size_t)left : size;
+        memset(buffer, 0, n);
+    }
+    *got = n;
+    return true;
+}
+
+static bool archive_read(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    for (size_t at = 0, got; at < size; at += got) {
+        if (!read_some(context, offset + at, (uint8_t *)buffer + at, size - at, &got, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void api_recordings_tar(struct http_request *r) {
+    struct recordings_query asked;
+    struct reel_error err = {0};
+    char etag[64];
+    if (!recordings_read_query(r, &asked)) {
+        return;
+    }
+    AUTO(archive_free) struct archive *a = calloc(1, sizeof *a);
+    if (!a) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return;
+    }
+    a->store = http_app(r)->store;
+    if (!list_members(a, http_app(r)->catalog, &asked.q, &err) || !part_names(a, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    lay_out(a, etag);
+    struct http_file file = {.length = a->length,
+                             .etag = etag,
+                             .media_type = "application/x-tar",
+                             .file_name = "recordings.tar",
+                             .fd = -1,
+                             .read = archive_read,
+                             .free = archive_free};
+    file.context = TAKE(a);
+    http_reply_file(r, &file);
+}

@@ -1,0 +1,154 @@
+/* /webhooks: who is told of changes by a POST. */
+#include "changes/webhooks.h"
+
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/body.h"
+#include "api/common.h"
+#include "api/routes.h"
+#include "api/views.h"
+
+enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
+
+static json_t *view(const struct webhook *w) {
+    json_t *o = json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
+                          "collections", w->collections, "created", view_time(w->created_ns, REEL_CLOCK_WALL), "told", view_u64(w->told),
+                          "dropped", view_u64(w->dropped), "failed_tries", view_u64(w->tries), "since", json_integer(w->seq));
+    json_object_set_new(o, "next_try", w->next_ns > 0 ? view_time(w->next_ns, REEL_CLOCK_WALL) : json_null());
+    return o;
+}
+
+void api_webhooks_list(struct http_request *r) {
+    struct webhook hooks[WEBHOOKS_MAX];
+    struct reel_error err = {0};
+    uint32_t n;
+    if (!catalog_webhooks(http_app(r)->catalog, hooks, &n, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    json_t *items = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        json_array_append_new(items, view(&hooks[i]));
+        webhook_done(&hooks[i]);
+    }
+    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", items, "next"));
+}
+
+/* The number in the path; 0: none of ours. */
+static int64_t row_of(struct http_request *r) {
+    const char *text = http_segment(r, "id");
+    char *end;
+    long long row = strtoll(text, &end, 10);
+    return *text >= '1' && *text <= '9' && !*end ? row : 0;
+}
+
+void api_webhook_get(struct http_request *r) {
+    struct catalog *c = http_app(r)->catalog;
+    struct webhook hook;
+    struct reel_error err = {0};
+    json_t *results = NULL;
+    if (catalog_webhook_get(c, row_of(r), &hook, &err) && (results = catalog_webhook_results(c, hook.row, &err))) {
+        json_t *body = view(&hook);
+        json_object_set_new(body, "results", results);
+        http_reply_json(r, 200, body);
+    } else {
+        http_reply_error(r, &err);
+    }
+    webhook_done(&hook);
+}
+
+void api_webhook_delete(struct http_request *r) {
+    struct reel_error err = {0};
+    if (catalog_webhook_delete(http_app(r)->catalog, row_of(r), &err)) {
+        http_reply_empty(r, 204);
+    } else {
+        http_reply_error(r, &err);
+    }
+}
+
+/* ---- a new one */
+
+/* A list of globs; NULL: replied. */
+static json_t *read_globs(struct http_request *r, const json_t *body, const char *name, size_t max, json_t *usual) {
+    json_t *list = json_object_get(body, name), *one;
+    size_t i;
+    if (!list || json_is_null(list)) {
+        return usual;
+    }
+    json_decref(usual);
+    bool good = json_is_array(list) && json_array_size(list) <= max;
+    json_array_foreach(list, i, one) {
+        good = good && json_string_length(one) > 0 && json_string_length(one) <= GLOB_MAX;
+    }
+    if (!good) {
+        body_refuse(r, name, "must be a list of at most %zu names or globs", max);
+        return NULL;
+    }
+    return json_incref(list);
+}
+
+static char *make_secret(void) {
+    uint8_t raw[SECRET_BYTES];
+    char *text = RAND_bytes(raw, sizeof raw) == 1 ? malloc(2 * SECRET_BYTES + 1) : NULL;
+    for (size_t i = 0; text && i < sizeof raw; i++) {
+        snprintf(text + 2 * i, 3, "%02x", raw[i]);
+    }
+    return text;
+}
+
+/* False: replied. */
+static bool read_url_and_secret(struct http_request *r, const json_t *body, struct webhook *w) {
+    struct reel_error err = {0};
+    const json_t *secret = json_object_get(body, "secret");
+    const char *url = json_string_value(json_object_get(body, "url")), *given = json_string_value(secret);
+    if (!url || !webhook_url_check(url, http_app(r)->config.webhook_private, &err)) {
+        body_refuse(r, "url", "%s", url ? err.text : "is the address that is told");
+        return false;
+    }
+    if (secret && !json_is_null(secret) && (!given || strlen(given) < WEBHOOK_SECRET_MIN || strlen(given) > WEBHOOK_SECRET_MAX)) {
+        body_refuse(r, "secret", "must be a text of %d to %d bytes; without it one is made", WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        return false;
+    }
+    w->url = strdup(url);
+    w->secret = given ? strdup(given) : make_secret();
+    if (!w->url || !w->secret) {
+        http_reply_problem(r, 500, "memory", "no memory");
+        return false;
+    }
+    return true;
+}
+
+static bool read_wish(struct http_request *r, const json_t *body, struct webhook *w) {
+    static const char *const known[] = {"url", "events", "collections", "secret", NULL};
+    return body_knows(r, body, known) && read_url_and_secret(r, body, w) &&
+           (w->events = read_globs(r, body, "events", KINDS_MAX,
+                                   json_pack("[s, s, s]", "recording.created", "scan.failed", "recording.trashed"))) &&
+           (w->collections = read_globs(r, body, "collections", COLLECTIONS_MAX, json_array()));
+}
+
+void api_webhook_add(struct http_request *r) {
+    struct app *app = http_app(r);
+    struct webhook hook = {0};
+    struct reel_error err = {0};
+    json_t *body = body_json(r);
+    if (!body || !read_wish(r, body, &hook)) {
+        webhook_done(&hook);
+        return;
+    }
+    if (catalog_webhook_add(app->catalog, &hook, &err)) {
+        char address[64];
+        feed_poke(app->feed);
+        snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);
+        json_t *answer = view(&hook);
+        json_object_set_new(answer, "secret", json_string(hook.secret));
+        http_add_header(r, "Location", address);
+        http_add_header(r, "Cache-Control", "no-store");
+        http_reply_json(r, 201, answer);
+    } else {
+        http_reply_error(r, &err);
+    }
+    webhook_done(&hook);
+}

@@ -1,0 +1,146 @@
+/* Recordings that are put back as their manifests have them. Its one rule: what was said and who it was said by comes back as it was; only
+ * the row's version is new. */
+#include <string.h>
+
+#include "catalog/said.h"
+#include "catalog/upkeep.h"
+#include "reel/time.h"
+
+enum { AT_ONCE = 200 }; /* recordings of one transaction */
+
+struct catalog_adoption {
+    struct catalog *c;
+    struct db_handle *h; /* NULL between two transactions */
+    unsigned pending;
+};
+
+struct catalog_adoption *catalog_adopt_begin(struct catalog *c, struct reel_error *err) {
+    struct catalog_adoption *a = calloc(1, sizeof *a);
+    if (!a) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    a->c = c;
+    return a;
+}
+
+static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, struct reel_error *err) {
+    struct catalog_recording *r = one->r;
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_adopt", err);
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", r->id);
+    db_set_text(s, ":collection", r->collection);
+    db_set_text(s, ":name", r->name);
+    db_set_int(s, ":revision", r->revision);
+    db_set_int(s, ":trashed", one->trashed);
+    db_set_hex(s, ":content", r->content);
+    db_set_size(s, ":size", r->size);
+    db_set_int(s, ":created", r->created_ns);
+    db_set_int(s, ":now", reel_now_ns());
+    db_set_text(s, ":description", r->said.description);
+    db_set_text(s, ":custom", r->said.custom);
+    db_set_text(s, ":group", r->group);
+    if (r->said.has_epoch) {
+        db_set_int(s, ":epoch", r->said.epoch_ns);
+    }
+    row_bind_scan(s, r);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    r->row = db_int(s, 0);
+    r->revision = (uint32_t)db_int(s, 1);
+    return true;
+}
+
+static bool insert_notes(struct db_handle *h, int64_t row, const struct catalog_notes *notes, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "note_insert", err);
+    for (uint32_t i = 0; s && i < notes->n; i++) {
+        const struct catalog_note *n = &notes->items[i];
+        db_set_hex(s, ":id", n->id);
+        db_set_int(s, ":row", row);
+        db_set_text(s, ":author", n->author);
+        db_set_text(s, ":text", n->text);
+        db_set_int(s, ":created", n->created_ns);
+        db_set_int(s, ":updated", n->updated_ns);
+        if (!db_run(s, err)) {
+            return false;
+        }
+    }
+    return s;
+}
+
+static bool insert_events(struct db_handle *h, int64_t row, const struct catalog_events *events, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "event_insert", err);
+    for (uint32_t i = 0; s && i < events->n; i++) {
+        const struct catalog_event *e = &events->items[i];
+        db_set_hex(s, ":id", e->id);
+        db_set_int(s, ":row", row);
+        db_set_int(s, ":start", e->start_ns);
+        db_set_int(s, ":end", e->end_ns);
+        db_set_text(s, ":author", e->author);
+        db_set_int(s, ":created", e->created_ns);
+        db_set_int(s, ":updated", e->updated_ns);
+        db_set_text(s, ":title", e->title);
+        db_set_text(s, ":tags", e->tags);
+        if (!db_run(s, err)) {
+            return false;
+        }
+    }
+    return s;
+}
+
+/* Its state or revision may be another one now than its manifest has. */
+static bool mark_due(struct db_handle *h, const char *id, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "manifest_mark", err);
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", id);
+    return db_run(s, err);
+}
+
+/* The id is in the catalog already: this came twice. */
+static bool is_there(struct db_handle *h, const char *id, bool *there, struct reel_error *err) {
+    struct reel_error none = {0};
+    int64_t row;
+    *there = row_by_hex(h, "row_by_id", ":id", id, "", &row, &none);
+    if (!*there && none.code != REEL_NOT_FOUND && err) {
+        *err = none;
+    }
+    return *there || none.code == REEL_NOT_FOUND;
+}
+
+bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, struct reel_error *err) {
+    bool there;
+    unsigned n_tags = 0;
+    struct catalog_recording *r = one->r;
+    one->added = false;
+    if ((!a->h && !(a->h = db_write(a->c->db, err))) || !is_there(a->h, r->id, &there, err)) {
+        return false;
+    }
+    if (there) {
+        return true;
+    }
+    one->added = insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
+                 said_write_tags(a->h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) &&
+                 catalog_label(a->h, r, one->index, true, err) && insert_notes(a->h, r->row, one->notes, err) &&
+                 insert_events(a->h, r->row, one->events, err) && mark_due(a->h, r->id, err);
+    if (one->added && ++a->pending == AT_ONCE) {
+        a->pending = 0;
+        one->added = db_commit(a->h, err);
+        db_end(TAKE(a->h));
+    }
+    return one->added;
+}
+
+bool catalog_adopt_end(struct catalog_adoption *a, bool keep, struct reel_error *err) {
+    if (!a) {
+        return true;
+    }
+    bool good = !a->h || !keep || db_commit(a->h, err);
+    db_end(a->h);
+    free(a);
+    return good;
+}

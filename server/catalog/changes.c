@@ -1,0 +1,71 @@
+/* See changes.h. Its one rule: a change is filtered by the collection that its own row names, so it is seen by whom it would have been seen
+ * by when it happened. */
+#include "catalog/changes.h"
+
+#include <string.h>
+
+#include "catalog/own.h"
+#include "reel/iterate.h"
+#include "reel/time.h"
+
+void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context) {
+    db_on_commit(c->db, tell, context);
+}
+
+static bool matches(const char *const *globs, const char *text) {
+    bool found = !globs;
+    for (; !found && *globs; globs++) {
+        found = reel_glob_match(*globs, text);
+    }
+    return found;
+}
+
+static bool append(struct db_statement *s, json_t *items, struct reel_error *err) {
+    char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
+    db_hex(s, 3, id, sizeof id);
+    reel_time_rfc3339(db_int(s, 1), time);
+    json_t *o = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2),
+                          "recording", id, "collection", db_text(s, 4), "name", db_text(s, 5));
+    if (o && *db_text(s, 6)) {
+        json_t *detail = json_object();
+        json_object_set_new(detail, db_text(s, 6), json_string(db_text(s, 7)));
+        if (!db_is_null(s, 8)) {
+            json_object_set_new(detail, "value", json_string(db_text(s, 8)));
+        }
+        json_object_set_new(o, "detail", detail);
+    }
+    return json_array_append_new(items, o) == 0 || reel_fail_memory(err);
+}
+
+bool catalog_changes(struct catalog *c, const struct change_filter *filter, int64_t *seq, uint32_t max, json_t *items,
+                     struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "changes_after", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":seq", *seq);
+    db_set_int(s, ":limit", CHANGES_LOOK);
+    enum db_step step = DB_END;
+    for (uint32_t n = 0; n < max && (step = db_next(s, err)) == DB_ROW;) {
+        if (matches(filter->kinds, db_text(s, 2)) && matches(filter->collections, db_text(s, 4))) {
+            if (!append(s, items, err)) {
+                return false;
+            }
+            n++;
+        }
+        *seq = db_int(s, 0);
+    }
+    return step != DB_FAILED;
+}
+
+bool catalog_changes_ends(struct catalog *c, int64_t *first, int64_t *last, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "changes_ends", err) : NULL;
+    if (!s || db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *first = db_int(s, 0);
+    *last = db_int(s, 1);
+    return true;
+}

@@ -1,0 +1,62 @@
+/* What has changed, as rows that triggers write (0006_changes.sql), and those who are told of it. */
+#ifndef SERVER_CATALOG_CHANGES_H
+#define SERVER_CATALOG_CHANGES_H
+
+#include <jansson.h>
+
+#include "catalog/catalog.h"
+
+enum {
+    CHANGES_KEPT = 100000, /* the newest */
+    CHANGES_LOOK = 10000,  /* one question looks at no more */
+};
+
+/* Calls tell() after each commit of this process, on the thread that has committed; tell() must not wait. Set before other threads write,
+ * NULL: nobody. */
+void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context);
+
+/* Globs, NULL-terminated; NULL: all. */
+struct change_filter {
+    const char *const *kinds, *const *collections;
+};
+
+/* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording, collection, name[,
+ * detail]}. *seq becomes that of the last one looked at; when it has not moved there are no more. */
+bool catalog_changes(struct catalog *c, const struct change_filter *filter, int64_t *seq, uint32_t max, json_t *items,
+                     struct reel_error *err);
+/* The oldest and the newest that are kept; with none *first is *last + 1. */
+bool catalog_changes_ends(struct catalog *c, int64_t *first, int64_t *last, struct reel_error *err);
+
+/* ---- webhooks */
+
+enum { WEBHOOKS_MAX = 32, WEBHOOK_RESULTS = 20 };
+
+struct webhook { /* texts belong to it */
+    int64_t row;
+    char *url, *secret;
+    json_t *events, *collections; /* arrays of globs */
+    int64_t created_ns, seq, next_ns;
+    uint64_t tries, told, dropped;
+};
+void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
+
+/* Sets row. REEL_LIMIT: there are WEBHOOKS_MAX. */
+bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err);
+bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err);                   /* REEL_NOT_FOUND */
+bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
+
+/* What came of a try to tell change `seq`; one that has failed is due again at next_ns. */
+struct webhook_result {
+    int64_t seq, took_ms, next_ns;
+    unsigned status; /* 0: no answer */
+    bool told;
+    const char *problem;
+};
+bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err);
+/* It goes on behind `seq`; `dropped` are those it will not hear of. */
+bool catalog_webhook_moved(struct catalog *c, int64_t row, int64_t seq, uint64_t dropped, struct reel_error *err);
+/* The last tries, newest first: [{seq, time, took_ms, status, problem}]. */
+json_t *catalog_webhook_results(struct catalog *c, int64_t row, struct reel_error *err);
+
+#endif

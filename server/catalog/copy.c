@@ -1,0 +1,79 @@
+/* A copy of the catalog while it is in use. Its one rule: it is made beside its name and gets it when it is whole and on the disk. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/own.h"
+#include "catalog/upkeep.h"
+#include "reel/time.h"
+
+enum { READ_BYTES = 1 << 20 };
+
+/* In the copy: that it is one, so that the server which runs on it first looks for what is newer in its store. */
+static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error *err) {
+    struct catalog *copy = catalog_open(path, err);
+    struct catalog_figures f;
+    char when[24];
+    snprintf(when, sizeof when, "%lld", (long long)reel_now_ns());
+    bool good = copy && catalog_set_upkeep(copy, "copied", when, err) && catalog_figures(copy, &f, err);
+    for (unsigned i = 0; good && i < sizeof f.recordings / sizeof *f.recordings; i++) {
+        *recordings += f.recordings[i];
+    }
+    good = good && db_single_file(copy->db, err);
+    catalog_close(copy);
+    return good;
+}
+
+static void digest_free(EVP_MD_CTX *ctx) {
+    EVP_MD_CTX_free(ctx);
+}
+REEL_DEFINE_AUTO(EVP_MD_CTX, digest_free);
+
+static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) {
+    AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
+    AUTO(digest_free) EVP_MD_CTX *hash = EVP_MD_CTX_new();
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    ssize_t got;
+    if (!buffer || !hash || EVP_DigestInit_ex(hash, EVP_sha256(), NULL) != 1) {
+        return reel_fail_memory(err);
+    }
+    while ((got = read(fd, buffer, READ_BYTES)) > 0) {
+        out->bytes += (uint64_t)got;
+        EVP_DigestUpdate(hash, buffer, (size_t)got);
+    }
+    if (got < 0 || EVP_DigestFinal_ex(hash, raw, &n) != 1) {
+        return reel_fail_errno(err, "the copy of the catalog cannot be read back");
+    }
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(out->sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
+    }
+    return true;
+}
+
+static bool finish(const char *from, const char *to, struct catalog_copy *out, struct reel_error *err) {
+    AUTO_FD int fd = open(from, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) != 0) {
+        return reel_fail_errno(err, "the copy of the catalog cannot be made to last");
+    }
+    return hash_file(fd, out, err) && (rename(from, to) == 0 || reel_fail_errno(err, "the copy of the catalog cannot get its name"));
+}
+
+bool catalog_copy(struct catalog *c, const char *path, const struct reel_progress *progress, struct catalog_copy *out,
+                  struct reel_error *err) {
+    char from[PATH_MAX];
+    *out = (struct catalog_copy){0};
+    int n = snprintf(from, sizeof from, "%s.part", path);
+    if (n < 0 || (size_t)n >= sizeof from) {
+        return reel_fail(err, REEL_ARGUMENT, "the backup folder's path is too long");
+    }
+    unlink(from);
+    bool good = db_copy(c->db, from, progress, err) && mark_copy(from, &out->recordings, err) && finish(from, path, out, err);
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}

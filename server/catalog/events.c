@@ -1,0 +1,293 @@
+/* Events: intervals of recordings with a title and tags. Its one rule: a page costs about what is on it, wherever on the calendar it lies:
+ * first comes what was going on at the beginning of the interval (found by classes of length), then what begins in it (an index is in that
+ * order). */
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "catalog/said.h"
+#include "reel/time.h"
+
+void catalog_event_done(struct catalog_event *event) {
+    free(event->collection);
+    free(event->name);
+    free(event->title);
+    free(event->author);
+    free(event->tags);
+    *event = (struct catalog_event){0};
+}
+
+void catalog_events_done(struct catalog_events *events) {
+    for (uint32_t i = 0; i < events->n; i++) {
+        catalog_event_done(&events->items[i]);
+    }
+    free(events->items);
+    free(events->next);
+    *events = (struct catalog_events){0};
+}
+
+/* The columns of every statement that gives events; the last one is the recording's row. */
+enum { COLUMN_COLLECTION = 3, COLUMN_RECORDING = 16 };
+
+static bool read_event(struct db_statement *s, struct catalog_event *out, struct reel_error *err) {
+    *out = (struct catalog_event){.row = db_int(s, 0),
+                                  .relative = db_int(s, 5) != 0,
+                                  .start_ns = db_int(s, 6),
+                                  .end_ns = db_int(s, 7),
+                                  .on_calendar = db_int(s, 8) != 0,
+                                  .wall_start_ns = db_int(s, 9),
+                                  .wall_end_ns = db_int(s, 10),
+                                  .created_ns = db_int(s, 14),
+                                  .updated_ns = db_int(s, 15)};
+    db_hex(s, 1, out->id, sizeof out->id);
+    db_hex(s, 2, out->recording, sizeof out->recording);
+    char **const texts[] = {&out->collection, &out->name, &out->title, &out->author, &out->tags};
+    static const int columns[] = {COLUMN_COLLECTION, 4, 11, 12, 13};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!(*texts[i] = strdup(db_text(s, columns[i])))) {
+            catalog_event_done(out);
+            return reel_fail_memory(err);
+        }
+    }
+    return true;
+}
+
+static bool check_tags(const char *tags, struct reel_error *err) {
+    json_t *all = tags && tags[0] ? json_loads(tags, 0, NULL) : json_object(), *value;
+    const char *key;
+    bool good = json_is_object(all) || reel_fail(err, REEL_ARGUMENT, "tags are an object of texts");
+    good = good && (json_object_size(all) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "an event has at most %d tags", TAGS_MAX));
+    json_object_foreach(all, key, value) {
+        good = good && (json_is_string(value) || reel_fail(err, REEL_ARGUMENT, "the value of a tag is a text")) &&
+               catalog_tag_check(key, json_string_value(value), err);
+    }
+    json_decref(all);
+    return good;
+}
+
+static bool check(const struct catalog_event *e, struct reel_error *err) {
+    if (!e->title || !e->title[0]) {
+        return reel_fail(err, REEL_ARGUMENT, "an event has a title");
+    }
+    int64_t length;
+    if (e->end_ns < e->start_ns) {
+        return reel_fail(err, REEL_ARGUMENT, "the event ends before it starts");
+    }
+    if (__builtin_sub_overflow(e->end_ns, e->start_ns, &length)) {
+        return reel_fail(err, REEL_ARGUMENT, "the event is longer than 292 years");
+    }
+    return catalog_text_check("an event's title", e->title, EVENT_TITLE_MAX, err) && check_tags(e->tags, err);
+}
+
+/* ---- one */
+
+static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
+    struct catalog_recording r;
+    if (!catalog_load(h, row, &r, err)) {
+        return false;
+    }
+    bool room = r.said.events < EVENTS_MAX;
+    catalog_recording_done(&r);
+    return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d events", EVENTS_MAX);
+}
+
+static bool find(struct db_handle *h, const char *id, struct catalog_event *out, int64_t *recording, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "event_by_id", err);
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", id);
+    enum db_step step = db_next(s, err);
+    if (step != DB_ROW) {
+        return step == DB_END ? reel_fail(err, REEL_NOT_FOUND, "no event has that id") : false;
+    }
+    *recording = db_int(s, COLUMN_RECORDING);
+    return read_event(s, out, err);
+}
+
+static bool write_event(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    db_set_hex(s, ":id", e->id);
+    db_set_int(s, ":start", e->start_ns);
+    db_set_int(s, ":end", e->end_ns);
+    db_set_text(s, ":author", e->author);
+    db_set_int(s, ":created", e->created_ns);
+    db_set_int(s, ":updated", e->updated_ns);
+    db_set_int(s, ":now", reel_now_ns());
+    db_set_text(s, ":title", e->title);
+    db_set_text(s, ":tags", e->tags);
+    return db_run(s, err);
+}
+
+/* What is in the catalog now instead of what was asked for. */
+static bool read_back(struct db_handle *h, struct catalog_event *e, struct reel_error *err) {
+    struct catalog_event now;
+    int64_t recording;
+    if (!find(h, e->id, &now, &recording, err)) {
+        return false;
+    }
+    catalog_event_done(e);
+    *e = now;
+    return true;
+}
+
+bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *e, struct reel_error *err) {
+    int64_t row;
+    if (!check(e, err) || (!e->id[0] && !catalog_make_id(e->id, err))) {
+        return false;
+    }
+    e->created_ns = e->created_ns ? e->created_ns : reel_now_ns();
+    e->updated_ns = e->updated_ns ? e->updated_ns : e->created_ns;
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && said_find(h, id, &row, err) && has_room(h, row, err) && write_event(h, "event_insert", row, e, err) &&
+           said_touch(h, row, err) && read_back(h, e, err) && db_commit(h, err);
+}
+
+bool catalog_event_get(struct catalog *c, const char *event, struct catalog_event *out, struct reel_error *err) {
+    int64_t recording;
+    *out = (struct catalog_event){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    return h && find(h, event, out, &recording, err);
+}
+
+static bool apply(struct catalog_event *e, const struct catalog_event_change *change, struct reel_error *err) {
+    e->start_ns = change->has_start ? change->start_ns : e->start_ns;
+    e->end_ns = change->has_end ? change->end_ns : e->end_ns;
+    if (change->title) {
+        free(e->title);
+        e->title = strdup(change->title);
+    }
+    if (change->tags) {
+        char *tags = said_merge(e->tags, change->tags, err);
+        if (!tags) {
+            return reel_error_at(err, "tags");
+        }
+        free(e->tags);
+        e->tags = tags;
+    }
+    return e->title ? check(e, err) : reel_fail_memory(err);
+}
+
+bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
+                          struct reel_error *err) {
+    int64_t recording;
+    *out = (struct catalog_event){0};
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    bool good = h && find(h, event, out, &recording, err) && apply(out, change, err) &&
+                write_event(h, "event_update", out->row, out, err) && said_touch(h, recording, err) && read_back(h, out, err) &&
+                db_commit(h, err);
+    if (!good) {
+        catalog_event_done(out);
+    }
+    return good;
+}
+
+bool catalog_event_remove(struct catalog *c, const char *event, struct reel_error *err) {
+    int64_t recording;
+    struct catalog_event e = {0};
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    bool good = h && find(h, event, &e, &recording, err) && said_run(h, "event_delete", e.row, err) && said_touch(h, recording, err) &&
+                db_commit(h, err);
+    catalog_event_done(&e);
+    return good;
+}
+
+/* ---- pages */
+
+struct walk {
+    const struct catalog_event_query *q;
+    uint32_t limit;
+    int64_t row;              /* of the recording, when it is of one */
+    int64_t key, after;       /* start and row of the last one that was given */
+    int64_t start_ns, end_ns; /* of the interval */
+    bool more;
+};
+
+static bool run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", w->row);
+    db_set_int(s, ":key", w->key);
+    db_set_int(s, ":after", w->after);
+    db_set_int(s, ":start", w->start_ns);
+    db_set_int(s, ":end", w->end_ns);
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        if (w->q->sees && !w->q->sees(w->q->context, db_text(s, COLUMN_COLLECTION))) {
+            continue;
+        }
+        if (out->n == w->limit) {
+            w->more = true;
+            return true;
+        }
+        if (!read_event(s, &out->items[out->n], err)) {
+            return false;
+        }
+        out->n++;
+    }
+    return step == DB_END;
+}
+
+static bool list_all(struct db_handle *h, struct walk *w, struct catalog_events *out, struct reel_error *err) {
+    bool from_before = w->q->has_start && w->key < w->start_ns;
+    if (from_before && !run(h, w, "events_during", out, err)) {
+        return false;
+    }
+    if (w->q->has_start && w->key < w->start_ns) {
+        w->key = w->start_ns;
+        w->after = 0;
+    }
+    return w->more || run(h, w, "events_from", out, err);
+}
+
+static bool read_cursor(const char *cursor, struct walk *w, struct reel_error *err) {
+    long long key, after;
+    int end = 0;
+    if (!cursor) {
+        return true;
+    }
+    if (sscanf(cursor, "%lld.%lld%n", &key, &after, &end) != 2 || cursor[end]) {
+        return reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
+    }
+    w->key = key;
+    w->after = after;
+    return true;
+}
+
+static bool write_cursor(const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
+    const struct catalog_event *last = &out->items[out->n - 1];
+    char text[64];
+    snprintf(text, sizeof text, "%lld.%lld", (long long)(q->recording ? last->start_ns : last->wall_start_ns), (long long)last->row);
+    out->next = strdup(text);
+    return out->next || reel_fail_memory(err);
+}
+
+bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
+    struct walk w = {.q = q,
+                     .limit = said_page(q->limit),
+                     .key = INT64_MIN,
+                     .start_ns = q->has_start ? q->start_ns : INT64_MIN,
+                     .end_ns = q->has_end ? q->end_ns : INT64_MAX};
+    *out = (struct catalog_events){0};
+    if (!read_cursor(q->cursor, &w, err)) {
+        return false;
+    }
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    if (!h || !(out->items = calloc(w.limit, sizeof *out->items))) {
+        return h ? reel_fail_memory(err) : false;
+    }
+    bool good = (q->recording ? said_find(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
+                              : list_all(h, &w, out, err)) &&
+                (!w.more || write_cursor(q, out, err));
+    if (!good) {
+        catalog_events_done(out);
+    }
+    return good;
+}

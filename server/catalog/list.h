@@ -1,0 +1,74 @@
+/* How a list is asked for, between the files that answer it: list_ask.c makes names and ids of what is asked, list_way.c chooses the way in, list_sql.c
+ * writes the statement, list.c runs it. */
+#ifndef SERVER_CATALOG_LIST_H
+#define SERVER_CATALOG_LIST_H
+
+#include <jansson.h>
+
+#include "catalog/own.h"
+
+enum { LIST_FEW = 5000, LIST_VERY_FEW = 100 }; /* a filter that leaves no more than this is the way in */
+
+enum list_way {
+    LIST_WALK, /* the index of the sort */
+    LIST_COLLECTION, LIST_GROUP, LIST_ALLOWED, LIST_FORMAT, LIST_STATE, LIST_DAMAGED, LIST_SIZE, LIST_DURATION, LIST_MESSAGES, /* an index of few */
+    LIST_WORDS, LIST_LINK, LIST_INTERVAL, /* gathered */
+    LIST_STREAM_WORDS, LIST_STREAM_LINK, LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
+    LIST_WAYS
+};
+
+enum list_filter {
+    FILTER_COLLECTIONS, FILTER_NO_COLLECTIONS, FILTER_ALLOWED, FILTER_GROUPS, FILTER_NO_GROUPS, FILTER_FORMATS, FILTER_NO_FORMATS, FILTER_STATES,
+    FILTER_NO_STATES, FILTER_TRASH /* may be among the states */, FILTER_DAMAGED, FILTER_INTACT, FILTER_START, FILTER_END, FILTER_SIZE, FILTER_DURATION,
+    FILTER_MESSAGES, FILTER_WORDS, FILTER_WITHOUT, FILTER_FLOOR, FILTER_CEILING /* where a walk in the order of times can begin */
+};
+#define LIST_BIT(filter) (1u << (filter))
+
+/* A condition on what recordings are linked with: one of these ids, or none of them. */
+enum list_by { BY_LABEL, BY_TAG_KEY, BY_TAG_VALUE };
+struct list_link {
+    enum list_by by;
+    bool negated;
+    char *ids; /* a JSON array */
+    uint32_t n;
+    int64_t first;
+};
+enum { LIST_LINKS_MAX = 256 };
+
+struct list_set { /* JSON arrays; NULL: no condition */
+    json_t *in, *out;
+};
+
+struct list_form { /* all that the statement depends on */
+    enum list_way way;
+    const char *column; /* of the sort: "row", "name" … */
+    bool descending, counting;
+    bool very_few;      /* the way leaves so few that each is looked up among the words, instead of all that the words find */
+    uint32_t filters; /* LIST_BIT of enum list_filter */
+    const struct list_link *links;
+    uint32_t n_links, lead; /* which link is the way in */
+};
+
+struct list_ask {
+    struct list_form form;
+    struct list_set collections, groups, formats, states;
+    struct list_link links[LIST_LINKS_MAX];
+    char *words, *without, *allowed;
+    char *texts[9]; /* of the sets, to be bound */
+    int64_t start_ns, end_ns, floor_ns, ceiling_ns, size[2], duration[2], messages[2];
+    uint32_t looked; /* names looked through for globs and patterns, until that is too many or too late */
+    int64_t deadline_ns;
+};
+
+/* Fills all but the way and the sort. list_ask_done() in any case. */
+bool list_ask(struct db_handle *h, const struct catalog_query *q, struct list_ask *out, struct reel_error *err);
+void list_ask_done(struct list_ask *ask);
+void list_bind(struct db_statement *s, const struct list_ask *ask); /* to a list, or a "few_…" */
+bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *err);
+/* malloc'd, NULL without memory. */
+char *list_sql(const struct list_form *form);
+
+/* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
+bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err);
+
+#endif

@@ -1,0 +1,510 @@
+/* What is asked, as names and ids: globs and patterns are looked up once, over the distinct names that there are, so that SQL only compares. Rule: looking
+ * up is bounded in names and in time, and says so when it ends early. */
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/list.h"
+#include "catalog/pattern.h"
+#include "catalog/search.h"
+#include "reel/iterate.h"
+#include "reel/time.h"
+
+enum { IDS_MAX = 20000, LOOKED_MAX = 300000, GLOBS_MAX = 64, TEXT_MAX = 8192 };
+enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
+static const int64_t LOOK_NS = 2000000000;
+static const char last_character[] = "\xf4\x8f\xbf\xbf";
+
+/* ---- names that fit */
+
+struct wanted {
+    const char *text;
+    bool exact;
+    const struct pattern *pattern; /* instead of the text */
+    bool slashes;                  /* a leading '/' makes no difference */
+};
+
+static bool fits(const struct wanted *w, const char *name, bool *yes, struct reel_error *err) {
+    if (w->pattern) {
+        return pattern_match(w->pattern, name, yes, err);
+    }
+    if (w->exact) {
+        *yes = strcmp(w->text + (w->slashes && w->text[0] == '/'), name + (w->slashes && name[0] == '/')) == 0;
+    } else {
+        *yes = w->slashes ? reel_topic_match(w->text, name) : reel_glob_match(w->text, name);
+    }
+    return true;
+}
+
+/* Where fitting names lie in the order of bytes. */
+struct range {
+    char from[TEXT_MAX], end[TEXT_MAX + 4];
+};
+
+static bool find_range(const struct wanted *w, const char *prefix, struct range *out, struct reel_error *err) {
+    const char *text = w->pattern ? "" : w->text + (w->slashes && w->text[0] == '/');
+    size_t fixed = w->exact ? strlen(text) : strcspn(text, "*?");
+    if (fixed + strlen(prefix) >= TEXT_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "a name of more than %d bytes", TEXT_MAX);
+    }
+    snprintf(out->from, sizeof out->from, "%s%.*s", prefix, (int)fixed, text);
+    bool whole = !w->pattern && text[fixed] == '\0'; /* no glob in it */
+    snprintf(out->end, sizeof out->end, "%s%s", out->from, whole ? "" : last_character);
+    return true;
+}
+
+static bool look(struct list_ask *ask, struct reel_error *err) {
+    if (++ask->looked > LOOKED_MAX || (ask->looked % 256 == 0 && reel_now_ns() > ask->deadline_ns)) {
+        return reel_fail(err, REEL_ARGUMENT, "too many names would have to be looked through; say how they begin");
+    }
+    return true;
+}
+
+/* ---- ids */
+
+struct ids {
+    FILE *out;
+    char *text;
+    size_t size;
+    uint32_t n;
+    int64_t first;
+};
+
+static bool ids_open(struct ids *ids, struct reel_error *err) {
+    *ids = (struct ids){.out = NULL};
+    ids->out = open_memstream(&ids->text, &ids->size);
+    return ids->out || reel_fail_memory(err);
+}
+
+static bool ids_add(struct ids *ids, int64_t id, struct reel_error *err) {
+    if (ids->n >= IDS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "more than %d names fit; say more of them", IDS_MAX);
+    }
+    ids->first = ids->n == 0 ? id : ids->first;
+    fprintf(ids->out, "%c%lld", ids->n++ == 0 ? '[' : ',', (long long)id);
+    return true;
+}
+
+/* Makes a condition of them; `good`: they are all there. */
+static bool ids_close(struct ids *ids, bool good, enum list_by by, bool negated, struct list_ask *ask, struct reel_error *err) {
+    if (!ids->out) {
+        return false;
+    }
+    fputs(ids->n == 0 ? "[]" : "]", ids->out);
+    fclose(ids->out);
+    if (!good || (negated && ids->n == 0) || ask->form.n_links == LIST_LINKS_MAX || !ids->text) {
+        free(ids->text);
+        return good && ids->text && (ask->form.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
+    }
+    ask->links[ask->form.n_links++] = (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
+    return true;
+}
+
+/* Names that a statement gives in a range; of a tag's value, its key must fit too. */
+static bool add_between(struct db_statement *s, struct list_ask *ask, const struct wanted *w, const struct wanted *key, struct ids *ids,
+                        struct reel_error *err) {
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        bool yes = true;
+        if (!look(ask, err) || !fits(w, db_text(s, 1), &yes, err) || (yes && key && !fits(key, db_text(s, 2), &yes, err)) ||
+            (yes && !ids_add(ids, db_int(s, 0), err))) {
+            return false;
+        }
+    }
+    return step == DB_END;
+}
+
+static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *prefix, const struct wanted *w, struct ids *ids,
+                      struct reel_error *err) {
+    AUTO_MEM struct range *range = malloc(sizeof *range);
+    AUTO(db_done) struct db_statement *s = range ? db_statement(h, "labels_between", err) : NULL;
+    if (!s) {
+        return range ? false : reel_fail_memory(err);
+    }
+    if (!find_range(w, prefix, range, err)) {
+        return false;
+    }
+    db_set_int(s, ":kind", kind);
+    db_set_text(s, ":from", range->from);
+    db_set_text(s, ":end", range->end);
+    return add_between(s, ask, w, NULL, ids, err);
+}
+
+static bool add_labels(struct db_handle *h, struct list_ask *ask, enum label_kind kind, struct wanted w, struct ids *ids, struct reel_error *err) {
+    w.slashes = kind != KIND_META;
+    const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
+    bool open = !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
+    if (!add_range(h, ask, kind, "", &w, ids, err)) {
+        return false;
+    }
+    return !w.slashes || open || add_range(h, ask, kind, "/", &w, ids, err);
+}
+
+static bool add_tags(struct db_handle *h, struct list_ask *ask, const struct wanted *key, const struct wanted *value, struct ids *ids,
+                     struct reel_error *err) {
+    AUTO_MEM struct range *keys = malloc(sizeof *keys);
+    AUTO_MEM struct range *values = malloc(sizeof *values);
+    AUTO(db_done) struct db_statement *s = keys && values ? db_statement(h, value ? "tag_values_between" : "tag_keys_between", err) : NULL;
+    if (!s) {
+        return keys && values ? false : reel_fail_memory(err);
+    }
+    if (!find_range(key, "", keys, err) || (value && !find_range(value, "", values, err))) {
+        return false;
+    }
+    db_set_text(s, ":key_from", keys->from);
+    db_set_text(s, ":key_end", keys->end);
+    db_set_text(s, ":from", value ? values->from : keys->from);
+    db_set_text(s, ":end", value ? values->end : keys->end);
+    return add_between(s, ask, value ? value : key, value ? key : NULL, ids, err);
+}
+
+/* ---- sets of names */
+
+static bool is_glob(const struct search_value *v) {
+    return !v->exact && strpbrk(v->text, "*?");
+}
+
+/* As a key of an object. */
+static const char *key_of(const json_t *value) {
+    static const char *const numbers[] = {"0", "1", "2", "3", "4", "5"};
+    return json_is_string(value) ? json_string_value(value) : numbers[json_integer_value(value) % 6];
+}
+
+/* Those of `in` that are in `other` too. Takes both. */
+static json_t *intersect(json_t *in, json_t *other) {
+    json_t *both = json_array(), *value;
+    json_auto_t *there = json_object();
+    size_t i;
+    json_array_foreach(other, i, value) {
+        json_object_set_new(there, key_of(value), json_true());
+    }
+    json_array_foreach(in, i, value) {
+        if (json_object_get(there, key_of(value))) {
+            json_array_append(both, value);
+        }
+    }
+    json_decref(in);
+    json_decref(other);
+    return both;
+}
+
+/* Takes the values. */
+static void add_set(struct list_set *set, json_t *values, bool negated) {
+    if (negated) {
+        set->out = set->out ? set->out : json_array();
+        json_array_extend(set->out, values);
+        json_decref(values);
+    } else {
+        set->in = set->in ? intersect(set->in, values) : values;
+    }
+}
+
+static bool add_formats(struct db_handle *h, const char *glob, json_t *names, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "formats_list", err);
+    enum db_step step = s ? db_next(s, err) : DB_FAILED;
+    for (; step == DB_ROW; step = db_next(s, err)) {
+        if (reel_glob_match(glob, db_text(s, 0))) {
+            json_array_append_new(names, json_string(db_text(s, 0)));
+        }
+    }
+    return step == DB_END;
+}
+
+static bool add_collections(struct db_handle *h, const char *glob, json_t *names, struct reel_error *err) {
+    const char *const globs[] = {glob, NULL};
+    AUTO_MEM char *text = NULL;
+    if (!catalog_allowed(h, globs, &text, err)) {
+        return false;
+    }
+    json_auto_t *found = json_loads(text, 0, NULL);
+    json_array_extend(names, found);
+    return true;
+}
+
+static void add_states(const char *text, json_t *states) {
+    enum recording_state state;
+    for (int i = STATE_SCANNING; i <= STATE_CHANGED && strcmp(text, "*") == 0; i++) {
+        json_array_append_new(states, json_integer(i));
+    }
+    if (recording_state_parse(text, &state)) {
+        json_array_append_new(states, json_integer(state));
+    }
+}
+
+static bool add_names(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+    json_auto_t *names = json_array();
+    for (uint32_t i = 0; i < t->n_values; i++) {
+        const struct search_value *v = &t->values[i];
+        bool glob = is_glob(v), good = true;
+        if (t->kind == SEARCH_STATE) {
+            add_states(v->text, names);
+        } else if (glob && t->kind == SEARCH_FORMAT) {
+            good = add_formats(h, v->text, names, err);
+        } else if (glob && t->kind == SEARCH_COLLECTION) {
+            good = add_collections(h, v->text, names, err);
+        } else if (glob) {
+            good = reel_fail(err, REEL_ARGUMENT, "a group is named whole, without * and ?");
+        } else if (json_array_append_new(names, json_string(v->text)) != 0) {
+            good = reel_fail(err, REEL_ARGUMENT, "a name that is not UTF-8");
+        }
+        if (!good) {
+            return false;
+        }
+    }
+    struct list_set *set = t->kind == SEARCH_STATE        ? &ask->states
+                           : t->kind == SEARCH_FORMAT     ? &ask->formats
+                           : t->kind == SEARCH_COLLECTION ? &ask->collections
+                                                          : &ask->groups;
+    add_set(set, json_incref(names), t->negated);
+    return true;
+}
+
+/* ---- terms */
+
+static bool add_label_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+    enum label_kind kind = t->kind == SEARCH_TOPIC ? KIND_TOPIC : t->kind == SEARCH_TYPE ? KIND_TYPE : KIND_META;
+    struct ids ids;
+    bool good = ids_open(&ids, err);
+    for (uint32_t i = 0; i < t->n_values && good; i++) {
+        good = add_labels(h, ask, kind, (struct wanted){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+    }
+    return ids_close(&ids, good, BY_LABEL, t->negated, ask, err);
+}
+
+static bool add_tag_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+    const struct wanted key = {.text = t->key.text, .exact = t->key.exact};
+    bool any = false;
+    for (uint32_t i = 0; i < t->n_values; i++) {
+        any = any || (!t->values[i].exact && strcmp(t->values[i].text, "*") == 0);
+    }
+    struct ids ids;
+    bool good = ids_open(&ids, err);
+    if (any) {
+        good = good && add_tags(h, ask, &key, NULL, &ids, err);
+    }
+    for (uint32_t i = 0; i < t->n_values && good && !any; i++) {
+        good = add_tags(h, ask, &key, &(struct wanted){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+    }
+    return ids_close(&ids, good, any ? BY_TAG_KEY : BY_TAG_VALUE, t->negated, ask, err);
+}
+
+static void add_damaged(struct list_ask *ask, const struct search_term *t) {
+    for (uint32_t i = 0; i < t->n_values; i++) {
+        bool damaged = (strcmp(t->values[i].text, "true") == 0) != t->negated;
+        if (t->n_values == 1) {
+            ask->form.filters |= damaged ? LIST_BIT(FILTER_DAMAGED) : LIST_BIT(FILTER_INTACT);
+        }
+    }
+}
+
+static bool add_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+    switch (t->kind) {
+    case SEARCH_TOPIC:
+    case SEARCH_TYPE:
+    case SEARCH_META:
+        return add_label_term(h, ask, t, err);
+    case SEARCH_TAG:
+        return add_tag_term(h, ask, t, err);
+    case SEARCH_DAMAGED:
+        add_damaged(ask, t);
+        return true;
+    default:
+        return add_names(h, ask, t, err);
+    }
+}
+
+static bool add_search(struct db_handle *h, struct list_ask *ask, const char *q, struct reel_error *err) {
+    struct search search;
+    bool good = search_parse(q, &search, err);
+    for (uint32_t i = 0; i < search.n_terms && good; i++) {
+        good = add_term(h, ask, &search.terms[i], err);
+    }
+    ask->words = TAKE(search.words);
+    ask->without = TAKE(search.without);
+    search_done(&search);
+    return good;
+}
+
+/* ---- parameters */
+
+static bool add_globs(struct db_handle *h, struct list_ask *ask, enum search_kind kind, const char *const *globs, uint32_t n, bool any,
+                      struct reel_error *err) {
+    struct search_value values[GLOBS_MAX];
+    if (n > GLOBS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "more than %d topics or types", GLOBS_MAX);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        json_auto_t *utf8 = json_string(globs[i]);
+        if (!utf8) {
+            return reel_fail(err, REEL_ARGUMENT, "a topic or type that is not UTF-8");
+        }
+        values[i] = (struct search_value){.text = globs[i]};
+    }
+    for (uint32_t i = 0; i < n; i += any ? n : 1) {
+        if (!add_label_term(h, ask, &(struct search_term){.kind = kind, .values = &values[i], .n_values = any ? n : 1}, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One condition for each expression, or one for all. */
+static bool add_patterns(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *const *texts, uint32_t n, bool any,
+                         struct reel_error *err) {
+    struct ids ids;
+    bool good = true;
+    for (uint32_t i = 0; i < n && good; i++) {
+        AUTO(pattern_free) struct pattern *pattern = NULL;
+        good = i > 0 && any ? true : ids_open(&ids, err);
+        good = good && (pattern = pattern_new(texts[i], err)) && add_labels(h, ask, kind, (struct wanted){.pattern = pattern}, &ids, err);
+        if (!any || i + 1 == n || !good) {
+            good = ids_close(&ids, good, BY_LABEL, false, ask, err);
+        }
+    }
+    return good;
+}
+
+static bool add_tag_params(struct db_handle *h, struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
+    for (uint32_t i = 0; i < q->n_tags; i++) {
+        const char *equals = strchr(q->tags[i], '=');
+        AUTO_MEM char *key = strndup(q->tags[i], equals ? (size_t)(equals - q->tags[i]) : strlen(q->tags[i]));
+        const struct search_value value = {.text = equals ? equals + 1 : "*", .exact = equals && !strpbrk(equals, "*?")};
+        if (!key) {
+            return reel_fail_memory(err);
+        }
+        if (*key == '\0') {
+            return reel_fail(err, REEL_ARGUMENT, "a tag is asked for as key=value, or key");
+        }
+        if (!add_tag_term(h, ask, &(struct search_term){.kind = SEARCH_TAG, .key = {.text = key}, .values = &value, .n_values = 1}, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_name_params(struct db_handle *h, struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
+    const struct {
+        enum search_kind kind;
+        const char *text;
+    } all[] = {{SEARCH_COLLECTION, q->collection}, {SEARCH_FORMAT, q->format}, {SEARCH_GROUP, q->group}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct search_value value = {.text = all[i].text, .exact = true};
+        if (all[i].text && !add_names(h, ask, &(struct search_term){.kind = all[i].kind, .values = &value, .n_values = 1}, err)) {
+            return false;
+        }
+    }
+    if (q->has_state) {
+        add_set(&ask->states, json_pack("[i]", (int)q->state), false);
+    }
+    return true;
+}
+
+static void add_range_param(struct list_ask *ask, const struct catalog_range *range, enum list_filter filter, int64_t out[2]) {
+    out[0] = range->has_min ? range->min : INT64_MIN;
+    out[1] = range->has_max ? range->max : INT64_MAX;
+    ask->form.filters |= range->has_min || range->has_max ? LIST_BIT(filter) : 0;
+}
+
+/* ---- all of it */
+
+static bool put_set(struct list_ask *ask, const json_t *set, size_t text, enum list_filter filter, struct reel_error *err) {
+    if (!set) {
+        return true;
+    }
+    ask->form.filters |= LIST_BIT(filter);
+    ask->texts[text] = json_dumps(set, JSON_COMPACT);
+    return ask->texts[text] || reel_fail_memory(err);
+}
+
+static bool has_state(const json_t *states, int state) {
+    size_t i;
+    json_t *one;
+    json_array_foreach((json_t *)states, i, one) {
+        if (json_integer_value(one) == state) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool finish(struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
+    const struct list_set *const sets[] = {&ask->collections, &ask->groups, &ask->formats, &ask->states};
+    static const enum list_filter filters[] = {FILTER_COLLECTIONS, FILTER_NO_COLLECTIONS, FILTER_GROUPS, FILTER_NO_GROUPS,
+                                               FILTER_FORMATS,     FILTER_NO_FORMATS,     FILTER_STATES, FILTER_NO_STATES};
+    for (size_t i = 0; i < 4; i++) {
+        if (!put_set(ask, sets[i]->in, 2 * i, filters[2 * i], err) || !put_set(ask, sets[i]->out, 2 * i + 1, filters[2 * i + 1], err)) {
+            return false;
+        }
+    }
+    uint32_t *f = &ask->form.filters;
+    *f |= has_state(ask->states.in, STATE_TRASHED) ? LIST_BIT(FILTER_TRASH) : 0;
+    *f |= ask->words ? LIST_BIT(FILTER_WORDS) : 0;
+    *f |= ask->without ? LIST_BIT(FILTER_WITHOUT) : 0;
+    *f |= q->damaged_only ? LIST_BIT(FILTER_DAMAGED) : 0;
+    *f |= q->allowed ? LIST_BIT(FILTER_ALLOWED) : 0;
+    *f |= q->has_start ? LIST_BIT(FILTER_START) : 0;
+    *f |= q->has_end ? LIST_BIT(FILTER_END) : 0;
+    ask->start_ns = q->has_start ? q->start_ns : INT64_MIN;
+    ask->end_ns = q->has_end ? q->end_ns : INT64_MAX;
+    add_range_param(ask, &q->size, FILTER_SIZE, ask->size);
+    add_range_param(ask, &q->duration, FILTER_DURATION, ask->duration);
+    add_range_param(ask, &q->messages, FILTER_MESSAGES, ask->messages);
+    ask->form.links = ask->links;
+    return true;
+}
+
+bool list_ask(struct db_handle *h, const struct catalog_query *q, struct list_ask *ask, struct reel_error *err) {
+    *ask = (struct list_ask){.deadline_ns = reel_now_ns() + LOOK_NS};
+    return (!q->allowed || catalog_allowed(h, q->allowed, &ask->allowed, err)) && (!q->words || add_search(h, ask, q->words, err)) &&
+           add_name_params(h, ask, q, err) && add_globs(h, ask, SEARCH_TOPIC, q->topics, q->n_topics, q->match_any, err) &&
+           add_globs(h, ask, SEARCH_TYPE, q->types, q->n_types, q->match_any, err) &&
+           add_patterns(h, ask, KIND_TOPIC, q->topic_patterns, q->n_topic_patterns, q->match_any, err) &&
+           add_patterns(h, ask, KIND_TYPE, q->type_patterns, q->n_type_patterns, q->match_any, err) && add_tag_params(h, ask, q, err) &&
+           finish(ask, q, err);
+}
+
+void list_ask_done(struct list_ask *ask) {
+    struct list_set *const sets[] = {&ask->collections, &ask->groups, &ask->formats, &ask->states};
+    for (size_t i = 0; i < 4; i++) {
+        json_decref(sets[i]->in);
+        json_decref(sets[i]->out);
+    }
+    for (uint32_t i = 0; i < ask->form.n_links; i++) {
+        free(ask->links[i].ids);
+    }
+    for (size_t i = 0; i < sizeof ask->texts / sizeof *ask->texts; i++) {
+        free(ask->texts[i]);
+    }
+    free(ask->words);
+    free(ask->without);
+    free(ask->allowed);
+    ask->form.n_links = 0;
+}
+
+void list_bind(struct db_statement *s, const struct list_ask *ask) {
+    static const char *const names[] = {":collections", ":no_collections", ":groups", ":no_groups", ":formats", ":no_formats", ":states", ":no_states"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        db_set_text(s, names[i], ask->texts[i]);
+    }
+    for (uint32_t i = 0; i < ask->form.n_links; i++) {
+        char name[24];
+        snprintf(name, sizeof name, ":ids%u", i);
+        db_set_text(s, name, ask->links[i].ids);
+    }
+    if (ask->form.n_links > 0) {
+        db_set_text(s, ":leads", ask->links[ask->form.lead].ids);
+        db_set_int(s, ":lead", ask->links[ask->form.lead].first);
+    }
+    db_set_text(s, ":words", ask->words);
+    db_set_text(s, ":without", ask->without);
+    db_set_text(s, ":allowed", ask->allowed);
+    db_set_int(s, ":start", ask->start_ns);
+    db_set_int(s, ":end", ask->end_ns);
+    db_set_int(s, ":floor", ask->floor_ns);
+    db_set_int(s, ":ceiling", ask->ceiling_ns);
+    db_set_int(s, ":min_size", ask->size[0]);
+    db_set_int(s, ":max_size", ask->size[1]);
+    db_set_int(s, ":min_duration", ask->duration[0]);
+    db_set_int(s, ":max_duration", ask->duration[1]);
+    db_set_int(s, ":min_messages", ask->messages[0]);
+    db_set_int(s, ":max_messages", ask->messages[1]);
+}

@@ -1,0 +1,144 @@
+/* The statement of a list, out of its template sql/queries/list.sql. Its one rule: what is put in are words of this file and numbers, never a user's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/list.h"
+#include "catalog/sql.h"
+
+static bool has(const struct list_form *f, enum list_filter filter) {
+    return (f->filters & LIST_BIT(filter)) != 0;
+}
+
+static bool is_wanted(const char *mark, size_t size, const struct list_form *f) {
+    bool gathered = f->way == LIST_WORDS || f->way == LIST_LINK || f->way == LIST_INTERVAL, stream = f->way >= LIST_STREAM_WORDS,
+         filters_words = has(f, FILTER_WORDS) && f->way != LIST_WORDS && f->way != LIST_STREAM_WORDS;
+    const struct {
+        const char *mark;
+        bool wanted;
+    } marks[] = {
+        {"page", !f->counting},
+        {"count", f->counting},
+        {"indexed", !gathered && !stream},
+        {"gather", gathered},
+        {"stream_words", f->way == LIST_STREAM_WORDS},
+        {"stream_link", f->way == LIST_STREAM_LINK},
+        {"stream_spans", f->way == LIST_STREAM_SPANS},
+        {"shown", !has(f, FILTER_TRASH)},
+        {"keyset", !f->counting && !stream},
+        {"keyset_words", !f->counting && f->way == LIST_STREAM_WORDS},
+        {"keyset_link", !f->counting && f->way == LIST_STREAM_LINK},
+        {"keyset_spans", !f->counting && f->way == LIST_STREAM_SPANS},
+        {"few_words", f->way == LIST_WORDS},
+        {"words_each", filters_words && f->very_few},
+        {"words_all", filters_words && !f->very_few},
+        {"without", has(f, FILTER_WITHOUT)},
+        {"few_link", f->way == LIST_LINK},
+        {"few_interval", f->way == LIST_INTERVAL},
+        {"collections", has(f, FILTER_COLLECTIONS)},
+        {"no_collections", has(f, FILTER_NO_COLLECTIONS)},
+        {"allowed", has(f, FILTER_ALLOWED)},
+        {"groups", has(f, FILTER_GROUPS)},
+        {"no_groups", has(f, FILTER_NO_GROUPS)},
+        {"formats", has(f, FILTER_FORMATS)},
+        {"no_formats", has(f, FILTER_NO_FORMATS)},
+        {"states", has(f, FILTER_STATES)},
+        {"no_states", has(f, FILTER_NO_STATES)},
+        {"damaged", has(f, FILTER_DAMAGED)},
+        {"intact", has(f, FILTER_INTACT)},
+        {"size", has(f, FILTER_SIZE)},
+        {"duration", has(f, FILTER_DURATION)},
+        {"messages", has(f, FILTER_MESSAGES)},
+        {"times", has(f, FILTER_START) || has(f, FILTER_END)},
+        {"start", has(f, FILTER_START)},
+        {"end", has(f, FILTER_END)},
+        {"floor", has(f, FILTER_FLOOR)},
+        {"ceiling", has(f, FILTER_CEILING)},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strlen(marks[i].mark) == size && strncmp(mark, marks[i].mark, size) == 0) {
+            return marks[i].wanted;
+        }
+    }
+    return false;
+}
+
+static const char *index_name(const struct list_form *f) {
+    static const char *const few[LIST_WAYS] = {[LIST_COLLECTION] = "few_collection", [LIST_GROUP] = "few_group",      [LIST_ALLOWED] = "few_collection",
+                                               [LIST_FORMAT] = "few_format",         [LIST_STATE] = "few_state",      [LIST_DAMAGED] = "few_damaged",
+                                               [LIST_SIZE] = "by_size",              [LIST_DURATION] = "by_duration_ns", [LIST_MESSAGES] = "by_messages"};
+    return few[f->way];
+}
+
+/* What stands for the words in braces; `link` is the one that the line is about. */
+static void put_word(FILE *out, const char *brace, const struct list_form *f, uint32_t link) {
+    static const char *const tables[] = {"recording_labels", "recording_tags", "recording_tags"}, *const bys[] = {"label", "key", "value"};
+    const struct list_link *l = link < f->n_links ? &f->links[link] : NULL;
+    if (strncmp(brace, "{column}", 8) == 0) {
+        fputs(f->column, out);
+    } else if (strncmp(brace, "{after}", 7) == 0) {
+        fputs(f->descending ? "<" : ">", out);
+    } else if (strncmp(brace, "{order}", 7) == 0) {
+        fputs(f->descending ? "DESC" : "ASC", out);
+    } else if (strncmp(brace, "{index}", 7) == 0) {
+        fprintf(out, "recordings_%s%s", index_name(f) ? "" : "by_", index_name(f) ? index_name(f) : f->column);
+    } else if (strncmp(brace, "{n}", 3) == 0) {
+        fprintf(out, "%u", link);
+    } else if (l && strncmp(brace, "{table}", 7) == 0) {
+        fputs(tables[l->by], out);
+    } else if (l && strncmp(brace, "{by}", 4) == 0) {
+        fputs(bys[l->by], out);
+    } else if (l && l->negated) {
+        fputs("NOT ", out);
+    }
+}
+
+static void put_line(FILE *out, const char *at, const char *end, const struct list_form *f, uint32_t link) {
+    while (at < end) {
+        const char *brace = memchr(at, '{', (size_t)(end - at));
+        fwrite(at, 1, (size_t)((brace ? brace : end) - at), out);
+        if (!brace) {
+            break;
+        }
+        put_word(out, brace, f, link);
+        at = strchr(brace, '}') + 1;
+    }
+    fputc('\n', out);
+}
+
+static const char *template_text(void) {
+    for (size_t i = 0; i < sql_queries_count; i++) {
+        if (strcmp(sql_queries[i].name, "list") == 0) {
+            return sql_queries[i].text;
+        }
+    }
+    return "";
+}
+
+char *list_sql(const struct list_form *form) {
+    char *sql = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out) {
+        return NULL;
+    }
+    for (const char *line = template_text(), *end; *line; line = *end ? end + 1 : end) {
+        end = strchrnul(line, '\n');
+        const char *mark = memmem(line, (size_t)(end - line), " --: ", 5), *text = mark ? mark : end;
+        size_t mark_size = mark ? (size_t)(end - mark - 5) : 0;
+        if (strncmp(line, "--", 2) == 0) {
+            continue;
+        }
+        if (mark_size == 4 && strncmp(mark + 5, "each", 4) == 0) {
+            bool leads = form->way == LIST_LINK || form->way == LIST_STREAM_LINK;
+            for (uint32_t i = 0; i < form->n_links; i++) {
+                if (!leads || i != form->lead) {
+                    put_line(out, line, text, form, i);
+                }
+            }
+        } else if (!mark || is_wanted(mark + 5, mark_size, form)) {
+            put_line(out, line, text, form, form->lead);
+        }
+    }
+    fclose(out);
+    return sql;
+}

@@ -1,0 +1,205 @@
+/* What people say of recordings, and the catalog keeps: tags, description, custom fields, epoch, notes, events; and of collections. All of
+ * it hangs on the recording's id: scans do not touch it. Every change moves the recording's updated_ns on, which is so its version. */
+#ifndef SERVER_CATALOG_NOTES_H
+#define SERVER_CATALOG_NOTES_H
+
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+struct catalog;
+struct catalog_recording;
+
+enum {                /* ceilings, told in the error of who meets one; sizes in bytes */
+       TAGS_MAX = 64, /* of a recording, or an event */
+       TAG_KEY_MAX = 64,
+       TAG_VALUE_MAX = 256,
+       DESCRIPTION_MAX = 64 << 10,
+       CUSTOM_MAX = 64 << 10,
+       NOTES_MAX = 1000, /* of a recording */
+       NOTE_TEXT_MAX = 16 << 10,
+       EVENTS_MAX = 10000, /* of a recording */
+       EVENT_TITLE_MAX = 1024,
+       COLLECTION_DESCRIPTION_MAX = 16 << 10,
+       PAGE_ITEMS_MAX = 1000,
+       TAG_BATCH_MAX = 10000,          /* recordings */
+       LIST_DESCRIPTION_MAX = 1 << 10, /* what a list shows of each; the recording itself has the whole */
+       LIST_CUSTOM_MAX = 4 << 10,
+};
+
+struct catalog_tag {
+    char *key, *value;
+};
+
+/* Of one recording; a zeroed one says nothing. Texts belong to it. */
+struct catalog_said {
+    struct catalog_tag *tags; /* by key */
+    uint32_t n_tags;
+    char *description; /* NULL or "": none */
+    char *custom;      /* a JSON object, compact; NULL or "": {} */
+    bool has_epoch;
+    int64_t epoch_ns;                 /* where zero of a relative clock lies on the calendar */
+    uint64_t notes, events;           /* how many */
+    bool cut_description, cut_custom; /* in a list: not the whole */
+};
+void catalog_said_done(struct catalog_said *said);
+bool catalog_said_copy(const struct catalog_said *from, struct catalog_said *to); /* false: no memory, *to is empty */
+/* What the new revision of a recording takes over: tags that it has not of its own, description and custom where it has none. */
+bool catalog_said_inherit(struct catalog_said *to, const struct catalog_said *from, struct reel_error *err);
+bool catalog_said_set_tag(struct catalog_said *said, const char *key, const char *value,
+                          struct reel_error *err);                              /* copies; the last one of a key counts */
+const char *catalog_said_tag(const struct catalog_said *said, const char *key); /* NULL: has none */
+/* When its times are on the calendar, by its clock or its epoch: true, and where. Sums saturate. */
+bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns);
+
+/* Key of [A-Za-z0-9_.:-], value of UTF-8 without control characters, both within their ceilings. REEL_ARGUMENT. */
+bool catalog_tag_check(const char *key, const char *value, struct reel_error *err);
+bool catalog_text_check(const char *what, const char *text, size_t bytes_max, struct reel_error *err);
+
+/* ---- changing a recording (change.c) */
+
+struct catalog_change {
+    bool has_version;
+    int64_t version;               /* its updated_ns must be this: else REEL_CHANGED */
+    const char *collection, *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when it is taken */
+    const char *description;       /* NULL: as it is */
+    const char *custom;            /* a JSON merge patch (RFC 7396) for it; "null" empties it; NULL: as it is */
+    bool sets_epoch, has_epoch;    /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the wall clock */
+    int64_t epoch_ns;
+    bool clears_tags;               /* all; before `tags` */
+    const struct catalog_tag *tags; /* value NULL: takes the tag away */
+    uint32_t n_tags;
+};
+/* All of it or nothing, in one transaction. Nothing happens, and the version stays, when there is nothing to change. */
+bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed, struct reel_error *err);
+
+/* The same tags for many recordings, in one transaction; what is not there is passed over. REEL_LIMIT: more than TAG_BATCH_MAX. */
+struct catalog_tag_batch {
+    const int64_t *rows;
+    uint32_t n_rows;
+    const struct catalog_tag *tags; /* value NULL: takes the tag away */
+    uint32_t n_tags;
+    uint32_t changed; /* filled in: how many were not so already */
+};
+bool catalog_tag_many(struct catalog *c, struct catalog_tag_batch *batch, struct reel_error *err);
+
+/* ---- tags in use (tags.c) */
+
+struct catalog_count {
+    char *name;
+    uint64_t recordings; /* outside of the trash */
+};
+struct catalog_counts {
+    struct catalog_count *items;
+    uint32_t n;
+    bool more; /* ask again with after = the last name */
+};
+void catalog_counts_done(struct catalog_counts *counts);
+/* Keys, or the values of one key, in order; those that begin with `prefix` (NULL: all) and come after `after` (NULL: from the first). */
+bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit, struct catalog_counts *out,
+                      struct reel_error *err);
+bool catalog_tag_values(struct catalog *c, const char *key, const char *prefix, const char *after, uint32_t limit,
+                        struct catalog_counts *out, struct reel_error *err);
+
+/* ---- notes (notes.c) */
+
+struct catalog_note {
+    int64_t row;
+    char id[33];
+    char *author, *text;
+    int64_t created_ns, updated_ns;
+};
+void catalog_note_done(struct catalog_note *note);
+struct catalog_notes {
+    struct catalog_note *items;
+    uint32_t n;
+    bool more; /* ask again with after = the last row */
+};
+void catalog_notes_done(struct catalog_notes *notes);
+/* `id`: of the recording. Fills row, and id, created_ns and updated_ns unless they are set. REEL_LIMIT. */
+bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *note, struct reel_error *err);
+bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text, struct catalog_note *out,
+                         struct reel_error *err);
+bool catalog_note_remove(struct catalog *c, const char *id, const char *note, struct reel_error *err);
+bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32_t limit, struct catalog_notes *out,
+                        struct reel_error *err);
+
+/* ---- events (events.c) */
+
+struct catalog_event {
+    int64_t row;
+    char id[33];
+    char recording[33];       /* its id */
+    char *collection, *name;  /* of the recording */
+    bool relative;            /* the recording's clock */
+    int64_t start_ns, end_ns; /* of the recording's own clock; end is the first instant that is out, or start: an instant */
+    bool on_calendar;
+    int64_t wall_start_ns, wall_end_ns;
+    char *title, *author;
+    char *tags; /* a JSON object of texts, compact; NULL or "": {} */
+    int64_t created_ns, updated_ns;
+};
+void catalog_event_done(struct catalog_event *event);
+struct catalog_events {
+    struct catalog_event *items;
+    uint32_t n;
+    char *next; /* cursor; NULL on the last page */
+};
+void catalog_events_done(struct catalog_events *events);
+/* `id`: of the recording; fills the rest like catalog_note_add(). */
+bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *event, struct reel_error *err);
+bool catalog_event_get(struct catalog *c, const char *event, struct catalog_event *out, struct reel_error *err);
+struct catalog_event_change {
+    bool has_start, has_end;
+    int64_t start_ns, end_ns;
+    const char *title; /* NULL: as it is */
+    const char *tags;  /* a JSON merge patch; NULL: as they are */
+};
+bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
+                          struct reel_error *err);
+bool catalog_event_remove(struct catalog *c, const char *event, struct reel_error *err);
+struct catalog_event_query {
+    const char
+        *recording; /* id: its own events by its own times, also in the trash; NULL: of all recordings by the calendar, none of the trash */
+    bool has_start, has_end; /* those that touch [start_ns, end_ns) of that clock */
+    int64_t start_ns, end_ns;
+    uint32_t limit;
+    const char *cursor;
+    bool (*sees)(const void *context, const char *collection); /* NULL: all */
+    const void *context;
+};
+bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err);
+
+/* ---- collections (collections.c) */
+
+struct catalog_collection {
+    char *name, *description;
+    uint64_t recordings, bytes, messages, duration_ms; /* outside of the trash */
+    bool on_calendar;                                  /* some of it is */
+    int64_t first_ns, last_ns;
+};
+void catalog_collection_done(struct catalog_collection *collection);
+struct catalog_collections {
+    struct catalog_collection *items;
+    uint32_t n;
+    bool more; /* ask again with after = the last name */
+};
+void catalog_collections_done(struct catalog_collections *collections);
+bool catalog_collections_list(struct catalog *c, const char *after, uint32_t limit, struct catalog_collections *out,
+                              struct reel_error *err);
+bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_collection *out,
+                            struct reel_error *err);                                                                    /* REEL_NOT_FOUND */
+bool catalog_collection_describe(struct catalog *c, const char *name, const char *description, struct reel_error *err); /* the same */
+/* Every description, {"name": "text"}, for the manifest of collections. malloc'd. */
+char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err);
+
+/* ---- manifests (manifests.c in ingest/ writes them) */
+
+/* A recording whose manifest is older than its row: the first one behind the row *after, which moves on to it. REEL_NOT_FOUND at the end.
+ */
+bool catalog_manifest_due(struct catalog *c, int64_t *after, char id[33], struct reel_error *err);
+bool catalog_manifest_written(struct catalog *c, const char *id, int64_t updated_ns,
+                              struct reel_error *err); /* unless it has changed since */
+
+#endif

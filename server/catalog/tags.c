@@ -1,0 +1,158 @@
+/* Tags as rows, and which there are. Its one rule: a key or value is a row once, however many recordings have it, and counts itself by
+ * triggers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/said.h"
+
+/* ---- of recordings */
+
+/* [1,2,3] of the rows; malloc'd. */
+static char *rows_json(const struct catalog_recording *items, uint32_t n) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        fprintf(out, "%c%lld", i == 0 ? '[' : ',', (long long)items[i].row);
+    }
+    fputs(n > 0 ? "]" : "[]", out);
+    return fclose(out) == 0 ? text : (free(text), NULL);
+}
+
+bool said_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err) {
+    AUTO_MEM char *rows = rows_json(items, n);
+    AUTO(db_done) struct db_statement *s = rows ? db_statement(h, "tags_of_rows", err) : NULL;
+    if (!s) {
+        return rows ? false : reel_fail_memory(err);
+    }
+    db_set_text(s, ":rows", rows);
+    enum db_step step;
+    uint32_t at = 0; /* they come in the order of the items */
+    while ((step = db_next(s, err)) == DB_ROW) {
+        int64_t row = db_int(s, 0);
+        while (at < n && items[at].row != row) {
+            at++;
+        }
+        AUTO_MEM char *key = strdup(db_text(s, 1));
+        if (at == n || !key) {
+            return at == n ? reel_fail(err, REEL_IO, "catalog: tags out of order") : reel_fail_memory(err);
+        }
+        if (!catalog_said_set_tag(&items[at].said, key, db_text(s, 2), err)) {
+            return false;
+        }
+    }
+    return step == DB_END;
+}
+
+static bool run_with(struct db_handle *h, const char *statement, int64_t row, const struct catalog_tag *tag, unsigned *changes,
+                     struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    if (tag) {
+        db_set_text(s, ":key", tag->key);
+        db_set_text(s, ":value", tag->value);
+    }
+    if (!db_run(s, err)) {
+        return false;
+    }
+    *changes += db_changes(s);
+    return true;
+}
+
+static bool are_few(struct db_handle *h, int64_t row, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "tags_count", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    return db_int(s, 0) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "a recording has at most %d tags", TAGS_MAX);
+}
+
+bool said_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
+                     struct reel_error *err) {
+    unsigned made = 0;
+    if (clear && !run_with(h, "tags_clear", row, NULL, changes, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct catalog_tag *tag = &tags[i];
+        bool good = tag->value ? run_with(h, "tag_key_insert", row, tag, &made, err) &&
+                                     run_with(h, "tag_value_insert", row, tag, &made, err) && run_with(h, "tag_set", row, tag, changes, err)
+                               : run_with(h, "tag_unset", row, tag, changes, err);
+        if (!good) {
+            return false;
+        }
+    }
+    return n == 0 || are_few(h, row, err);
+}
+
+/* ---- in use */
+
+void catalog_counts_done(struct catalog_counts *counts) {
+    for (uint32_t i = 0; i < counts->n; i++) {
+        free(counts->items[i].name);
+    }
+    free(counts->items);
+    *counts = (struct catalog_counts){0};
+}
+
+static bool read_counts(struct db_statement *s, uint32_t limit, struct catalog_counts *out, struct reel_error *err) {
+    if (!(out->items = calloc(limit, sizeof *out->items))) {
+        return reel_fail_memory(err);
+    }
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW && out->n < limit) {
+        struct catalog_count *item = &out->items[out->n];
+        if (!(item->name = strdup(db_text(s, 0)))) {
+            return reel_fail_memory(err);
+        }
+        item->recordings = db_size(s, 1);
+        out->n++;
+    }
+    out->more = step == DB_ROW;
+    return step != DB_FAILED;
+}
+
+static bool count(struct catalog *c, const char *statement, const char *key, const char *prefix, const char *after, uint32_t limit,
+                  struct catalog_counts *out, struct reel_error *err) {
+    *out = (struct catalog_counts){0};
+    prefix = prefix ? prefix : "";
+    limit = said_page(limit);
+    AUTO_MEM char *end = malloc(strlen(prefix) + 5);
+    AUTO(db_end) struct db_handle *h = end ? db_read(c->db, err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
+    if (!s) {
+        return end ? false : reel_fail_memory(err);
+    }
+    strcpy(stpcpy(end, prefix), "\xf4\x8f\xbf\xbf"); /* the last character that there is */
+    db_set_text(s, ":key", key);
+    db_set_text(s, ":from", prefix);
+    db_set_text(s, ":end", end);
+    db_set_text(s, ":after", after);
+    db_set_int(s, ":first", after == NULL);
+    db_set_int(s, ":limit", (int64_t)limit + 1);
+    if (!read_counts(s, limit, out, err)) {
+        catalog_counts_done(out);
+        return false;
+    }
+    return true;
+}
+
+bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit, struct catalog_counts *out,
+                      struct reel_error *err) {
+    return count(c, "tag_keys_list", NULL, prefix, after, limit, out, err);
+}
+
+bool catalog_tag_values(struct catalog *c, const char *key, const char *prefix, const char *after, uint32_t limit,
+                        struct catalog_counts *out, struct reel_error *err) {
+    return count(c, "tag_values_list", key, prefix, after, limit, out, err);
+}

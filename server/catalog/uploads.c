@@ -1,0 +1,246 @@
+/* See uploads.h. Its one rule: every function is one transaction. */
+#include "catalog/uploads.h"
+
+#include <string.h>
+
+#include "catalog/own.h"
+#include "reel/time.h"
+
+void catalog_upload_done(struct catalog_upload *u) {
+    free(u->owner);
+    free(u->key);
+    free(u->wishes);
+    free(u->metadata);
+    free(u->concat);
+    *u = (struct catalog_upload){0};
+}
+
+void catalog_answer_done(struct catalog_answer *a) {
+    free(a->header);
+    free(a->address);
+    free(a->body);
+    *a = (struct catalog_answer){0};
+}
+
+static char *keep(struct db_statement *s, int column, bool *ok) {
+    char *text = strdup(db_text(s, column));
+    *ok = *ok && text;
+    return text;
+}
+
+/* ---- sessions */
+
+static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
+    bool ok = true;
+    db_hex(s, 0, u->id, sizeof u->id);
+    u->owner = keep(s, 1, &ok);
+    u->key = keep(s, 2, &ok);
+    db_hex(s, 3, u->request, sizeof u->request);
+    u->wishes = keep(s, 4, &ok);
+    u->metadata = keep(s, 5, &ok);
+    u->concat = keep(s, 6, &ok);
+    u->draft = db_int(s, 7) != 0;
+    u->checked = db_int(s, 8) != 0;
+    u->length = db_int(s, 9);
+    u->offset = db_size(s, 10);
+    u->done = db_int(s, 11) != 0;
+    db_hex(s, 12, u->content, sizeof u->content);
+    db_hex(s, 13, u->recording, sizeof u->recording);
+    u->created_ns = db_int(s, 14);
+    u->expires_ns = db_int(s, 15);
+    u->row = db_int(s, 16);
+    return ok;
+}
+
+static bool next_upload(struct db_statement *s, struct catalog_upload *out, struct reel_error *err) {
+    enum db_step step = db_next(s, err);
+    if (step != DB_ROW) {
+        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
+    }
+    if (!read_upload(s, out)) {
+        catalog_upload_done(out);
+        return reel_fail_memory(err);
+    }
+    return true;
+}
+
+bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err) {
+    *out = (struct catalog_upload){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_by_id", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", id);
+    return next_upload(s, out, err);
+}
+
+bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out, struct reel_error *err) {
+    *out = (struct catalog_upload){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_by_key", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":owner", owner);
+    db_set_text(s, ":key", key);
+    return next_upload(s, out, err);
+}
+
+bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload *out, struct reel_error *err) {
+    *out = (struct catalog_upload){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_after", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    return next_upload(s, out, err);
+}
+
+bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err) {
+    *out = (struct catalog_upload){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_expired", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":now", now_ns);
+    return next_upload(s, out, err);
+}
+
+static void bind_changing(struct db_statement *s, const struct catalog_upload *u) {
+    db_set_hex(s, ":id", u->id);
+    db_set_int(s, ":checked", u->checked);
+    db_set_int(s, ":length", u->length);
+    db_set_size(s, ":offset", u->offset);
+    db_set_int(s, ":state", u->done);
+    db_set_hex(s, ":content", u->content);
+    db_set_hex(s, ":recording", u->recording);
+    db_set_int(s, ":expires", u->expires_ns);
+}
+
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_insert", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    bind_changing(s, u);
+    db_set_hex(s, ":request", u->request);
+    db_set_text(s, ":owner", u->owner);
+    db_set_text(s, ":key", u->key);
+    db_set_text(s, ":wishes", u->wishes);
+    db_set_text(s, ":metadata", u->metadata);
+    db_set_text(s, ":concat", u->concat);
+    db_set_int(s, ":draft", u->draft);
+    db_set_int(s, ":created", u->created_ns);
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
+bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_update", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    bind_changing(s, u);
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
+bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_delete", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", id);
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
+bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "uploads_count", err) : NULL;
+    if (!s || db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *count = db_size(s, 0);
+    return true;
+}
+
+/* ---- first answers */
+
+bool catalog_answer_get(struct catalog *c, const char *owner, const char *key, struct catalog_answer *out, struct reel_error *err) {
+    *out = (struct catalog_answer){0};
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answer_get", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":owner", owner);
+    db_set_text(s, ":key", key);
+    db_set_int(s, ":now", reel_now_ns());
+    enum db_step step = db_next(s, err);
+    if (step != DB_ROW) {
+        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "nothing was answered under that key");
+    }
+    bool ok = true;
+    db_hex(s, 0, out->request, sizeof out->request);
+    out->status = (unsigned)db_int(s, 1);
+    out->header = keep(s, 2, &ok);
+    out->address = keep(s, 3, &ok);
+    out->body = keep(s, 4, &ok);
+    if (!ok) {
+        catalog_answer_done(out);
+    }
+    return ok || reel_fail_memory(err);
+}
+
+bool catalog_answer_put(struct catalog *c, const char *owner, const char *key, const struct catalog_answer *a, int64_t expires_ns,
+                        struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answer_put", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":owner", owner);
+    db_set_text(s, ":key", key);
+    db_set_hex(s, ":request", a->request);
+    db_set_int(s, ":status", a->status);
+    db_set_text(s, ":header", a->header);
+    db_set_text(s, ":address", a->address);
+    db_set_text(s, ":body", a->body);
+    db_set_int(s, ":now", reel_now_ns());
+    db_set_int(s, ":expires", expires_ns);
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
+bool catalog_answers_expire(struct catalog *c, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answers_expire", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":now", reel_now_ns());
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}

@@ -1,0 +1,52 @@
+/* Uploads under way and first answers, as the catalog keeps them. Texts belong to the struct; free with the …_done() functions. */
+#ifndef SERVER_CATALOG_UPLOADS_H
+#define SERVER_CATALOG_UPLOADS_H
+
+#include "catalog/catalog.h"
+
+struct catalog_upload {
+    char id[RECORDING_ID_TEXT];       /* 32 hex digits; also names the file of its bytes */
+    char *owner, *key;                /* the caller; Idempotency-Key, "" = none */
+    char request[SHA256_HEX];         /* of what was asked under that key */
+    char *wishes, *metadata, *concat; /* see 0003_uploads.sql */
+    bool draft, checked;
+    int64_t length;  /* -1 = not known yet */
+    uint64_t offset; /* confirmed by fsync */
+    bool done;
+    char content[SHA256_HEX];          /* "" = not hashed yet */
+    char recording[RECORDING_ID_TEXT]; /* "" = none yet */
+    int64_t created_ns, expires_ns, row;
+};
+void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
+static inline void reel_auto_catalog_upload_done(struct catalog_upload *u) {
+    catalog_upload_done(u);
+}
+
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err);
+bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
+                           struct reel_error *err); /* the same */
+/* The first one behind `row`, for walking all; REEL_NOT_FOUND at the end. */
+bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload *out, struct reel_error *err);
+/* The one that expired first; REEL_NOT_FOUND when there is none. */
+bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err);
+bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err); /* what changes while bytes come */
+bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);
+bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err);
+
+struct catalog_answer {
+    char request[SHA256_HEX]; /* SHA-256 of what was asked */
+    unsigned status;
+    char *header, *address, *body;
+};
+void catalog_answer_done(struct catalog_answer *a);
+static inline void reel_auto_catalog_answer_done(struct catalog_answer *a) {
+    catalog_answer_done(a);
+}
+bool catalog_answer_get(struct catalog *c, const char *owner, const char *key, struct catalog_answer *out,
+                        struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_answer_put(struct catalog *c, const char *owner, const char *key, const struct catalog_answer *a, int64_t expires_ns,
+                        struct reel_error *err);
+bool catalog_answers_expire(struct catalog *c, struct reel_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* Waiting for changes: whoever waits sleeps until there are some, and one thread for all of them looks. It looks after each commit of this
+ * process, and once a second for those of others (`reel` beside the server); while nobody waits it does not look at all. */
+#ifndef SERVER_FEED_H
+#define SERVER_FEED_H
+
+#include "catalog/changes.h"
+
+struct feed;
+
+enum { FEED_WATCHERS_MAX = 256 }; /* streams at once: each has a thread of its own */
+
+struct feed *feed_open(struct catalog *c, struct reel_error *err);
+void feed_stop(struct feed *feed); /* whoever waits returns, now and from now on; NULL is fine */
+void feed_free(struct feed *feed); /* after all of them are gone, and while nobody writes to the catalog */
+
+bool feed_join(struct feed *feed, unsigned max); /* a place among the watchers; false: there are `max` */
+void feed_leave(struct feed *feed);
+
+enum feed_news { FEED_QUIET, FEED_NEWS, FEED_OVER }; /* OVER: the server stops */
+/* Waits until a change behind `seq` is there (INT64_MAX: none will do), or somebody pokes. */
+enum feed_news feed_wait(struct feed *feed, int64_t seq, int64_t timeout_ns);
+void feed_poke(struct feed *feed);
+
+#endif

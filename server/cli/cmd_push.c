@@ -1,0 +1,355 @@
+/* reel push: files of this machine to a server, resumed when it is run again. Its one rule: a file that fails is told and the others still
+ * go; those that make one recording go after each other, the one that carries it first. */
+#include <errno.h>
+#include <fts.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/push_file.h"
+
+enum { JOBS_MAX = 16, TOKEN_MAX = 4096, BAR_WIDTH = 24, STEP_MS = 200 };
+
+struct paths {
+    char **items;
+    uint32_t n;
+};
+static inline void reel_auto_paths_done(struct paths *p) {
+    while (p->n > 0) {
+        free(p->items[--p->n]);
+    }
+    free(p->items);
+}
+
+struct pushing {
+    struct push_wishes wishes;
+    const char *token;
+    const struct cli_recordings *all;
+    _Atomic uint64_t sent;
+    uint64_t total;
+    bool on_terminal;
+    pthread_mutex_t mutex; /* guards what follows, and what is printed */
+    pthread_cond_t ended;
+    uint32_t next, running, done, failed;
+};
+
+/* ---- one recording */
+
+/* The file that the recording is named by: with the ending that is usual for its format (run.traj, not run.state). */
+static uint32_t chief_of(const struct cli_files *files) {
+    const char *usual = files->n > 1 && files->format ? files->format->suffixes[0] : NULL;
+    for (uint32_t k = 0; usual && k < files->n; k++) {
+        size_t n = strlen(files->paths[k]), end = strlen(usual);
+        if (n > end && strcmp(files->paths[k] + n - end, usual) == 0) {
+            return k;
+        }
+    }
+    return 0;
+}
+
+static void tell(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
+    pthread_mutex_lock(&p->mutex);
+    if (p->on_terminal) {
+        fputs("\r\033[K", stderr);
+    }
+    if (good) {
+        printf("%s: %s\n", file->path, file->text);
+        fflush(stdout);
+    } else {
+        cli_fail(&cli_push, file->path, err);
+        p->failed++;
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
+    struct push_file file = {.path = path, .name = cli_file_name(path), .part_of = part_of};
+    struct reel_error err = {0};
+    bool good = push_file(http, &p->wishes, &file, &p->sent, &err);
+    tell(p, &file, good, &err);
+    return good;
+}
+
+static void push_recording(struct pushing *p, struct push_http *http, const struct cli_files *files) {
+    uint32_t chief = chief_of(files);
+    bool good = push_one(p, http, files->paths[chief], NULL);
+    for (uint32_t k = 0; k < files->n && !cli_interrupted(); k++) {
+        if (k == chief) {
+            continue;
+        }
+        struct push_file left = {.path = files->paths[k]};
+        struct reel_error err = {0};
+        if (good) {
+            push_one(p, http, files->paths[k], cli_file_name(files->paths[chief]));
+        } else {
+            reel_fail(&err, REEL_CANCELLED, "left out, for it is a part of %.200s", files->paths[chief]);
+            tell(p, &left, false, &err);
+        }
+    }
+}
+
+/* ---- several at once */
+
+static bool go_on(void) {
+    return !cli_interrupted();
+}
+
+static void *work(void *context) {
+    struct pushing *p = context;
+    struct reel_error err = {0};
+    AUTO(push_http_free) struct push_http *http = push_http_new(p->token, go_on, &err);
+    pthread_mutex_lock(&p->mutex);
+    while (http && p->next < p->all->n && !cli_interrupted()) {
+        const struct cli_files *files = &p->all->items[p->next++];
+        pthread_mutex_unlock(&p->mutex);
+        push_recording(p, http, files);
+        pthread_mutex_lock(&p->mutex);
+        p->done++;
+    }
+    p->failed += !http;
+    p->running--;
+    pthread_cond_signal(&p->ended);
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+static void show(const struct pushing *p, int64_t started_ns) {
+    char bar[BAR_WIDTH + 1], sent[16], total[16], rate[16];
+    uint64_t bytes = atomic_load(&p->sent);
+    double seconds = (double)(reel_now_ns() - started_ns) / 1e9, part = p->total > 0 ? (double)bytes / (double)p->total : 1;
+    part = part < 1 ? part : 1;
+    for (int i = 0; i < BAR_WIDTH; i++) {
+        bar[i] = i < (int)(part * BAR_WIDTH) ? '#' : '.';
+    }
+    bar[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %3u %%  %s of %s  %s/s  %u of %u done", bar, (unsigned)(part * 100), cli_size_text(bytes, sent),
+            cli_size_text(p->total, total), cli_size_text(seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0, rate), p->done, p->all->n);
+}
+
+static void run_all(struct pushing *p, unsigned jobs) {
+    pthread_t threads[JOBS_MAX];
+    unsigned n = 0;
+    int64_t started_ns = reel_now_ns();
+    pthread_mutex_lock(&p->mutex);
+    for (; n < jobs && n < p->all->n; n++) {
+        p->running++;
+        if (pthread_create(&threads[n], NULL, work, p) != 0) {
+            p->running--;
+            break;
+        }
+    }
+    p->failed += n == 0 && p->all->n > 0;
+    while (p->running > 0) {
+        int64_t until = reel_now_ns() + (int64_t)STEP_MS * 1000000;
+        const struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+        pthread_cond_timedwait(&p->ended, &p->mutex, &at);
+        if (p->on_terminal) {
+            show(p, started_ns);
+        }
+    }
+    if (p->on_terminal) {
+        fputs("\r\033[K", stderr);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    for (unsigned i = 0; i < n; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+/* ---- which files */
+
+static bool paths_add(struct paths *p, const char *path) {
+    char **items = realloc(p->items, (p->n + 1) * sizeof *items);
+    p->items = items ? items : p->items;
+    bool good = items && (items[p->n] = strdup(path));
+    p->n += good;
+    return good;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b) {
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* The plain files of a folder and those below; hidden ones and links are left out. */
+static bool add_folder(struct paths *files, char *path, struct reel_error *err) {
+    char *paths[] = {path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    bool good = walk || reel_fail_errno(err, "it cannot be read");
+    for (FTSENT *e; good && (e = fts_read(walk)) && !cli_interrupted();) {
+        if (e->fts_level > 0 && e->fts_name[0] == '.') {
+            fts_set(walk, e, FTS_SKIP);
+        } else if (e->fts_info == FTS_F && !paths_add(files, e->fts_path)) {
+            good = reel_fail_memory(err);
+        } else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {
+            errno = e->fts_errno;
+            good = reel_fail_errno(err, "%.200s cannot be read", e->fts_path);
+        }
+    }
+    if (walk) {
+        fts_close(walk);
+    }
+    return good;
+}
+
+static bool add_path(struct paths *files, char *path, bool recursive, struct reel_error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return reel_fail_errno(err, "it cannot be opened");
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return recursive ? add_folder(files, path, err)
+                         : reel_fail(err, REEL_ARGUMENT, "it is a folder; --recursive takes the files in it");
+    }
+    return paths_add(files, path) || reel_fail_memory(err);
+}
+
+static uint64_t size_of_all(const struct paths *files) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < files->n; i++) {
+        struct stat st;
+        total += stat(files->items[i], &st) == 0 ? (uint64_t)st.st_size : 0;
+    }
+    return total;
+}
+
+/* ---- the command */
+
+/* From a file, or the environment: a token on the command line would be seen by everybody. */
+static bool read_token(const char *file, char token[TOKEN_MAX], struct reel_error *err) {
+    const char *given = getenv("REEL_TOKEN");
+    FILE *f = file ? fopen(file, "re") : NULL;
+    if (file && !f) {
+        return reel_fail_errno(err, "%.200s cannot be read", file);
+    }
+    snprintf(token, TOKEN_MAX, "%s", given && !file ? given : "");
+    if (f) {
+        bool ok = fgets(token, TOKEN_MAX, f);
+        fclose(f);
+        if (!ok) {
+            return reel_fail(err, REEL_ARGUMENT, "%.200s is empty", file);
+        }
+    }
+    token[strcspn(token, " \t\r\n")] = '\0';
+    return true;
+}
+
+/* "http://host:8040", also with a path that the server lies below, or the API's own. */
+static char *api_of(const char *url) {
+    size_t n = strlen(url);
+    char *api = NULL;
+    while (n > 0 && url[n - 1] == '/') {
+        n--;
+    }
+    bool whole = n > 7 && strncmp(url + n - 7, "/api/v1", 7) == 0;
+    return asprintf(&api, "%.*s%s", (int)n, url, whole ? "" : "/api/v1") >= 0 ? api : NULL;
+}
+
+static bool tags_are_good(const struct cli_list *tags) {
+    for (uint32_t i = 0; i < tags->count; i++) {
+        const char *equals = strchr(tags->items[i], '=');
+        if (!equals || equals == tags->items[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int push_paths(struct pushing *p, const struct paths *files, uint64_t jobs) {
+    struct reel_error err = {0};
+    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    if (files->n > 0 && !cli_gather(files->items, files->n, &all, &err)) {
+        return cli_fail(&cli_push, NULL, &err);
+    }
+    p->all = &all;
+    p->total = size_of_all(files);
+    p->on_terminal = isatty(STDERR_FILENO) == 1;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->ended, NULL);
+    run_all(p, (unsigned)jobs);
+    pthread_cond_destroy(&p->ended);
+    pthread_mutex_destroy(&p->mutex);
+    if (cli_interrupted()) {
+        fputs("reel push: interrupted; the same command goes on\n", stderr);
+    }
+    return p->failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
+}
+
+static int run(int argc, char **argv) {
+    struct pushing p = {.wishes = {.collection = "default"}};
+    AUTO(cli_list_done) struct cli_list tags = {0};
+    AUTO(paths_done) struct paths files = {.n = 0};
+    const char *token_file = NULL;
+    char token[TOKEN_MAX];
+    bool recursive = false;
+    uint64_t jobs = 2, retries = 8;
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "collection", .kind = CLI_TEXT, .to = &p.wishes.collection, .value = "NAME", .help = "where the recordings go (default)"},
+        {.name = "group",
+         .kind = CLI_TEXT,
+         .to = &p.wishes.group,
+         .value = "NAME",
+         .help = "recordings that were split and belong together"},
+        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording; may be repeated"},
+        {.name = "replace",
+         .kind = CLI_FLAG,
+         .to = &p.wishes.replace,
+         .help = "other content under a taken name becomes its next revision"},
+        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "of a folder: all files in it and below"},
+        {.name = "jobs",
+         .letter = 'j',
+         .kind = CLI_UINT,
+         .to = &jobs,
+         .value = "N",
+         .least = 1,
+         .most = JOBS_MAX,
+         .help = "recordings at once (2)"},
+        {.name = "retries",
+         .kind = CLI_UINT,
+         .to = &retries,
+         .value = "N",
+         .most = 1000,
+         .help = "tries in a row that get nothing through, with pauses between (8)"},
+        {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "holds the token; or set REEL_TOKEN"},
+        {0},
+    };
+    struct reel_error err = {0};
+    if (!cli_options(&cli_push, options, 2, argc, argv, &first, &code)) {
+        return code;
+    }
+    const char *url = argv[argc - 1];
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
+        return cli_misused(&cli_push, "the last argument must be the server: http://… or https://…");
+    }
+    if (!tags_are_good(&tags)) {
+        return cli_misused(&cli_push, "--tag takes KEY=VALUE");
+    }
+    AUTO_MEM char *api = api_of(url);
+    if (!api || !read_token(token_file, token, &err)) {
+        return api ? cli_fail(&cli_push, NULL, &err) : CLI_FAILED;
+    }
+    p.wishes.api = api;
+    p.wishes.tags = tags.items;
+    p.wishes.retries = (unsigned)retries;
+    p.token = token[0] ? token : NULL;
+    cli_catch_interrupt();
+    for (int k = first; k < argc - 1; k++) {
+        if (!add_path(&files, argv[k], recursive, &err)) {
+            p.failed += cli_fail(&cli_push, argv[k], &err) != CLI_DONE;
+        }
+    }
+    return push_paths(&p, &files, jobs);
+}
+
+const struct cli_command cli_push = {
+    .name = "push",
+    .arguments = "FILE… URL [OPTION]…",
+    .summary = "files to a server, resumed when it is run again",
+    .details =
+        "URL is the server's: http://host:8040. Interrupted by anything, the same command goes on where it was; what the server has "
+        "already is not sent. Files\n"
+        "that belong together become one recording. Says one line a file; goes on after one that fails, and then ends with exit code 1.",
+    .run = run,
+};

@@ -1,0 +1,99 @@
+/* reel rescan: recordings of an archive no server runs on are scanned once more. */
+#include <string.h>
+
+#include "app.h"
+#include "cli/cli.h"
+#include "ingest/scanning.h"
+
+struct rescan {
+    struct app app;
+    const char *format; /* NULL: any */
+    unsigned done, failed;
+};
+
+static void scan_one(struct rescan *s, const struct catalog_recording *r) {
+    struct job_view view;
+    struct reel_error err = {0};
+    struct job *job = scan_again(&s->app, r, &err);
+    if (!job) {
+        s->failed++;
+        cli_fail(&cli_rescan, r->id, &err);
+        return;
+    }
+    job_wait(job, INT64_MAX);
+    job_view(job, &view);
+    job_unref(job);
+    s->failed += view.state != JOB_DONE;
+    s->done += view.state == JOB_DONE;
+    if (view.state == JOB_DONE) {
+        printf("%s %s/%s: scanned\n", r->id, r->collection, r->name);
+        fflush(stdout);
+    } else {
+        cli_fail(&cli_rescan, r->id, &view.error);
+    }
+}
+
+static bool visit(void *context, const struct catalog_recording *r) {
+    struct rescan *s = context;
+    if (r->state != STATE_TRASHED && (!s->format || strcmp(r->format, s->format) == 0)) {
+        scan_one(s, r);
+    }
+    return !cli_interrupted();
+}
+
+static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_error *err) {
+    if (many) {
+        return catalog_each(s->app.catalog, visit, s, err);
+    }
+    for (int i = 0; i < n && !cli_interrupted(); i++) {
+        struct catalog_recording r;
+        if (!catalog_get(s->app.catalog, ids[i], &r, err)) {
+            return reel_error_at(err, "%.64s", ids[i]);
+        }
+        scan_one(s, &r);
+        catalog_recording_done(&r);
+    }
+    return true;
+}
+
+static int run(int argc, char **argv) {
+    struct rescan s = {.format = NULL};
+    struct app_config config = {.data = "./data", .cache_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
+    struct reel_error err = {0};
+    bool all = false;
+    int first, code;
+    const struct cli_option options[] = {
+        {.name = "data", .kind = CLI_TEXT, .to = &config.data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "all", .kind = CLI_FLAG, .to = &all, .help = "every recording"},
+        {.name = "format", .kind = CLI_TEXT, .to = &s.format, .value = "NAME", .help = "every recording of this format: rosbag1 …"},
+        {0},
+    };
+    if (!cli_options(&cli_rescan, options, 0, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (s.format && !reel_format_named(s.format)) {
+        return cli_misused(&cli_rescan, "there is no format \"%s\"", s.format);
+    }
+    if ((first < argc) == (all || s.format != NULL)) {
+        return cli_misused(&cli_rescan, "name recordings by their id, or give --all or --format");
+    }
+    cli_catch_interrupt();
+    bool good = app_open(&s.app, &config, &err) && rescan(&s, argv + first, argc - first, all || s.format, &err);
+    app_close(&s.app);
+    if (!good) {
+        cli_fail(&cli_rescan, NULL, &err);
+        if (err.code == REEL_CONFLICT) {
+            fputs("reel rescan: ask that server: curl -X POST http://127.0.0.1:8040/api/v1/recordings/ID/rescan (or where it listens)\n",
+                  stderr);
+        }
+    }
+    return good && s.failed == 0 && !cli_interrupted() ? CLI_DONE : CLI_FAILED;
+}
+
+const struct cli_command cli_rescan = {
+    .name = "rescan",
+    .arguments = "[ID…] [OPTION]…",
+    .summary = "scans recordings once more: after a new version, or what was failed",
+    .details = "For an archive no server runs on. What people said of a recording stays; until the new index is there the old one is used.",
+    .run = run,
+};

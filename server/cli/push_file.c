@@ -1,0 +1,405 @@
+/* See push_file.h. Its one rule: nothing is remembered here. The session of a file is found by its Idempotency-Key, which is made of what
+ * the file is (host, path, size, time of change) and what is wished for it; so whoever runs the same command again goes on. */
+#include "cli/push_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/cli.h"
+
+enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
+
+struct push {
+    struct push_http *http;
+    const struct push_wishes *wishes;
+    struct push_file *file;
+    _Atomic uint64_t *sent;
+    int fd;
+    uint64_t size, at; /* at: next byte to send */
+    uint64_t counted;  /* of *sent */
+    EVP_MD_CTX *hash;  /* of the file's first `hashed` bytes: it is read once */
+    uint64_t hashed;
+    char sha256[65]; /* when all is hashed */
+    char key[96];
+    char *metadata;
+    char location[1024], recording[1024];
+    struct push_answer answer;
+    struct reel_error *err;
+};
+static void push_done(struct push *p) {
+    if (p->fd >= 0) {
+        close(p->fd);
+    }
+    EVP_MD_CTX_free(p->hash);
+    free(p->metadata);
+}
+static inline void reel_auto_push_done(struct push *p) {
+    push_done(p);
+}
+
+/* ---- the file */
+
+static void hex(const uint8_t *raw, size_t size, char *out) {
+    for (size_t i = 0; i < size; i++) {
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    }
+}
+
+/* Adds what comes behind the bytes hashed so far. */
+static bool hash_more(struct push *p, uint64_t at, const void *data, size_t size) {
+    if (at > p->hashed || at + size <= p->hashed) {
+        return true;
+    }
+    size_t known = (size_t)(p->hashed - at);
+    p->hashed = at + size;
+    return EVP_DigestUpdate(p->hash, (const uint8_t *)data + known, size - known) == 1;
+}
+
+/* Everything before `end` is hashed; what was sent by an earlier run is read for that. */
+static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
+    AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    while (p->hashed < end) {
+        uint64_t left = end - p->hashed;
+        ssize_t n = pread(p->fd, buffer, left < READ_BYTES ? (size_t)left : READ_BYTES, (off_t)p->hashed);
+        if (n <= 0) {
+            return n == 0 ? reel_fail(err, REEL_CHANGED, "the file has become shorter") : reel_fail_errno(err, "it cannot be read");
+        }
+        if (cli_interrupted()) {
+            return reel_fail(err, REEL_CANCELLED, "interrupted");
+        }
+        if (!hash_more(p, p->hashed, buffer, (size_t)n)) {
+            return reel_fail_memory(err);
+        }
+    }
+    return true;
+}
+
+static bool hash_all(struct push *p, struct reel_error *err) {
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    if (p->sha256[0]) {
+        return true;
+    }
+    if (!hash_up_to(p, p->size, err)) {
+        return false;
+    }
+    if (EVP_DigestFinal_ex(p->hash, raw, NULL) != 1) {
+        return reel_fail_memory(err);
+    }
+    hex(raw, 32, p->sha256);
+    return true;
+}
+
+static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
+    struct push *p = context;
+    uint64_t left = p->size - p->at;
+    ssize_t n = left > 0 ? pread(p->fd, buffer, left < size ? (size_t)left : size, (off_t)p->at) : 0;
+    if (n < 0 || (n == 0 && left > 0)) {
+        return n < 0 ? reel_fail_errno(p->err, "it cannot be read")
+                     : reel_fail(p->err, REEL_CHANGED, "the file has become shorter while it was sent");
+    }
+    if (!hash_more(p, p->at, buffer, (size_t)n)) {
+        return reel_fail_memory(p->err);
+    }
+    p->at += (uint64_t)n;
+    if (p->at > p->counted) {
+        atomic_fetch_add(p->sent, p->at - p->counted);
+        p->counted = p->at;
+    }
+    *got = (size_t)n;
+    return true;
+}
+
+/* ---- what is asked */
+
+static bool add_pair(char **metadata, const char *key, const char *value) {
+    size_t size = strlen(value);
+    AUTO_MEM char *coded = malloc(4 * (size / 3 + 1) + 1), *before = *metadata;
+    if (!coded) {
+        return false;
+    }
+    EVP_EncodeBlock((unsigned char *)coded, (const unsigned char *)value, (int)size);
+    *metadata = NULL;
+    return asprintf(metadata, "%s%s%s %s", before ? before : "Upload-Metadata: ", before ? "," : "", key, coded) >= 0;
+}
+
+static bool make_metadata(struct push *p, struct reel_error *err) {
+    const struct push_wishes *w = p->wishes;
+    json_t *tags = json_object();
+    for (size_t i = 0; w->tags && w->tags[i]; i++) {
+        const char *equals = strchr(w->tags[i], '=');
+        AUTO_MEM char *key = strndup(w->tags[i], (size_t)(equals - w->tags[i]));
+        json_object_set_new(tags, key ? key : "", json_string(equals + 1));
+    }
+    AUTO_MEM char *text = json_dumps(tags, JSON_COMPACT | JSON_SORT_KEYS);
+    bool plain = !p->file->part_of; /* a part has no tags of its own */
+    bool ok = text && add_pair(&p->metadata, "name", p->file->name) && add_pair(&p->metadata, "collection", w->collection) &&
+              (plain || add_pair(&p->metadata, "part_of", p->file->part_of)) &&
+              (!plain || !w->group || add_pair(&p->metadata, "group", w->group)) &&
+              (!plain || !w->replace || add_pair(&p->metadata, "replace", "true")) &&
+              (!plain || json_object_size(tags) == 0 || add_pair(&p->metadata, "tags", text));
+    json_decref(tags);
+    return ok || reel_fail_memory(err);
+}
+
+static bool make_key(struct push *p, const struct stat *st, struct reel_error *err) {
+    char host[256] = "", whole[PATH_MAX];
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    AUTO_MEM char *text = NULL;
+    gethostname(host, sizeof host - 1);
+    if (!realpath(p->file->path, whole)) {
+        return reel_fail_errno(err, "it cannot be found");
+    }
+    int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+                     st->st_mtim.tv_nsec, p->metadata);
+    if (n < 0 || EVP_Digest(text, (size_t)n, raw, NULL, EVP_sha256(), NULL) != 1) {
+        text = n < 0 ? NULL : text;
+        return reel_fail_memory(err);
+    }
+    strcpy(p->key, "Idempotency-Key: push-");
+    hex(raw, 32, p->key + strlen(p->key));
+    return true;
+}
+
+static bool open_file(struct push *p, struct reel_error *err) {
+    struct stat st;
+    p->fd = open(p->file->path, O_RDONLY | O_CLOEXEC);
+    if (p->fd < 0 || fstat(p->fd, &st) != 0) {
+        return reel_fail_errno(err, "it cannot be opened");
+    }
+    p->size = (uint64_t)st.st_size;
+    p->hash = EVP_MD_CTX_new();
+    if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) {
+        return reel_fail_memory(err);
+    }
+    return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err) : reel_fail(err, REEL_ARGUMENT, "it is no plain file");
+}
+
+/* ---- what is answered */
+
+static bool say_problem(const struct push_answer *a, struct reel_error *err) {
+    json_t *problem = json_loads(a->body, 0, NULL);
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server says %ld%s%s", a->status, detail ? ": " : "",
+              detail ? detail : "");
+    json_decref(problem);
+    return false;
+}
+
+static bool may_pass(long status) {
+    return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+/* Is this content among the recording's files? */
+static bool has_content(const json_t *recording, const char *sha256) {
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(recording, "parts"), i, part) {
+        const char *its = json_string_value(json_object_get(part, "sha256"));
+        if (its && strcmp(its, sha256) == 0) {
+            return true;
+        }
+    }
+    const char *content = json_string_value(json_object_get(recording, "content"));
+    return content && strcmp(content + (strncmp(content, "sha256:", 7) == 0 ? 7 : 0), sha256) == 0;
+}
+
+static void say_done(struct push *p, const json_t *recording, const char *how) {
+    const char *id = json_string_value(json_object_get(recording, "id")), *name = json_string_value(json_object_get(recording, "name"));
+    const char *collection = json_string_value(json_object_get(recording, "collection")),
+               *state = json_string_value(json_object_get(recording, "state"));
+    bool scanning = state && strcmp(state, "scanning") == 0;
+    snprintf(p->file->text, sizeof p->file->text, "%s as %.80s/%.80s%s, id %.40s", how, collection ? collection : "?", name ? name : "?",
+             scanning ? ", being scanned" : "", id ? id : "?");
+}
+
+static bool ask(struct push *p, const char *method, const char *url, const char *extra, const char *metadata, const char *key,
+                struct reel_error *err) {
+    struct push_request q = {
+        .method = method, .url = url, .headers = {"Tus-Resumable: 1.0.0", extra, extra ? metadata : NULL, extra ? key : NULL}};
+    return push_http_do(p->http, &q, &p->answer, err);
+}
+
+/* ---- the steps: each says whether to go on, or that the file is done for (err) or done */
+
+enum step { STEP_FAILED, STEP_AGAIN, STEP_ON, STEP_DONE };
+
+/* Nothing is sent when the name has this content already, or other content that may not be replaced. */
+static enum step look_first(struct push *p, struct reel_error *err) {
+    AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->wishes->collection);
+    AUTO_MEM char *name = push_http_escape(p->http, p->file->part_of ? p->file->part_of : p->file->name);
+    if (!collection || !name || asprintf(&url, "%s/recordings/name:%s%%2F%s", p->wishes->api, collection, name) < 0) {
+        url = NULL;
+        reel_fail_memory(err);
+        return STEP_FAILED;
+    }
+    if (!ask(p, "GET", url, NULL, NULL, NULL, err) || may_pass(p->answer.status)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    }
+    if (p->answer.status != 200) {
+        return p->answer.status == 401 || p->answer.status == 403 ? (say_problem(&p->answer, err), STEP_FAILED) : STEP_ON;
+    }
+    json_t *recording = json_loads(p->answer.body, 0, NULL);
+    enum step step = STEP_ON;
+    bool same_size = p->file->part_of || json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
+                     json_array_size(json_object_get(recording, "parts")) > 1;
+    if (recording && same_size && !hash_all(p, err)) {
+        step = STEP_FAILED;
+    } else if (recording && same_size && has_content(recording, p->sha256)) {
+        say_done(p, recording, "was there already");
+        p->file->was_there = true;
+        step = STEP_DONE;
+    } else if (recording && !p->file->part_of && !p->wishes->replace) {
+        reel_fail(err, REEL_CONFLICT, "\"%.120s\" names other content in the collection %.80s; --replace makes a new revision",
+                  p->file->name, p->wishes->collection);
+        step = STEP_FAILED;
+    }
+    json_decref(recording);
+    return step;
+}
+
+/* Makes the session, or finds the one an earlier run made. */
+static enum step create(struct push *p, struct reel_error *err) {
+    char url[1024], length[64];
+    snprintf(url, sizeof url, "%s/uploads", p->wishes->api);
+    snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)p->size);
+    if (!ask(p, "POST", url, length, p->metadata, p->key, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    }
+    if (p->answer.status != 201 || !p->answer.location[0]) {
+        say_problem(&p->answer, err);
+        return may_pass(p->answer.status) ? STEP_AGAIN : STEP_FAILED;
+    }
+    strcpy(p->location, p->answer.location);
+    strcpy(p->recording, p->answer.content_location);
+    p->at = p->answer.offset > 0 ? (uint64_t)p->answer.offset : 0;
+    return STEP_ON;
+}
+
+static enum step find_offset(struct push *p, struct reel_error *err) {
+    if (!ask(p, "HEAD", p->location, NULL, NULL, NULL, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    }
+    if (p->answer.status == 404 || p->answer.status == 410) {
+        p->location[0] = '\0';
+        return create(p, err);
+    }
+    if (p->answer.status != 200 || p->answer.offset < 0) {
+        say_problem(&p->answer, err);
+        return may_pass(p->answer.status) ? STEP_AGAIN : STEP_FAILED;
+    }
+    strcpy(p->recording, p->answer.content_location);
+    p->at = (uint64_t)p->answer.offset;
+    return STEP_ON;
+}
+
+static enum step send_rest(struct push *p, struct reel_error *err) {
+    char offset[64];
+    if (p->at > p->size || !hash_up_to(p, p->at, err)) {
+        return STEP_FAILED;
+    }
+    if (p->at > p->counted) {
+        atomic_fetch_add(p->sent, p->at - p->counted);
+        p->counted = p->at;
+    }
+    snprintf(offset, sizeof offset, "Upload-Offset: %llu", (unsigned long long)p->at);
+    p->err = err;
+    struct push_request q = {.method = "PATCH",
+                             .url = p->location,
+                             .headers = {"Tus-Resumable: 1.0.0", offset, "Content-Type: application/offset+octet-stream"},
+                             .read = read_piece,
+                             .context = p,
+                             .length = p->size - p->at};
+    struct reel_error network = {0};
+    if (!push_http_do(p->http, &q, &p->answer, &network)) {
+        bool own = err->code != REEL_OK; /* reading failed */
+        *err = own ? *err : network;
+        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    }
+    if (p->answer.status != 204 && p->answer.status != 200) {
+        say_problem(&p->answer, err);
+        return may_pass(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_AGAIN : STEP_FAILED;
+    }
+    strcpy(p->recording, p->answer.content_location);
+    return STEP_ON;
+}
+
+/* The recording must have the bytes that were read here. */
+static enum step verify(struct push *p, struct reel_error *err) {
+    if (!p->recording[0] || !hash_all(p, err)) {
+        return STEP_FAILED;
+    }
+    if (!ask(p, "GET", p->recording, NULL, NULL, NULL, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    }
+    json_t *recording = p->answer.status == 200 ? json_loads(p->answer.body, 0, NULL) : NULL;
+    const char *state = json_string_value(json_object_get(recording, "state"));
+    enum step step = STEP_DONE;
+    if (p->answer.status == 404 || (state && strcmp(state, "trashed") == 0)) { /* of an earlier run, removed since: anew */
+        step = ask(p, "DELETE", p->location, NULL, NULL, NULL, err) ? STEP_AGAIN : STEP_FAILED;
+        p->location[0] = '\0';
+    } else if (!recording) {
+        say_problem(&p->answer, err);
+        step = STEP_FAILED;
+    } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
+        reel_fail(err, REEL_CHANGED, "what the server received is not what was read here: did the file change? Push it again");
+        step = STEP_FAILED;
+    } else {
+        say_done(p, recording, "added");
+    }
+    json_decref(recording);
+    return step;
+}
+
+static bool pause_before(unsigned failures) {
+    unsigned seconds = failures > 5 ? WAIT_LONGEST_S : 1u << (failures - 1);
+    seconds = seconds < WAIT_LONGEST_S ? seconds : WAIT_LONGEST_S;
+    for (unsigned tenths = 0; tenths < 10 * seconds && !cli_interrupted(); tenths++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return !cli_interrupted();
+}
+
+static enum step attempt(struct push *p, bool *looked, struct reel_error *err) {
+    enum step step = *looked ? STEP_ON : look_first(p, err);
+    *looked = *looked || step == STEP_ON;
+    if (step == STEP_ON) {
+        step = p->location[0] ? find_offset(p, err) : create(p, err);
+    }
+    if (step == STEP_ON && !p->recording[0]) {
+        step = send_rest(p, err);
+    }
+    return step == STEP_ON ? verify(p, err) : step;
+}
+
+bool push_file(struct push_http *http, const struct push_wishes *wishes, struct push_file *file, _Atomic uint64_t *sent,
+               struct reel_error *err) {
+    AUTO(push_done) struct push p = {.http = http, .wishes = wishes, .file = file, .sent = sent, .fd = -1};
+    bool looked = false;
+    if (!open_file(&p, err)) {
+        return false;
+    }
+    for (unsigned failures = 0; !cli_interrupted();) {
+        uint64_t before = p.counted;
+        *err = (struct reel_error){0};
+        enum step step = attempt(&p, &looked, err);
+        if (step == STEP_DONE || step == STEP_FAILED) {
+            atomic_fetch_add(sent, step == STEP_DONE ? p.size - p.counted : 0);
+            return step == STEP_DONE || (err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server's answer makes no sense") : false);
+        }
+        failures = p.counted > before ? 1 : failures + 1;
+        if (failures > wishes->retries || !pause_before(failures)) {
+            return err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server does not answer") : false;
+        }
+    }
+    return reel_fail(err, REEL_CANCELLED, "interrupted; the same command goes on");
+}

@@ -1,0 +1,153 @@
+/* See push_http.h. */
+#include "cli/push_http.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CONNECT_S = 20, STALL_S = 60, ANSWER_S = 3600 };
+
+struct push_http {
+    CURL *curl;
+    char *authorization;
+    bool (*go_on)(void);
+    const struct push_request *request;
+    struct push_answer *answer;
+    char problem[CURL_ERROR_SIZE];
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void start_library(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static size_t on_read(char *buffer, size_t size, size_t n, void *context) {
+    struct push_http *h = context;
+    size_t got = 0;
+    return h->request->read(h->request->context, buffer, size * n, &got) ? got : CURL_READFUNC_ABORT;
+}
+
+static size_t on_write(char *data, size_t size, size_t n, void *context) {
+    struct push_answer *a = ((struct push_http *)context)->answer;
+    size_t room = PUSH_BODY_MAX - a->body_size, take = size * n < room ? size * n : room;
+    memcpy(a->body + a->body_size, data, take);
+    a->body_size += take;
+    a->body[a->body_size] = '\0';
+    return size * n;
+}
+
+static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
+    struct push_http *h = context;
+    (void)a, (void)b, (void)c, (void)d;
+    return !h->go_on();
+}
+
+struct push_http *push_http_new(const char *token, bool (*go_on)(void), struct reel_error *err) {
+    pthread_once(&once, start_library);
+    AUTO(push_http_free) struct push_http *h = calloc(1, sizeof *h);
+    if (!h || !(h->curl = curl_easy_init()) || (token && asprintf(&h->authorization, "Authorization: Bearer %s", token) < 0)) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    h->go_on = go_on;
+    return TAKE(h);
+}
+
+void push_http_free(struct push_http *h) {
+    if (h) {
+        curl_easy_cleanup(h->curl);
+        free(h->authorization);
+        free(h);
+    }
+}
+
+/* An address of the answer's header `name`, made absolute by the one asked. */
+static void take_address(struct push_http *h, const char *name, char *out, size_t size) {
+    struct curl_header *header;
+    out[0] = '\0';
+    if (curl_easy_header(h->curl, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) {
+        return;
+    }
+    CURLU *url = curl_url();
+    char *text = NULL;
+    if (url && curl_url_set(url, CURLUPART_URL, h->request->url, 0) == CURLUE_OK &&
+        curl_url_set(url, CURLUPART_URL, header->value, 0) == CURLUE_OK && curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK &&
+        strlen(text) < size) {
+        strcpy(out, text);
+    }
+    curl_free(text);
+    curl_url_cleanup(url);
+}
+
+static void set_body(CURL *curl, struct push_http *h, const struct push_request *q) {
+    if (q->read) {
+        curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, 512L << 10);
+        curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read);
+        curl_easy_setopt(curl, CURLOPT_READDATA, h);
+        curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)q->length);
+    } else if (strcmp(q->method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POST, 1L);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, 0L);
+    } else if (strcmp(q->method, "HEAD") == 0) {
+        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+    }
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+}
+
+static void set_rules(CURL *curl, struct push_http *h) {
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* several threads */
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, (long)STALL_S / 2);
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 10L);
+    curl_easy_setopt(curl, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)ANSWER_S); /* a large file's scan */
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, h->problem);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_write);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, h);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, h);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "reel/" REEL_VERSION);
+}
+
+bool push_http_do(struct push_http *h, const struct push_request *q, struct push_answer *out, struct reel_error *err) {
+    struct curl_slist *headers = h->authorization ? curl_slist_append(NULL, h->authorization) : NULL;
+    headers = curl_slist_append(headers, "Expect:"); /* a refusal comes while the body is under way as well */
+    for (size_t i = 0; i < PUSH_HEADERS_MAX && q->headers[i]; i++) {
+        headers = curl_slist_append(headers, q->headers[i]);
+    }
+    *out = (struct push_answer){.offset = -1};
+    h->request = q;
+    h->answer = out;
+    h->problem[0] = '\0';
+    curl_easy_reset(h->curl); /* the connection stays */
+    set_rules(h->curl, h);
+    set_body(h->curl, h, q);
+    curl_easy_setopt(h->curl, CURLOPT_URL, q->url);
+    curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+    CURLcode code = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &out->status);
+    struct curl_header *offset;
+    if (curl_easy_header(h->curl, "Upload-Offset", 0, CURLH_HEADER, -1, &offset) == CURLHE_OK) {
+        out->offset = strtoll(offset->value, NULL, 10);
+    }
+    take_address(h, "Location", out->location, sizeof out->location);
+    take_address(h, "Content-Location", out->content_location, sizeof out->content_location);
+    curl_slist_free_all(headers);
+    if (code == CURLE_OK || (code == CURLE_SEND_ERROR && out->status >= 400)) {
+        return true;
+    }
+    bool ended = code == CURLE_ABORTED_BY_CALLBACK;
+    return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s", h->problem[0] ? h->problem : curl_easy_strerror(code));
+}
+
+char *push_http_escape(struct push_http *h, const char *text) {
+    char *escaped = curl_easy_escape(h->curl, text, 0), *copy = escaped ? strdup(escaped) : NULL;
+    curl_free(escaped);
+    return copy;
+}

@@ -1,0 +1,66 @@
+/* Who asks. Its one rule: this layer knows roles and verdicts only; what a token is, the server's authorize() knows. */
+#include "http/private.h"
+
+#include <stdio.h>
+
+#include "reel/iterate.h"
+
+static const struct http_caller anybody = {.name = "anybody", .how = "open", .role = ROLE_ADMIN};
+static const struct http_caller nobody = {.name = "", .how = "", .role = ROLE_NONE};
+
+const struct http_caller *http_caller(const struct http_request *r) {
+    if (!r->server->options.authorize) {
+        return &anybody;
+    }
+    return r->grant.caller.name ? &r->grant.caller : &nobody;
+}
+
+const char *http_peer(const struct http_request *r) {
+    return r->grant.peer[0] ? r->grant.peer : r->connection->remote;
+}
+
+bool http_caller_sees(const struct http_caller *caller, const char *collection) {
+    if (!caller || !caller->collections) {
+        return true;
+    }
+    for (const char *const *glob = caller->collections; *glob; glob++) {
+        if (reel_glob_match(*glob, collection)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refuse(struct http_request *r, enum http_verdict verdict) {
+    const char *detail = r->grant.detail ? r->grant.detail : "";
+    char seconds[16];
+    switch (verdict) {
+    case HTTP_UNKNOWN:
+        http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
+        http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
+        http_reply_problem(r, 401, "unauthorized", "%s", detail);
+        return;
+    case HTTP_FORBIDDEN:
+        http_reply_problem(r, 403, "forbidden", "%s", detail);
+        return;
+    case HTTP_TOO_OFTEN:
+        snprintf(seconds, sizeof seconds, "%u", r->grant.retry_after_s);
+        http_add_header(r, "Retry-After", seconds);
+        http_reply_problem(r, 429, "too-many-failures", "%s", detail);
+        return;
+    case HTTP_NOT_NOW:
+        http_reply_problem(r, 503, "not-ready", "%s", detail);
+        return;
+    case HTTP_GRANTED:
+        return;
+    }
+}
+
+bool caller_admit(struct http_request *r) {
+    if (!r->server->options.authorize) {
+        return true;
+    }
+    enum http_verdict verdict = r->server->options.authorize(r, r->route->role, &r->grant);
+    refuse(r, verdict);
+    return verdict == HTTP_GRANTED;
+}

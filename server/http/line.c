@@ -1,0 +1,68 @@
+/* See line.h. Its one rule: a line that is too long loses whole fields, so that what is left can be read. */
+#include "http/line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_MAX = 2048 };
+
+static bool is_plain(const char *text) {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c <= ' ' || *c == '"' || *c == '=' || *c == '\\' || *c == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Quoted for both: control characters become \u00XX, which a terminal does not obey. Cut to VALUE_MAX, between characters. */
+static void quote(const char *text, char out[VALUE_MAX]) {
+    size_t used = 0;
+    out[used++] = '"';
+    for (const unsigned char *c = (const unsigned char *)text; *c && (used < VALUE_MAX - 16 || (*c & 0xc0) == 0x80); c++) {
+        if (*c == '"' || *c == '\\') {
+            out[used++] = '\\';
+            out[used++] = (char)*c;
+        } else if (*c < ' ' || *c == 0x7f) {
+            used += (size_t)snprintf(out + used, 8, "\\u%04x", *c);
+        } else {
+            out[used++] = (char)*c;
+        }
+        if (used >= VALUE_MAX - 8) {
+            break;
+        }
+    }
+    out[used++] = '"';
+    out[used] = '\0';
+}
+
+void line_write(bool json, const struct line_field *fields, size_t n, char *out, size_t size) {
+    char value[VALUE_MAX], field[VALUE_MAX + 64];
+    size_t used = json ? (size_t)snprintf(out, size, "{") : 0;
+    bool first = true;
+    out[used] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        const struct line_field *f = &fields[i];
+        if (f->text && !f->text[0]) {
+            continue;
+        }
+        if (!f->text) {
+            snprintf(value, sizeof value, "%lld", (long long)f->number);
+        } else if (!json && is_plain(f->text) && strlen(f->text) < sizeof value) {
+            snprintf(value, sizeof value, "%s", f->text);
+        } else {
+            quote(f->text, value);
+        }
+        const char *between = first ? "" : json ? "," : " ";
+        int length = json ? snprintf(field, sizeof field, "%s\"%s\":%s", between, f->key, value)
+                          : snprintf(field, sizeof field, "%s%s=%s", between, f->key, value);
+        if (length > 0 && used + (size_t)length + 2 < size) {
+            memcpy(out + used, field, (size_t)length + 1);
+            used += (size_t)length;
+            first = false;
+        }
+    }
+    if (json) {
+        memcpy(out + used, "}", 2);
+    }
+}

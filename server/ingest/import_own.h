@@ -1,0 +1,73 @@
+/* What the files of the import share and nobody else needs. */
+#ifndef SERVER_IMPORT_OWN_H
+#define SERVER_IMPORT_OWN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ingest/import.h"
+
+/* One import under way. The mutex guards all that is not set at its start. */
+struct import_run {
+    struct app *app;
+    const struct import_terms *terms;
+    const struct reel_progress *progress;
+    const char *base; /* names of recordings are paths below it */
+    bool named;       /* the files were named one by one */
+    struct import_figures *out;
+    pthread_mutex_t mutex;
+    pthread_cond_t over; /* a unit has ended */
+    unsigned under_way;  /* units queued or being taken */
+    uint64_t bytes_done, bytes_total;
+    atomic_bool cancelled;
+    uint64_t folder, item, from_folder, from_item, told; /* places, for the pages of a dry run */
+    bool full;                                           /* the page is */
+};
+
+struct import_file {
+    char *name;
+    uint64_t device, inode, size;
+    int64_t mtime_ns, ctime_ns;
+};
+
+/* The files of one recording, on their way to be taken. */
+struct import_unit {
+    struct import_unit *next;
+    struct import_run *run;
+    char *folder, *name; /* name of the recording */
+    struct import_file *files;
+    uint32_t n;
+    const struct reel_format *format; /* NULL: none that is known */
+    uint64_t size;
+};
+struct import_unit *import_unit_new(const char *folder, const char *name, uint32_t n);
+void import_unit_free(struct import_unit *unit);
+bool import_unit_add(struct import_unit *unit, const struct import_file *file);
+
+/* import.c */
+void run_begin(struct import_run *run);
+void run_end(struct import_run *run);
+bool run_goes_on(struct import_run *run); /* asks its progress, too */
+void run_tell(struct import_run *run, const struct import_told *told);
+/* Queues; waits while the queue is full. Takes the unit. False: cancelled. */
+bool run_push(struct import_run *run, struct import_unit *unit);
+void run_wait(struct import_run *run); /* until all its units are over */
+bool import_is_under_way(struct imports *imports, const char *folder, const char *name);
+void import_count_bytes(struct imports *imports, uint64_t bytes);
+bool imports_stopping(struct imports *imports);
+
+/* import_take.c */
+void import_take(struct import_unit *unit);
+/* Not taken, and why: told and noted. */
+void import_fail(struct import_unit *unit, const struct reel_error *why);
+
+/* import_folder.c: decides about these files of a folder. Takes what is in `files`. */
+bool import_look(struct import_run *run, const char *folder, int fd, struct import_file *files, uint32_t n, bool whole,
+                 struct reel_error *err);
+
+/* import_walk.c: for who keeps a run over many walks; its units may still be under way when they return. */
+bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */
+bool run_tree(struct import_run *run, const char *folder, struct reel_error *err);
+bool import_passes_name(const char *name); /* hidden, or on its way: .active, .part … */
+
+#endif

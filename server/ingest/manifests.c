@@ -1,0 +1,152 @@
+/* See manifests.h. Its one rule: row, notes and events are read, written down and no longer due under one lock, so an older state never
+ * replaces a newer one. */
+#include "ingest/manifests.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ingest/jobs.h"
+
+enum { AT_ONCE_MAX = 256 }; /* notes and events of a recording that are written while a request waits; above, many changes make one write */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void manifests_hold(void) {
+    pthread_mutex_lock(&lock);
+}
+void manifests_release(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+/* Every note, page by page. */
+static bool gather_notes(struct app *app, const char *id, struct catalog_notes *all, struct reel_error *err) {
+    struct catalog_notes page;
+    bool more = true;
+    *all = (struct catalog_notes){0};
+    while (more) {
+        if (!catalog_notes_list(app->catalog, id, all->n > 0 ? all->items[all->n - 1].row : 0, PAGE_ITEMS_MAX, &page, err)) {
+            return false;
+        }
+        struct catalog_note *items = page.n > 0 ? realloc(all->items, (all->n + page.n) * sizeof *items) : all->items;
+        if (page.n > 0 && !items) {
+            catalog_notes_done(&page);
+            return reel_fail_memory(err);
+        }
+        all->items = items;
+        for (uint32_t i = 0; i < page.n; i++) {
+            items[all->n++] = page.items[i];
+        }
+        more = page.more;
+        page.n = 0; /* they are in `all` now */
+        catalog_notes_done(&page);
+    }
+    return true;
+}
+
+static bool gather_events(struct app *app, const char *id, struct catalog_events *all, struct reel_error *err) {
+    struct catalog_event_query q = {.recording = id, .limit = PAGE_ITEMS_MAX};
+    struct catalog_events page;
+    *all = (struct catalog_events){0};
+    do {
+        q.cursor = all->next;
+        if (!catalog_events_list(app->catalog, &q, &page, err)) {
+            return false;
+        }
+        free(all->next);
+        all->next = page.next;
+        page.next = NULL;
+        struct catalog_event *items = page.n > 0 ? realloc(all->items, (all->n + page.n) * sizeof *items) : all->items;
+        if (page.n > 0 && !items) {
+            catalog_events_done(&page);
+            return reel_fail_memory(err);
+        }
+        all->items = items;
+        for (uint32_t i = 0; i < page.n; i++) {
+            items[all->n++] = page.items[i];
+        }
+        page.n = 0;
+        catalog_events_done(&page);
+    } while (all->next);
+    return true;
+}
+
+static bool write_row(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+    struct catalog_notes notes = {0};
+    struct catalog_events events = {0};
+    bool good = (r->said.notes == 0 || gather_notes(app, r->id, &notes, err)) &&
+                (r->said.events == 0 || gather_events(app, r->id, &events, err)) &&
+                store_write_manifest_whole(app->store, r, &(struct store_said){.notes = &notes, .events = &events}, err) &&
+                catalog_manifest_written(app->catalog, r->id, r->updated_ns, err);
+    catalog_notes_done(&notes);
+    catalog_events_done(&events);
+    return good;
+}
+
+/* `at_once_max`: with more notes and events *left is set instead. A recording that is gone needs no manifest. */
+static bool write_one(struct app *app, const char *id, uint64_t at_once_max, bool *left, struct reel_error *err) {
+    struct catalog_recording r;
+    struct reel_error why = {0};
+    manifests_hold();
+    bool there = catalog_get(app->catalog, id, &r, &why), good = there;
+    if (there) {
+        *left = r.said.notes + r.said.events > at_once_max;
+        good = *left || write_row(app, &r, err);
+        catalog_recording_done(&r);
+    } else if (why.code == REEL_NOT_FOUND) {
+        good = true;
+    } else if (err) {
+        *err = why;
+    }
+    manifests_release();
+    return good;
+}
+
+void manifests_settle(struct app *app, const char *id) {
+    struct reel_error ignored;
+    bool left = false;
+    if (write_one(app, id, AT_ONCE_MAX, &left, &ignored) && left) {
+        manifests_later(app);
+    }
+}
+
+bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {
+    char id[RECORDING_ID_TEXT];
+    struct reel_error none = {0}, failed = {0};
+    int64_t after = 0;
+    for (uint64_t done = 0; catalog_manifest_due(app->catalog, &after, id, &none); done++) {
+        bool left, stop = progress && progress->report && !progress->report(progress->context, done, 0);
+        if (stop || (until_ns && reel_now_ns() > until_ns)) {
+            return reel_fail(err, REEL_CANCELLED, "stopped before all manifests were written");
+        }
+        write_one(app, id, UINT64_MAX, &left, &failed); /* what fails stays due, the others are not to wait for it */
+    }
+    const struct reel_error *told = none.code != REEL_NOT_FOUND ? &none : &failed;
+    return told->code == REEL_OK || reel_fail(err, told->code, "%s", told->text);
+}
+
+static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    struct app *app = context;
+    atomic_store(&app->manifests_queued, false); /* what becomes due from now on asks for another one */
+    return manifests_write_due(app, 0, progress, err);
+}
+
+void manifests_later(struct app *app) {
+    struct reel_error ignored;
+    if (!atomic_exchange(&app->manifests_queued, true)) {
+        struct job *job = jobs_add(app->jobs, "manifests", "changed recordings", NULL, work, app, NULL, &ignored);
+        if (!job) {
+            atomic_store(&app->manifests_queued, false);
+        }
+        job_unref(job);
+    }
+}
+
+bool manifests_write_collections(struct app *app, struct reel_error *err) {
+    manifests_hold();
+    char *text = catalog_collection_descriptions(app->catalog, err);
+    bool good = text && store_write_collections(app->store, text, err);
+    free(text);
+    manifests_release();
+    return good;
+}

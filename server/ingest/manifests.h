@@ -1,0 +1,22 @@
+/* Manifests follow the catalog: a change is made there first, and marks its recording as due in the same transaction; what is due is
+ * written by who changed it, by a job, at the end, or at the next start. So a manifest is behind only while its write is under way, and
+ * never for good. */
+#ifndef SERVER_MANIFESTS_H
+#define SERVER_MANIFESTS_H
+
+#include "app.h"
+
+/* After a change of this recording. What cannot be written now stays due. */
+void manifests_settle(struct app *app, const char *id);
+/* After a change of many: a job does it. */
+void manifests_later(struct app *app);
+/* Writes all that are due. Stops early when progress says so, or at `until_ns` of reel_now_ns() (0: never). */
+bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err);
+/* After a change of a collection's description. */
+bool manifests_write_collections(struct app *app, struct reel_error *err);
+
+/* Around what takes a recording away from a content: nobody writes a manifest from a row that was read before. */
+void manifests_hold(void);
+void manifests_release(void);
+
+#endif

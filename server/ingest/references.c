@@ -1,0 +1,216 @@
+/* See references.h. Its one rule: a state is set by what size and time say; that the bytes are the same after all, only reading all of them
+ * tells. */
+#include "ingest/references.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/imports.h"
+#include "ingest/local.h"
+#include "ingest/recordings.h"
+#include "ingest/scanning.h"
+#include "store/reference.h"
+#include "store/roots.h"
+
+enum { PAGE = 256, RECORDINGS_MAX = 256 };
+
+static atomic_bool checking;
+
+bool references_has(struct app *app, const struct catalog_recording *r) {
+    bool any = false;
+    for (uint32_t i = 0; i < r->n_parts && !any; i++) {
+        any = store_is_reference(app->store, r->parts[i].sha256);
+    }
+    return any;
+}
+
+bool references_hold(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+    bool good = true;
+    for (uint32_t i = 0; i < r->n_parts && good; i++) {
+        AUTO_FD int fd = store_open_file(app->store, r->parts[i].sha256, err);
+        good = fd >= 0;
+    }
+    return good;
+}
+
+static bool set_state(struct app *app, struct catalog_recording *r, enum recording_state state, const char *why) {
+    struct reel_error ignored;
+    char *problem = strdup(why);
+    if (!problem || !catalog_set_state(app->catalog, r->id, state, why, &ignored)) {
+        free(problem);
+        return false;
+    }
+    free(r->problem);
+    r->problem = problem;
+    r->state = state;
+    recordings_forget(app->recordings, r->content);
+    return true;
+}
+
+/* Back again: as it was, if its index is still there. */
+static bool set_ready(struct app *app, struct catalog_recording *r) {
+    struct reel_error ignored;
+    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, &ignored);
+    if (!index) {
+        job_unref(scan_again(app, r, &ignored));
+        return false;
+    }
+    return set_state(app, r, STATE_READY, "");
+}
+
+bool references_settle(struct app *app, struct catalog_recording *r) {
+    struct reel_error why = {0};
+    bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
+    if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have brought a copy since */
+        return false;
+    }
+    if (references_hold(app, r, &why)) {
+        return r->state != STATE_READY && set_ready(app, r);
+    }
+    enum recording_state state = why.code == REEL_NOT_FOUND                              ? STATE_MISSING
+                                 : why.code == REEL_CHANGED || why.code == REEL_ARGUMENT ? STATE_CHANGED
+                                                                                         : r->state;
+    return state != r->state && set_state(app, r, state, why.text);
+}
+
+void references_look_again(struct app *app, const char *sha256) {
+    char ids[RECORDINGS_MAX][RECORDING_ID_TEXT];
+    uint32_t n = 0;
+    struct reel_error ignored;
+    catalog_recordings_of_file(app->catalog, sha256, ids, RECORDINGS_MAX, &n, &ignored);
+    for (uint32_t i = 0; i < n; i++) {
+        struct catalog_recording r;
+        if (catalog_get(app->catalog, ids[i], &r, &ignored)) {
+            references_settle(app, &r);
+            catalog_recording_done(&r);
+        }
+    }
+}
+
+/* ---- the same after all? */
+
+static bool write_anew(struct app *app, const char *sha256, const struct store_reference *now) {
+    struct reel_error ignored;
+    AUTO_CONTENT struct content_lock lock = {0};
+    if (!content_lock_try(&lock, sha256) || !store_is_reference(app->store, sha256) ||
+        !store_keep_reference(app->store, sha256, now, &ignored)) {
+        return false;
+    }
+    char folder[PATH_MAX];
+    memcpy(folder, now->path, sizeof folder);
+    char *slash = strrchr(folder, '/');
+    struct catalog_import row = {
+        .name = slash + 1, .device = now->device, .inode = now->inode, .size = now->size, .mtime_ns = now->mtime_ns};
+    AUTO(catalog_imports_done) struct catalog_imports known = {0};
+    *slash = '\0';
+    catalog_imports_of_folder(app->catalog, slash == folder ? "/" : folder, &known, &ignored);
+    for (uint32_t i = 0; i < known.n; i++) {
+        if (strcmp(known.items[i].name, row.name) == 0) {
+            row.mode = IMPORT_REFERENCE;
+            memcpy(row.fingerprint, known.items[i].fingerprint, sizeof row.fingerprint);
+            memcpy(row.content, sha256, sizeof row.content);
+            memcpy(row.recording, known.items[i].recording, sizeof row.recording);
+            catalog_imports_put(app->catalog, slash == folder ? "/" : folder, &row, 1, &ignored);
+        }
+    }
+    return true;
+}
+
+bool references_confirm(struct app *app, const char *sha256, const struct reel_progress *progress) {
+    struct store_reference was, now;
+    struct reel_error ignored;
+    char fingerprint[65], hash[SHA256_HEX];
+    if (!store_load_reference(app->store, sha256, &was, &ignored)) {
+        return false;
+    }
+    AUTO_FD int fd = roots_open_file(store_roots(app->store), was.path, O_RDONLY, &ignored);
+    if (fd < 0 || !store_look_at(fd, was.path, &now, &ignored) || now.size != was.size ||
+        !store_fingerprint(fd, now.size, fingerprint, &ignored) ||
+        strcmp(fingerprint, was.fingerprint) != 0) { /* most of what has changed is told by this */
+        return false;
+    }
+    memcpy(now.fingerprint, fingerprint, sizeof now.fingerprint);
+    bool same = local_hash(fd, &now, progress, hash, &ignored) && strcmp(hash, sha256) == 0 && write_anew(app, sha256, &now);
+    if (same) {
+        references_look_again(app, sha256);
+    }
+    return same;
+}
+
+/* ---- after a catalog was lost */
+
+void references_note(struct app *app, const char *sha256) {
+    struct store_reference is;
+    struct reel_error ignored;
+    char ids[1][RECORDING_ID_TEXT];
+    uint32_t n = 0;
+    bool known = true;
+    if (!store_load_reference(app->store, sha256, &is, &ignored)) {
+        return;
+    }
+    char *slash = strrchr(is.path, '/');
+    const char *folder = slash == is.path ? "/" : is.path;
+    struct catalog_import row = {
+        .name = slash + 1, .device = is.device, .inode = is.inode, .size = is.size, .mtime_ns = is.mtime_ns, .mode = IMPORT_REFERENCE};
+    *slash = '\0';
+    if (!catalog_import_is_known(app->catalog, folder, row.name, &known, &ignored) || known ||
+        !catalog_recordings_of_file(app->catalog, sha256, ids, 1, &n, &ignored) || n == 0) {
+        return;
+    }
+    memcpy(row.fingerprint, is.fingerprint, sizeof row.fingerprint);
+    memcpy(row.content, sha256, sizeof row.content);
+    memcpy(row.recording, ids[0], sizeof row.recording);
+    catalog_imports_put(app->catalog, folder, &row, 1, &ignored);
+}
+
+/* ---- all of them */
+
+static void check_one(struct app *app, const char *sha256, const struct reel_progress *progress) {
+    struct reel_error why = {0};
+    if (!store_is_reference(app->store, sha256)) {
+        return;
+    }
+    AUTO_FD int fd = store_open_reference(app->store, sha256, &why);
+    references_look_again(app, sha256);
+    if (fd < 0 && why.code == REEL_CHANGED) {
+        references_confirm(app, sha256, progress);
+    }
+}
+
+static bool check_all(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    struct app *app = context;
+    struct catalog_referenced page[PAGE];
+    AUTO_MEM char *folder = strdup(""), *name = strdup("");
+    uint32_t n = PAGE;
+    uint64_t done = 0;
+    bool good = (folder && name) || reel_fail_memory(err);
+    while (good && n == PAGE) {
+        good = catalog_referenced_after(app->catalog, folder, name, page, PAGE, &n, err);
+        for (uint32_t i = 0; i < n && good; i++) {
+            check_one(app, page[i].content, progress);
+            good = progress->report(progress->context, ++done, 0) || reel_fail(err, REEL_CANCELLED, "cancelled");
+        }
+        if (n > 0) {
+            free(folder);
+            free(name);
+            folder = TAKE(page[n - 1].folder);
+            name = TAKE(page[n - 1].name);
+        }
+        catalog_referenced_done(page, n);
+    }
+    atomic_store(&checking, false);
+    return good;
+}
+
+void references_check(struct app *app) {
+    struct reel_error ignored;
+    if (!atomic_exchange(&checking, true)) {
+        struct job *job = jobs_add(app->jobs, "references", "files that are not copied", NULL, check_all, app, NULL, &ignored);
+        if (!job) {
+            atomic_store(&checking, false);
+        }
+        job_unref(job);
+    }
+}

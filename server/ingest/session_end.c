@@ -1,0 +1,148 @@
+/* The end of a session: its bytes become a recording, or several are put together first. Its one rule: what was received is given up only
+ * when it is refused for what it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ingest/sessions_own.h"
+#include "ingest/wishes.h"
+
+static bool is_passing(const struct reel_error *err) {
+    return err->code == REEL_IO || err->code == REEL_NO_SPACE || err->code == REEL_NO_MEMORY || err->code == REEL_CANCELLED;
+}
+
+/* Hashes, notes the hash (for a crash behind this), ingests. */
+static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
+                             struct reel_error *err) {
+    AUTO(wishes_done) struct wishes wishes = {0};
+    uint64_t size;
+    if (!wishes_load(&wishes, u->wishes, err) || !store_upload_finish(l->file, u->content, &size, err)) {
+        return false;
+    }
+    memcpy(out->sha256, u->content, sizeof out->sha256);
+    u->offset = size;
+    if (wishes.sha256[0] && strcmp(wishes.sha256, u->content) != 0) {
+        return reel_fail(err, REEL_ARGUMENT, "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
+                         u->content, wishes.sha256);
+    }
+    if (!catalog_upload_update(app->catalog, u, err)) {
+        return false;
+    }
+    const struct ingest_request q = wishes_request(&wishes);
+    ingest_upload(app, l->file, u->content, size, &q, wait_ns, &out->ingest, err);
+    if (out->ingest.outcome == INGEST_REFUSED) {
+        return false;
+    }
+    memcpy(u->recording, out->ingest.recording.id, sizeof u->recording);
+    return true;
+}
+
+/* The parts of a final upload have served. */
+static void remove_parts(struct app *app, const char *concat) {
+    struct reel_error ignored;
+    const char *at = strncmp(concat, "final;", 6) == 0 ? concat + 6 : "";
+    while (*at) {
+        size_t n = strcspn(at, " ");
+        char id[RECORDING_ID_TEXT];
+        if (n >= sizeof id - 1) {
+            snprintf(id, sizeof id, "%.*s", (int)sizeof id - 1, at + n - (sizeof id - 1));
+            session_sweep_one(app, id, false, &ignored);
+        }
+        at += n + strspn(at + n, " ");
+    }
+}
+
+static void finish_locked(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
+                          struct reel_error *err) {
+    struct reel_error ignored;
+    if (!live_open(app, l, err)) {
+        return;
+    }
+    out->partial = strcmp(u->concat, "partial") == 0;
+    bool ok = out->partial ? store_upload_sync(l->file, err) : become_recording(app, l, u, wait_ns, out, err);
+    if (ok) {
+        u->done = true;
+        u->expires_ns = session_expires(app);
+        if (!catalog_upload_update(app->catalog, u, err) && out->partial) {
+            out->again = true;
+        }
+        if (!out->partial) {
+            store_upload_drop(l->file); /* what was there already under its address needs no second copy */
+            store_upload_free(TAKE(l->file));
+        }
+        return;
+    }
+    out->ingest.outcome = INGEST_REFUSED;
+    out->again = is_passing(err) && store_upload_is_here(l->file);
+    if (!out->again) {
+        catalog_upload_remove(app->catalog, u->id, &ignored);
+        live_remove(app, l);
+    } else if (!u->draft && u->length > 0) {
+        store_upload_cut(l->file, (uint64_t)u->length - 1, &ignored);
+    }
+}
+
+void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err) {
+    *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
+    struct live *l = live_take(app->sessions, u->id, err);
+    struct catalog_upload now = *u; /* its texts are the caller's */
+    if (!l) {
+        return;
+    }
+    pthread_mutex_lock(&l->mutex);
+    finish_locked(app, l, &now, wait_ns, out, err);
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    if (out->ingest.outcome != INGEST_REFUSED) {
+        remove_parts(app, u->concat);
+    }
+}
+
+/* ---- several as one */
+
+static bool copy_part(struct app *app, const char *owner, const char *id, struct session_writer *w, struct reel_error *err) {
+    enum { COPY_BYTES = 1 << 20 };
+    struct catalog_upload part;
+    if (!session_get(app, owner, id, &part, err)) {
+        return false;
+    }
+    bool whole = part.done && strcmp(part.concat, "partial") == 0;
+    catalog_upload_done(&part);
+    if (!whole) {
+        return reel_fail(err, REEL_CONFLICT, "the upload %s is no partial one, or is not complete", id);
+    }
+    AUTO_MEM uint8_t *buffer = malloc(COPY_BYTES);
+    AUTO_FD int fd = store_open_partial(app->store, id, err);
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    while (fd >= 0) {
+        ssize_t n = read(fd, buffer, COPY_BYTES);
+        if (n == 0) {
+            return true;
+        }
+        if (n < 0) {
+            return reel_fail_errno(err, "a part cannot be read");
+        }
+        if (!session_write(w, buffer, (size_t)n, err)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+bool session_gather(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
+                    struct catalog_upload *now, struct reel_error *err) {
+    struct session_writer *w;
+    struct session_piece piece = {.length = -1};
+    struct catalog_upload at = {0};
+    if (session_begin(app, u->owner, u->id, &piece, &w, &at, err) != SESSION_OK) {
+        catalog_upload_done(&at);
+        return false;
+    }
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        ok = copy_part(app, u->owner, parts[i], w, err);
+    }
+    return session_end(w, now, ok ? err : &(struct reel_error){0}) && ok;
+}

@@ -1,0 +1,475 @@
+/* See sessions.h. Its one rule: a session's bytes are touched only under its own mutex, by the writer that began last; who has been
+ * overtaken is told so at his next byte. Sessions in use, and a few more, are kept open with their hash; the others are a row and a file.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ingest/sessions_own.h"
+#include "reel/time.h"
+
+enum {
+    LIVE_IDLE_MAX = 64,
+    CONFIRM_BYTES = 256 << 20, /* of one request between two fsyncs */
+    SWEEP_LONGEST_S = 60,
+};
+static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* a writer that says nothing for so long may be overtaken */
+
+struct sessions {
+    struct app *app;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake; /* the sweeper */
+    pthread_t sweeper;
+    bool sweeping, stop;
+    struct live *first;
+    uint64_t calls, count; /* count: rows */
+};
+
+struct session_writer {
+    struct app *app;
+    struct live *live;
+    struct catalog_upload u;
+    struct session_piece piece;
+    uint64_t confirmed;
+    bool dropped;
+};
+
+/* ---- which are open */
+
+static void live_free(struct live *l) {
+    if (!l) {
+        return;
+    }
+    store_upload_free(l->file);
+    pthread_mutex_destroy(&l->mutex);
+    free(l);
+}
+
+/* Closes the one used longest ago when too many are open that nobody uses. The table's mutex is held. */
+static void close_oldest(struct sessions *all) {
+    struct live **oldest = NULL;
+    unsigned idle = 0;
+    for (struct live **at = &all->first; *at; at = &(*at)->next) {
+        if ((*at)->users == 0) {
+            idle++;
+            oldest = !oldest || (*at)->used < (*oldest)->used ? at : oldest;
+        }
+    }
+    if (idle > LIVE_IDLE_MAX) {
+        struct live *gone = *oldest;
+        *oldest = gone->next;
+        live_free(gone);
+    }
+}
+
+struct live *live_take(struct sessions *all, const char *id, struct reel_error *err) {
+    pthread_mutex_lock(&all->mutex);
+    struct live *l = all->first;
+    while (l && strcmp(l->id, id) != 0) {
+        l = l->next;
+    }
+    if (!l && (l = calloc(1, sizeof *l))) {
+        memcpy(l->id, id, sizeof l->id);
+        pthread_mutex_init(&l->mutex, NULL);
+        l->next = all->first;
+        all->first = l;
+    }
+    if (l) {
+        l->users++;
+        l->used = ++all->calls;
+    }
+    close_oldest(all);
+    pthread_mutex_unlock(&all->mutex);
+    if (!l) {
+        reel_fail_memory(err);
+    }
+    return l;
+}
+
+void live_release(struct sessions *all, struct live *l) {
+    pthread_mutex_lock(&all->mutex);
+    if (--l->users == 0 && l->removed) {
+        struct live **at = &all->first;
+        while (*at != l) {
+            at = &(*at)->next;
+        }
+        *at = l->next;
+        live_free(l);
+    }
+    pthread_mutex_unlock(&all->mutex);
+}
+
+bool live_open(struct app *app, struct live *l, struct reel_error *err) {
+    if (l->removed) {
+        return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
+    }
+    return l->file || (l->file = store_upload_open(app->store, l->id, false, err));
+}
+
+static void forget_row(struct sessions *all) {
+    pthread_mutex_lock(&all->mutex);
+    all->count--;
+    pthread_mutex_unlock(&all->mutex);
+}
+
+void live_remove(struct app *app, struct live *l) {
+    if (l->file) {
+        store_upload_drop(l->file);
+        store_upload_free(TAKE(l->file));
+    }
+    store_remove_partial(app->store, l->id);
+    l->writer = NULL;
+    l->removed = true;
+    forget_row(app->sessions);
+}
+
+int64_t session_expires(const struct app *app) {
+    return reel_now_ns() + (int64_t)app->config.upload_expiry_s * SECOND_NS;
+}
+
+/* ---- made, looked at, removed */
+
+/* The one that has the key already. */
+static bool find_again(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
+    struct reel_error none = {0};
+    *again = false;
+    if (!ask->key[0] || !catalog_upload_by_key(app->catalog, ask->owner, ask->key, out, &none)) {
+        return !ask->key[0] || none.code == REEL_NOT_FOUND || (*err = none, false);
+    }
+    *again = strcmp(out->request, ask->request) == 0;
+    if (!*again) {
+        catalog_upload_done(out);
+        return reel_fail(err, REEL_CONFLICT, "this Idempotency-Key was used for another upload");
+    }
+    char id[RECORDING_ID_TEXT];
+    memcpy(id, out->id, sizeof id);
+    catalog_upload_done(out);
+    return session_get(app, NULL, id, out, err);
+}
+
+static bool make_row(struct app *app, const struct session_ask *ask, struct catalog_upload *u, struct reel_error *err) {
+    u->owner = strdup(ask->owner);
+    u->key = strdup(ask->key);
+    u->wishes = strdup(ask->wishes);
+    u->metadata = strdup(ask->metadata);
+    u->concat = strdup(ask->concat);
+    u->draft = ask->draft;
+    u->length = ask->length;
+    u->created_ns = reel_now_ns();
+    u->expires_ns = session_expires(app);
+    memcpy(u->request, ask->request, sizeof u->request);
+    return (u->owner && u->key && u->wishes && u->metadata && u->concat) || reel_fail_memory(err);
+}
+
+bool session_create(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
+    struct sessions *all = app->sessions;
+    *out = (struct catalog_upload){0};
+    if (!find_again(app, ask, out, again, err)) {
+        return false;
+    }
+    if (*again) {
+        return true;
+    }
+    pthread_mutex_lock(&all->mutex);
+    bool room = all->count < SESSIONS_MAX;
+    all->count += room;
+    pthread_mutex_unlock(&all->mutex);
+    if (!room) {
+        return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
+    }
+    bool made = make_row(app, ask, out, err) && catalog_make_id(out->id, err);
+    struct store_upload *file = made ? store_upload_open(app->store, out->id, true, err) : NULL; /* first: a row without its file is none */
+    made = file && catalog_upload_add(app->catalog, out, err);
+    if (file && !made) {
+        store_upload_drop(file);
+    }
+    store_upload_free(file);
+    if (!made) {
+        forget_row(all);
+        catalog_upload_done(out);
+    }
+    return made;
+}
+
+/* As the catalog has it: offset is what is confirmed. */
+static bool find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err) {
+    if (!catalog_upload_get(app->catalog, id, out, err)) {
+        return false;
+    }
+    if (owner && strcmp(owner, out->owner) != 0) {
+        catalog_upload_done(out);
+        return reel_fail(err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
+    }
+    return true;
+}
+
+bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err) {
+    if (!find_row(app, owner, id, out, err)) {
+        return false;
+    }
+    if (out->done) {
+        return true;
+    }
+    struct live *l = live_take(app->sessions, out->id, err);
+    if (!l) {
+        catalog_upload_done(out);
+        return false;
+    }
+    pthread_mutex_lock(&l->mutex);
+    bool ok = live_open(app, l, err) && store_upload_flush(l->file, err);
+    if (ok && !(l->writer && l->writer->piece.checked)) {
+        out->offset = store_upload_size(l->file);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    if (!ok) {
+        catalog_upload_done(out);
+    }
+    return ok;
+}
+
+bool session_sweep_one(struct app *app, const char *id, bool unless_busy, struct reel_error *err) {
+    struct live *l = live_take(app->sessions, id, err);
+    if (!l) {
+        return false;
+    }
+    pthread_mutex_lock(&l->mutex);
+    bool busy = unless_busy && l->writer, ok = l->removed || busy || catalog_upload_remove(app->catalog, id, err);
+    if (ok && !l->removed && !busy) {
+        live_remove(app, l);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    return ok;
+}
+
+bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err) {
+    struct catalog_upload u;
+    if (!session_get(app, owner, id, &u, err)) {
+        return false;
+    }
+    catalog_upload_done(&u);
+    return session_sweep_one(app, id, false, err);
+}
+
+/* ---- one request's bytes */
+
+/* A writer that has fallen silent loses the session; what it wrote counts unless it was to be checked as a whole. */
+static bool overtake(struct live *l, struct reel_error *err) {
+    struct session_writer *before = l->writer;
+    l->writer = NULL;
+    return !before || !before->piece.checked || store_upload_back(l->file, before->piece.offset, err);
+}
+
+static enum session_answer take_over(struct live *l, const struct session_piece *piece, struct catalog_upload *now,
+                                     struct reel_error *err) {
+    if (l->writer && reel_now_ns() - l->heard_ns < SILENT_NS) {
+        return SESSION_BUSY;
+    }
+    if (!overtake(l, err) || !store_upload_flush(l->file, err)) {
+        return SESSION_FAILED;
+    }
+    now->offset = store_upload_size(l->file);
+    if (now->offset != piece->offset) {
+        return SESSION_OFFSET;
+    }
+    if (piece->length >= 0 && now->length >= 0 && piece->length != now->length) {
+        reel_fail(err, REEL_CONFLICT, "the upload has %" PRId64 " bytes, as was said before, not %" PRId64, now->length, piece->length);
+        return SESSION_FAILED;
+    }
+    now->length = piece->length >= 0 ? piece->length : now->length;
+    if (now->length >= 0 && now->offset > (uint64_t)now->length) {
+        reel_fail(err, REEL_CONFLICT, "%" PRIu64 " bytes have been received already, the upload cannot have %" PRId64, now->offset,
+                  now->length);
+        return SESSION_FAILED;
+    }
+    return piece->checked && !store_upload_mark(l->file, err) ? SESSION_FAILED : SESSION_OK;
+}
+
+static enum session_answer begin_locked(struct app *app, struct live *l, const struct session_piece *piece, struct session_writer *w,
+                                        struct catalog_upload *now, struct reel_error *err) {
+    uint64_t confirmed = now->offset;
+    enum session_answer answer = live_open(app, l, err) ? take_over(l, piece, now, err) : SESSION_FAILED;
+    if (answer != SESSION_OK) {
+        return answer;
+    }
+    bool changed = (piece->checked && !now->checked) || piece->length >= 0;
+    now->checked = now->checked || piece->checked;
+    if (changed) {
+        struct catalog_upload row = *now;
+        row.offset = confirmed;
+        if (!catalog_upload_update(app->catalog, &row, err)) {
+            return SESSION_FAILED;
+        }
+    }
+    *w = (struct session_writer){.app = app, .live = l, .u = *now, .piece = *piece, .confirmed = now->offset};
+    *now = (struct catalog_upload){0};
+    l->writer = w;
+    l->heard_ns = reel_now_ns();
+    return SESSION_OK;
+}
+
+enum session_answer session_begin(struct app *app, const char *owner, const char *id, const struct session_piece *piece,
+                                  struct session_writer **out, struct catalog_upload *now, struct reel_error *err) {
+    *out = NULL;
+    if (!find_row(app, owner, id, now, err)) {
+        return SESSION_FAILED;
+    }
+    if (now->done) {
+        return SESSION_ENDED;
+    }
+    AUTO_MEM struct session_writer *w = calloc(1, sizeof *w);
+    struct live *l = w ? live_take(app->sessions, now->id, err) : NULL;
+    if (!l) {
+        if (!w) {
+            reel_fail_memory(err);
+        }
+        return SESSION_FAILED;
+    }
+    pthread_mutex_lock(&l->mutex);
+    enum session_answer answer = begin_locked(app, l, piece, w, now, err);
+    pthread_mutex_unlock(&l->mutex);
+    if (answer != SESSION_OK) {
+        live_release(app->sessions, l);
+        return answer;
+    }
+    *out = TAKE(w);
+    return SESSION_OK;
+}
+
+/* fsync, and the row says so. The session's mutex is held. */
+static bool confirm(struct session_writer *w, struct reel_error *err) {
+    if (!store_upload_sync(w->live->file, err)) {
+        return false;
+    }
+    w->u.offset = w->confirmed = store_upload_size(w->live->file);
+    w->u.expires_ns = session_expires(w->app);
+    return catalog_upload_update(w->app->catalog, &w->u, err);
+}
+
+static bool is_mine(const struct session_writer *w, struct reel_error *err) {
+    return w->live->writer == w || reel_fail(err, REEL_CONFLICT, "another request goes on with this upload, or it was removed");
+}
+
+bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err) {
+    struct live *l = w->live;
+    uint64_t max = w->app->config.upload_max_bytes;
+    pthread_mutex_lock(&l->mutex);
+    bool ok = is_mine(w, err);
+    if (ok) {
+        uint64_t after = store_upload_size(l->file) + size;
+        l->heard_ns = reel_now_ns();
+        if (w->u.length >= 0 && after > (uint64_t)w->u.length) {
+            ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced", w->u.length);
+        } else if (max > 0 && after > max) {
+            ok = reel_fail(err, REEL_LIMIT, "at most %" PRIu64 " bytes are taken in one upload", max);
+        } else {
+            ok = store_upload_write(l->file, data, size, err) &&
+                 (w->piece.checked || after - w->confirmed < CONFIRM_BYTES || confirm(w, err));
+        }
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return ok;
+}
+
+void session_drop(struct session_writer *w) {
+    w->dropped = true;
+}
+
+bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err) {
+    struct live *l = w->live;
+    struct app *app = w->app;
+    pthread_mutex_lock(&l->mutex);
+    bool ok = is_mine(w, err);
+    if (ok) {
+        ok = (!w->dropped || store_upload_back(l->file, w->piece.offset, err)) && confirm(w, err);
+        l->writer = NULL;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    if (now) {
+        *now = w->u;
+    } else {
+        catalog_upload_done(&w->u);
+    }
+    free(w);
+    return ok;
+}
+
+/* ---- start, sweeping, stop */
+
+static void sweep(struct app *app) {
+    struct reel_error err = {0};
+    struct catalog_upload u;
+    int64_t now = reel_now_ns();
+    bool ok = true;
+    while (ok && catalog_upload_expired(app->catalog, now, &u, &err)) {
+        ok = session_sweep_one(app, u.id, true, &err);
+        u.expires_ns = session_expires(app);
+        ok = ok && catalog_upload_update(app->catalog, &u, &err); /* one that is busy stays; of one that is gone there is no row */
+        catalog_upload_done(&u);
+    }
+    catalog_answers_expire(app->catalog, &err);
+}
+
+static void *run_sweeper(void *context) {
+    struct sessions *all = context;
+    int64_t pause = (int64_t)all->app->config.upload_expiry_s * SECOND_NS / 4;
+    pause = pause <= 0 || pause > SWEEP_LONGEST_S * SECOND_NS ? SWEEP_LONGEST_S * SECOND_NS : pause;
+    pthread_mutex_lock(&all->mutex);
+    while (!all->stop) {
+        pthread_mutex_unlock(&all->mutex);
+        sweep(all->app);
+        int64_t until = reel_now_ns() + pause;
+        const struct timespec at = {.tv_sec = until / SECOND_NS, .tv_nsec = until % SECOND_NS};
+        pthread_mutex_lock(&all->mutex);
+        while (!all->stop && reel_now_ns() < until) {
+            pthread_cond_timedwait(&all->wake, &all->mutex, &at);
+        }
+    }
+    pthread_mutex_unlock(&all->mutex);
+    return NULL;
+}
+
+struct sessions *sessions_open(struct app *app, struct reel_error *err) {
+    struct sessions *all = calloc(1, sizeof *all);
+    if (!all) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    all->app = app;
+    pthread_mutex_init(&all->mutex, NULL);
+    pthread_cond_init(&all->wake, NULL);
+    if (!sessions_reconcile(app, err) || !catalog_uploads_count(app->catalog, &all->count, err)) {
+        sessions_close(all);
+        return NULL;
+    }
+    app->sessions = all;
+    all->sweeping = pthread_create(&all->sweeper, NULL, run_sweeper, all) == 0;
+    if (!all->sweeping) {
+        reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
+        sessions_close(TAKE(app->sessions));
+        return NULL;
+    }
+    return all;
+}
+
+void sessions_close(struct sessions *all) {
+    if (!all) {
+        return;
+    }
+    pthread_mutex_lock(&all->mutex);
+    all->stop = true;
+    pthread_cond_signal(&all->wake);
+    pthread_mutex_unlock(&all->mutex);
+    if (all->sweeping) {
+        pthread_join(all->sweeper, NULL);
+    }
+    while (all->first) {
+        struct live *next = all->first->next;
+        live_free(all->first);
+        all->first = next;
+    }
+    pthread_cond_destroy(&all->wake);
+    pthread_mutex_destroy(&all->mutex);
+    free(all);
+}

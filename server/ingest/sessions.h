@@ -1,0 +1,82 @@
+/* Upload sessions: files that come over several requests, interrupted by anything. The row (catalog/uploads.h) says what is wished and how
+ * far it is, the bytes lie in incoming/. What is told as received has at least been given to the system, so a killed server forgets nothing
+ * of it; after a loss of power it is what an fsync has confirmed. One request at a time adds to a session. */
+#ifndef SERVER_SESSIONS_H
+#define SERVER_SESSIONS_H
+
+#include "catalog/uploads.h"
+#include "ingest/ingest.h"
+
+struct sessions;
+struct session_writer;
+
+enum {
+    SESSIONS_MAX = 10000,        /* at once, also those that are done and not yet expired */
+    SESSION_PARTS_MAX = 64,      /* of one final upload */
+    SESSION_METADATA_MAX = 8192, /* Upload-Metadata, Upload-Concat */
+    SESSION_KEY_MAX = 255,       /* Idempotency-Key */
+};
+
+/* Brings rows and files together after whatever ended the last server, and starts the sweeper. */
+struct sessions *sessions_open(struct app *app, struct reel_error *err);
+void sessions_close(struct sessions *sessions);
+
+bool sessions_reconcile(struct app *app, struct reel_error *err); /* the first half of that alone (reconcile.c) */
+
+struct session_ask {
+    const char *owner, *key;                /* key: Idempotency-Key, "" = none */
+    char request[SHA256_HEX];               /* of what is asked, to tell the same request from another under that key */
+    const char *wishes, *metadata, *concat; /* as the row keeps them */
+    bool draft;
+    int64_t length; /* -1 = not known yet */
+};
+/* A new session, or the one that this key made before (*again). REEL_CONFLICT: the key was used for something else. */
+bool session_create(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err);
+
+/* As it is now; offset: what has been received. REEL_NOT_FOUND, also for another owner's (NULL: anybody's). */
+bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err);
+bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err); /* a request that adds to it fails */
+
+enum session_answer {
+    SESSION_OK,
+    SESSION_BUSY,   /* another request adds to it, and has been heard of a moment ago */
+    SESSION_OFFSET, /* what has been received is now->offset */
+    SESSION_ENDED,  /* it is complete */
+    SESSION_FAILED, /* err says why */
+};
+struct session_piece {
+    uint64_t offset; /* where the bytes belong */
+    int64_t length;  /* of the whole, told by this request; -1 = not told. REEL_CONFLICT when something else was told before */
+    bool checked;    /* they count only together: session_drop() may follow */
+};
+enum session_answer session_begin(struct app *app, const char *owner, const char *id, const struct session_piece *piece,
+                                  struct session_writer **out, struct catalog_upload *now, struct reel_error *err);
+bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err);
+void session_drop(struct session_writer *w); /* what this request has written does not count */
+/* The request is over: what came is confirmed. *now is the session then. Frees, also when it fails; NULL is fine. */
+bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err);
+
+/* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
+ * refused for what they are; when it is for a passing reason (out->again) the session stays, without its last byte unless it is of the
+ * draft, so that whoever asks comes back. */
+struct session_result {
+    struct ingest_result ingest;
+    bool partial, again;
+    char sha256[SHA256_HEX];
+};
+void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err);
+static inline void session_result_done(struct session_result *r) {
+    ingest_result_done(&r->ingest);
+}
+
+/* Copies the bytes of partial sessions that are complete into the new session `u`, in this order; they are removed by session_finish() of
+ * it. */
+bool session_gather(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
+                    struct catalog_upload *now, struct reel_error *err);
+
+/* Is it complete by its length? */
+static inline bool session_is_full(const struct catalog_upload *u) {
+    return u->length >= 0 && u->offset == (uint64_t)u->length;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* What sessions.c (bytes) and session_end.c (what becomes of them) share and nobody else needs. */
+#ifndef SERVER_SESSIONS_OWN_H
+#define SERVER_SESSIONS_OWN_H
+
+#include <pthread.h>
+
+#include "ingest/sessions.h"
+
+struct live { /* a session that is in use, or was a moment ago */
+    struct live *next;
+    char id[RECORDING_ID_TEXT];
+    unsigned users;        /* guarded by sessions->mutex, as is `next` */
+    uint64_t used;         /* when, counted in calls */
+    pthread_mutex_t mutex; /* guards what follows */
+    struct store_upload *file;
+    struct session_writer *writer;
+    int64_t heard_ns;
+    bool removed;
+};
+
+struct live *live_take(struct sessions *all, const char *id, struct reel_error *err); /* for live_release() */
+void live_release(struct sessions *all, struct live *l);
+/* Its mutex is held in these. */
+bool live_open(struct app *app, struct live *l, struct reel_error *err);
+void live_remove(struct app *app, struct live *l); /* its row is gone already */
+
+bool session_sweep_one(struct app *app, const char *id, bool unless_busy, struct reel_error *err); /* removes it */
+int64_t session_expires(const struct app *app); /* of one that was gone on with just now */
+
+#endif

@@ -1,0 +1,33 @@
+/* Watched folders: what appears in them becomes a recording once nobody writes to it any more. */
+#ifndef SERVER_WATCH_H
+#define SERVER_WATCH_H
+
+#include "ingest/import.h"
+
+struct watches;
+
+/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION". NULL in *out when there is none to watch. */
+bool watches_start(struct app *app, struct watches **out, struct reel_error *err);
+void watches_stop(struct watches *all); /* no new work is found any more; NULL is fine */
+void watches_free(struct watches *all); /* after imports_stop() */
+/* The folder of such a text, malloc'd; *collection points into it or into `text`. */
+char *watch_folder(const char *text, const char **collection);
+
+enum watch_state { WATCH_STARTING, WATCH_SCANNING, WATCH_WATCHING, WATCH_POLLING, WATCH_UNREADABLE };
+const char *watch_state_name(enum watch_state state);
+struct watch_view {
+    char name[256]; /* the last part of its path */
+    char collection[256], note[384];
+    enum import_mode mode;
+    enum watch_state state;
+    uint64_t folders;                       /* of which the system tells at once when something changes in them */
+    uint64_t waiting;                       /* places to be looked at again */
+    uint64_t queue;                         /* recordings that are being taken in, or soon will */
+    int64_t scan_started_ns, scan_ended_ns; /* the last one through all of it; 0 = none yet */
+    uint64_t scan_files, scan_folders;
+    uint64_t outcomes[IMPORT_OUTCOMES]; /* since the server began */
+};
+/* The i-th; false: there is none. */
+bool watches_view(struct watches *all, unsigned i, struct watch_view *out);
+
+#endif

@@ -1,0 +1,103 @@
+/* Files of upload sessions: incoming/<id>.part. Its one rule: whoever starts a server looks at them before anybody uploads. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/own.h"
+
+enum { ID_TEXT = 32, RUN_TEXT = 128 };
+
+static bool is_partial(const char *name) {
+    return strspn(name, "0123456789abcdef") == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
+}
+
+bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
+    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' && store_path(store, out, "incoming/%s.part", id);
+}
+
+static DIR *open_incoming(const struct store *store, struct reel_error *err) {
+    char path[STORE_PATH];
+    DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
+    if (!d) {
+        reel_fail_errno(err, "the store cannot read its folder of uploads");
+    }
+    return d;
+}
+
+bool store_sweep_incoming(const struct store *store, struct reel_error *err) {
+    DIR *d = open_incoming(store, err);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] != '.' && !is_partial(e->d_name)) {
+            unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+    return d ? closedir(d) == 0 : false;
+}
+
+bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err) {
+    DIR *d = open_incoming(store, err);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (is_partial(e->d_name)) {
+            char id[ID_TEXT + 1];
+            snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
+            visit(context, id);
+        }
+    }
+    return d ? closedir(d) == 0 : false;
+}
+
+int store_open_partial(struct store *store, const char *id, struct reel_error *err) {
+    char path[STORE_PATH];
+    int fd = store_partial_path(store, id, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        reel_fail_errno(err, "the upload's file cannot be opened");
+    }
+    return fd;
+}
+
+void store_remove_partial(struct store *store, const char *id) {
+    char path[STORE_PATH];
+    if (store_partial_path(store, id, path)) {
+        unlink(path);
+    }
+}
+
+bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err) {
+    char from[STORE_PATH], to[STORE_PATH];
+    if (!store_content_path(store, sha256, "", from, sizeof from) || !store_partial_path(store, id, to)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    return rename(from, to) == 0 || reel_fail_errno(err, "the stored file cannot be taken back");
+}
+
+/* The boot, and the disk that the folder is on. */
+static bool name_run(const struct store *store, char out[RUN_TEXT]) {
+    char boot[64] = "";
+    struct stat st;
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    bool ok = f && fgets(boot, sizeof boot, f) && stat(store->folder, &st) == 0;
+    if (f) {
+        fclose(f);
+    }
+    boot[strcspn(boot, "\n")] = '\0';
+    return ok && snprintf(out, RUN_TEXT, "%s %llx %llx\n", boot, (unsigned long long)st.st_dev, (unsigned long long)st.st_ino) < RUN_TEXT;
+}
+
+bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
+    char now[RUN_TEXT], before[RUN_TEXT] = "";
+    *same = false;
+    if (!name_run(store, now)) {
+        return true;
+    }
+    ssize_t n = pread(store->lock, before, sizeof before - 1, 0); /* who has the lock may write into it */
+    *same = n > 0 && strcmp(before, now) == 0;
+    if (!*same &&
+        (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) || fsync(store->lock) != 0)) {
+        return reel_fail_errno(err, "the store cannot note its run");
+    }
+    return true;
+}

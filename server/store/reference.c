@@ -1,0 +1,192 @@
+/* See reference.h. Its one rule: what is opened is what was hashed, as far as size and time tell. */
+#include "store/reference.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "reel/cleanup.h"
+#include "store/own.h"
+#include "store/roots.h"
+
+enum { EDGE_BYTES = 1 << 20 };
+
+void store_set_roots(struct store *store, const struct roots *roots) {
+    store->roots = roots;
+}
+const struct roots *store_roots(const struct store *store) {
+    return store->roots;
+}
+
+/* ---- what a file is like */
+
+static bool digest_edge(EVP_MD_CTX *hash, int fd, uint64_t at, uint64_t size, uint8_t *buffer, struct reel_error *err) {
+    for (uint64_t done = 0; done < size;) {
+        ssize_t n = pread(fd, buffer, (size_t)(size - done), (off_t)(at + done));
+        if (n < 0 && errno != EINTR) {
+            return reel_fail_errno(err, "the file cannot be read");
+        }
+        if (n == 0) {
+            return reel_fail(err, REEL_CHANGED, "the file has become shorter while it was read");
+        }
+        if (n > 0 && EVP_DigestUpdate(hash, buffer, (size_t)n) != 1) {
+            return reel_fail_memory(err);
+        }
+        done += n > 0 ? (uint64_t)n : 0;
+    }
+    return true;
+}
+
+static bool digest_edges(EVP_MD_CTX *hash, int fd, uint64_t size, uint8_t *buffer, struct reel_error *err) {
+    uint8_t length[8];
+    uint64_t first = size < EDGE_BYTES ? size : EDGE_BYTES, last = size - first < EDGE_BYTES ? size - first : EDGE_BYTES;
+    for (unsigned i = 0; i < sizeof length; i++) {
+        length[i] = (uint8_t)(size >> (8 * i));
+    }
+    if (EVP_DigestInit_ex(hash, EVP_sha256(), NULL) != 1 || EVP_DigestUpdate(hash, length, sizeof length) != 1) {
+        return reel_fail_memory(err);
+    }
+    return digest_edge(hash, fd, 0, first, buffer, err) && digest_edge(hash, fd, size - last, last, buffer, err);
+}
+
+bool store_fingerprint(int fd, uint64_t size, char out[65], struct reel_error *err) {
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    AUTO_MEM uint8_t *buffer = malloc(EDGE_BYTES);
+    EVP_MD_CTX *hash = EVP_MD_CTX_new();
+    bool good = buffer && hash ? digest_edges(hash, fd, size, buffer, err) : reel_fail_memory(err);
+    good = good && (EVP_DigestFinal_ex(hash, raw, &n) == 1 || reel_fail_memory(err));
+    EVP_MD_CTX_free(hash);
+    for (unsigned i = 0; good && i < n; i++) {
+        snprintf(out + (size_t)2 * i, 3, "%02x", raw[i]);
+    }
+    return good;
+}
+
+static void take_stat(const struct stat *st, struct store_reference *out) {
+    out->device = (uint64_t)st->st_dev;
+    out->inode = (uint64_t)st->st_ino;
+    out->size = (uint64_t)st->st_size;
+    out->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+bool store_look_at(int fd, const char *path, struct store_reference *out, struct reel_error *err) {
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return reel_fail_errno(err, "the file cannot be looked at");
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return reel_fail(err, REEL_ARGUMENT, "it is no plain file");
+    }
+    if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path) {
+        return reel_fail(err, REEL_ARGUMENT, "the path is too long");
+    }
+    take_stat(&st, out);
+    return true;
+}
+
+/* ---- the note in the store */
+
+static json_t *as_json(const struct store_reference *ref) {
+    json_t *path = json_string(ref->path); /* NULL for what is no UTF-8 */
+    return path ? json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:s}", "reel_reference", 1, "path", path, "device", (json_int_t)ref->device,
+                            "inode", (json_int_t)ref->inode, "size", (json_int_t)ref->size, "mtime_ns", (json_int_t)ref->mtime_ns,
+                            "fingerprint", ref->fingerprint)
+                : NULL;
+}
+
+static bool write_note(struct store *store, const char *sha256, const char *text, struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    size_t size = strlen(text);
+    bool good = write(fd, text, size) == (ssize_t)size && fsync(fd) == 0 ? store_place(store, from, sha256, ".ref", err)
+                                                                         : reel_fail_errno(err, "the reference cannot be written");
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}
+
+bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref, struct reel_error *err) {
+    char blob[STORE_PATH];
+    struct stat st;
+    if (store_blob_path(store, sha256, blob, sizeof blob) && stat(blob, &st) == 0 && (uint64_t)st.st_size == ref->size) {
+        return true;
+    }
+    AUTO_FD int there = store_open_reference(store, sha256, NULL);
+    if (there >= 0) {
+        return true; /* another file of the same content will do */
+    }
+    json_t *note = as_json(ref);
+    AUTO_MEM char *text = note ? json_dumps(note, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
+    json_decref(note);
+    return text ? write_note(store, sha256, text, err)
+                : reel_fail(err, REEL_ARGUMENT, "a file whose path is no UTF-8 cannot be referenced");
+}
+
+bool store_load_reference(struct store *store, const char *sha256, struct store_reference *out, struct reel_error *err) {
+    char path[STORE_PATH];
+    const char *where, *fingerprint;
+    json_int_t device, inode, size, mtime;
+    if (!store_content_path(store, sha256, ".ref", path, sizeof path)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    json_t *note = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    bool good = note &&
+                json_unpack(note, "{s:s, s:I, s:I, s:I, s:I, s:s}", "path", &where, "device", &device, "inode", &inode, "size", &size,
+                            "mtime_ns", &mtime, "fingerprint", &fingerprint) == 0 &&
+                where[0] == '/' && strlen(where) < sizeof out->path && strlen(fingerprint) < sizeof out->fingerprint;
+    if (good) {
+        *out = (struct store_reference){.device = (uint64_t)device, .inode = (uint64_t)inode, .size = (uint64_t)size, .mtime_ns = mtime};
+        memcpy(out->path, where, strlen(where) + 1);
+        memcpy(out->fingerprint, fingerprint, strlen(fingerprint) + 1);
+    }
+    json_decref(note);
+    return good || reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
+}
+
+void store_drop_reference(struct store *store, const char *sha256) {
+    char path[STORE_PATH];
+    if (store_content_path(store, sha256, ".ref", path, sizeof path)) {
+        unlink(path);
+    }
+}
+
+bool store_is_reference(struct store *store, const char *sha256) {
+    char blob[STORE_PATH], note[STORE_PATH];
+    return store_content_path(store, sha256, "", blob, sizeof blob) && access(blob, F_OK) != 0 &&
+           store_content_path(store, sha256, ".ref", note, sizeof note) && access(note, F_OK) == 0;
+}
+
+int store_open_reference(struct store *store, const char *sha256, struct reel_error *err) {
+    struct store_reference ref, now;
+    if (!store_load_reference(store, sha256, &ref, err)) {
+        return -1;
+    }
+    AUTO_FD int fd = roots_open_file(store->roots, ref.path, O_RDONLY, err);
+    if (fd < 0) {
+        if (err && err->code == REEL_NOT_FOUND) {
+            reel_fail(err, REEL_NOT_FOUND,
+                      roots_below(store->roots, ref.path) ? "the file that this refers to is gone"
+                                                          : "the file that this refers to lies below none of the import roots");
+        }
+        return -1;
+    }
+    if (!store_look_at(fd, ref.path, &now, err)) {
+        return -1;
+    }
+    if (now.size != ref.size || now.mtime_ns != ref.mtime_ns) {
+        reel_fail(err, REEL_CHANGED, "the file that this refers to has changed since it was taken in");
+        return -1;
+    }
+    int out = fd;
+    fd = -1;
+    return out;
+}

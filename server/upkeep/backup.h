@@ -1,0 +1,24 @@
+/* A backup while the server writes: a folder that is itself an archive. catalog.db is a copy of one instant; blobs.txt names every stored
+ * file it needs, as `sha256sum -c` reads it; with blobs those files are there too, beside their indexes and manifests; backup.json, written
+ * last, says that all of it is whole. To restore: `reel serve --data` on the folder or a copy of it, with the blobs put back if they were
+ * kept elsewhere. */
+#ifndef SERVER_BACKUP_H
+#define SERVER_BACKUP_H
+
+#include <jansson.h>
+
+#include "app.h"
+#include "ingest/jobs.h"
+
+enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: the same disk, and the same bytes on it */
+extern const char *const backup_blobs_names[];                               /* "none", "link", "copy", NULL */
+
+/* `folder` is made when missing; it must be empty, or hold an earlier backup, which this one replaces. *manifest: what backup.json says, a
+ * new reference. `app` needs store and catalog only. */
+bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
+                struct reel_error *err);
+
+/* As a job, into a folder of its own below the one that is configured. REEL_UNSUPPORTED: none is; REEL_CONFLICT: one is being made. */
+struct job *backup_start(struct app *app, enum backup_blobs blobs, struct reel_error *err);
+
+#endif

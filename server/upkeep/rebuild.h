@@ -1,0 +1,58 @@
+/* From manifests back to the catalog: recordings that a manifest names and the catalog does not have. A lost catalog is the case of all of
+ * them. */
+#ifndef SERVER_REBUILD_H
+#define SERVER_REBUILD_H
+
+#include <jansson.h>
+
+#include "app.h"
+#include "reel/scan.h"
+
+struct rebuild_entry {
+    int64_t created_ns;
+    char content[SHA256_HEX], id[RECORDING_ID_TEXT];
+};
+struct rebuild_list {
+    struct rebuild_entry *items;
+    size_t n;
+    uint64_t manifests, unreadable; /* looked at; of them no manifests */
+};
+void rebuild_list_done(struct rebuild_list *list);
+
+/* In the order in which they were created. */
+bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out, struct reel_error *err);
+/* Puts one item of a manifest into `r` and what hangs on it; false: it makes no sense (REEL_DAMAGED). `manifest` may be damaged in any way.
+ */
+struct rebuilt {
+    struct catalog_recording r; /* state: as the manifest says */
+    struct catalog_notes notes;
+    struct catalog_events events;
+};
+bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err);
+void rebuilt_done(struct rebuilt *b);
+
+/* Adds them to the catalog; what has no index yet is scanned for it. `tell` hears of each, why is NULL when it went well. */
+struct rebuild_told {
+    void (*tell)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why);
+    void *context;
+};
+bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_told *told, const struct reel_progress *progress,
+                   struct reel_error *err);
+
+/* Moves catalog.db and what belongs to it aside, to catalog.db.old-N; fine when there is none. The data folder's lock is held. */
+bool rebuild_set_catalog_aside(const char *data, char name[64], struct reel_error *err);
+/* Descriptions of collections, from collections.json. */
+bool rebuild_collections(struct app *app, struct reel_error *err);
+
+/* Before anything is swept: into a catalog that came from a backup, or that never had a recording (the one before it is gone), come those
+ * of the manifests. *n says how many. */
+bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
+
+/* Of a content that other recordings have: what its manifest says of recordings that never came into the catalog, or were just purged from
+ * it, goes. */
+void rebuild_forget_unknown(struct app *app, const char *content);
+/* When the last server but one ended as it should; 0: nobody knows. Then the same of this one. */
+int64_t rebuild_ran_since(struct app *app);
+void rebuild_stopped(struct app *app);
+
+#endif

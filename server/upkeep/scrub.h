@@ -1,0 +1,31 @@
+/* The stored files read once more: whether their bytes still are what their names say. It goes through them in the order of their hashes,
+ * at a bounded rate, and is gone on with where it was stopped. What it finds is the problem of the recordings that use the file, until the
+ * file is sent again. */
+#ifndef SERVER_SCRUB_H
+#define SERVER_SCRUB_H
+
+#include <jansson.h>
+
+#include "app.h"
+#include "ingest/jobs.h"
+
+struct scrub_wish {
+    uint64_t bytes_per_s; /* 0: as fast as it goes */
+    bool from_start;      /* not where the last one stopped */
+};
+struct scrub_result {
+    uint64_t files, bytes, rotten, missing, elsewhere; /* of the whole look, also what came before it was stopped */
+    bool resumed;
+};
+/* `app` needs store and catalog only. A cancelled one has kept its place. */
+bool scrub_run(struct app *app, const struct scrub_wish *wish, const struct reel_progress *progress, struct scrub_result *out,
+               struct reel_error *err);
+struct job *scrub_start(struct app *app, const struct scrub_wish *wish, struct reel_error *err); /* REEL_CONFLICT: one runs */
+
+/* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, rotten, missing, rot: […]} */
+json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context, struct reel_error *err);
+
+/* In store_upload_keep()'s place: bytes that have come replace those that are known to be rotten. */
+bool scrub_keep(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err);
+
+#endif

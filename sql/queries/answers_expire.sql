@@ -1,0 +1,1 @@
+DELETE FROM answers WHERE expires_ns < :now;

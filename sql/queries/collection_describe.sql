@@ -1,0 +1,1 @@
+UPDATE collections SET description = :description WHERE name = :name RETURNING id;

@@ -1,0 +1,1 @@
+DELETE FROM collections WHERE name = :name AND recordings = 0 AND description = '';

@@ -1,0 +1,1 @@
+DELETE FROM failures WHERE row = :row RETURNING row;

@@ -1,0 +1,1 @@
+DELETE FROM failures WHERE folder = :folder AND name = :name;

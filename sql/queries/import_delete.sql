@@ -1,0 +1,1 @@
+DELETE FROM imports WHERE folder = :folder AND name = :name;

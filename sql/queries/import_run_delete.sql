@@ -1,0 +1,1 @@
+DELETE FROM import_runs WHERE row = :row;

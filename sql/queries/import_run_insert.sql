@@ -1,0 +1,1 @@
+INSERT INTO import_runs (request) VALUES (:request) RETURNING row;

@@ -1,0 +1,5 @@
+-- scan: recordings: by hand only
+UPDATE recordings SET notes = (SELECT count(*) FROM notes AS x WHERE x.recording = recordings.row),
+    events = (SELECT count(*) FROM events AS x WHERE x.recording = recordings.row)
+WHERE notes <> (SELECT count(*) FROM notes AS x WHERE x.recording = recordings.row)
+    OR events <> (SELECT count(*) FROM events AS x WHERE x.recording = recordings.row);

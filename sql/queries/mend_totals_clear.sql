@@ -1,0 +1,2 @@
+-- scan: totals: by hand only
+DELETE FROM totals;

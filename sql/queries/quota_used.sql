@@ -1,0 +1,1 @@
+SELECT recordings, bytes FROM collections WHERE name = :name;

@@ -1,0 +1,1 @@
+UPDATE recordings SET description = :description, custom = :custom, epoch_ns = :epoch WHERE row = :row;

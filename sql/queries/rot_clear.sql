@@ -1,0 +1,1 @@
+DELETE FROM rot WHERE sha256 = :sha256;

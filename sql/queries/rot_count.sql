@@ -1,0 +1,2 @@
+-- scan: rot: as few as there are
+SELECT count(*), 0 FROM rot;

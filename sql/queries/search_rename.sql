@@ -1,0 +1,1 @@
+UPDATE search SET name = :name, collection = :collection WHERE rowid = :row;

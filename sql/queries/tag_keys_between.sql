@@ -1,0 +1,1 @@
+SELECT id, name FROM tag_keys WHERE name >= :from AND name <= :end;

@@ -1,0 +1,1 @@
+DELETE FROM recording_tags WHERE recording = :row;

@@ -1,0 +1,1 @@
+SELECT count(*) FROM recording_tags WHERE recording = :row;

@@ -1,0 +1,1 @@
+UPDATE tokens SET used_ns = :now WHERE row = :row;

@@ -1,0 +1,1 @@
+DELETE FROM upkeep WHERE key = :key;

@@ -1,0 +1,1 @@
+DELETE FROM uploads WHERE id = :id;

@@ -1,0 +1,2 @@
+-- scan: uploads: once at start; they are few
+SELECT count(*) FROM uploads;

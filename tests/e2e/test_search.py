@@ -1,0 +1,284 @@
+"""Search over 200 recordings: the grammar, each filter, facets and totals equal to counting by hand, stable pages, coverage, rates and gaps, CSV and NDJSON."""
+import csv
+import datetime
+import io
+import json
+import struct
+import unittest
+from collections import Counter
+from urllib.parse import urlencode
+
+from harness import API, Case, eventually, time_ns
+from samples import SECOND, T0, Message, bag, nanover, nanover_messages
+
+COUNT = 200
+HOUR = 3600 * SECOND
+
+
+class Made:
+    """One of the 200, as it was made."""
+
+    def __init__(self, i):
+        self.i = i
+        self.name = 'run-%03d-%s.bag' % (i, ('door', 'hall', 'yard')[i % 3])
+        self.collection = ('lab', 'field', 'attic')[i % 7 % 3]
+        self.start, self.length = T0 + i * HOUR, (1 + i % 5) * 60 * SECOND
+        self.topics = {'/odom': 'geometry_msgs/Point', '/cam%d/image' % (i % 4): 'lab_msgs/Blob', **({'chatter': 'std_msgs/String'} if i % 6 == 0 else {})}
+        self.count = 3 + i % 4
+        self.tags = {'robot': 'r%d' % (i % 5), **({'weather': 'rain, heavy'} if i % 9 == 0 else {})}
+        self.id = None
+
+    def messages(self):
+        out = []
+        for n in range(self.count):
+            t = self.start + self.length * n // (self.count - 1)
+            out.append(Message(t, '/odom', struct.pack('<3d', n, self.i, 0), 'geometry_msgs/Point'))
+        for topic, kind in self.topics.items():
+            if topic != '/odom':
+                out.append(Message(self.start, topic, struct.pack('<I', 4) + b'%04d' % self.i, kind))
+        return sorted(out, key=lambda m: m.time)
+
+    @property
+    def total(self):
+        return self.count + len(self.topics) - 1
+
+
+def stamp(ns):
+    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+class Search(Case):
+    @classmethod
+    def fill(cls):
+        cls.made = [Made(i) for i in range(COUNT)]
+        for m in cls.made:
+            query = '?' + urlencode([('tag', '%s=%s' % tag) for tag in m.tags.items()])
+            m.id = cls.server.added(m.name, bag(m.messages()), query, m.collection)
+            m.size = len(bag(m.messages()))
+
+    def ask(self, path, status=200, accept=None, **query):
+        answer = self.server.request('GET', API + path + ('?' + urlencode(query, doseq=True) if query else ''), headers={'Accept': accept} if accept else {})
+        self.assertEqual(answer.status, status, answer)
+        return answer
+
+    def found(self, **query):
+        """Names, over all pages; the total says the same."""
+        names, path = [], API + '/recordings?' + urlencode({'limit': 70, 'count': 'true', **query}, doseq=True)
+        while path:
+            answer = self.get(path)
+            names += [r['name'] for r in answer.json()['items']]
+            total = answer.json()['total']
+            path = answer.next_path()
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(total, len(names))
+        return set(names)
+
+    def expect(self, holds, **query):
+        wanted = {m.name for m in self.made if holds(m)}
+        for sort in ('-created', 'name', '-start', 'size'):
+            self.assertEqual(self.found(sort=sort, **query), wanted, (sort, query))
+        return wanted
+
+    # ---- q
+
+    def test_words_and_phrases(self):
+        self.assertEqual(len(self.expect(lambda m: True)), COUNT)
+        self.expect(lambda m: m.i % 3 == 0, q='door')
+        self.expect(lambda m: m.i % 3 == 0, q='DOO')
+        self.expect(lambda m: m.i % 3 == 0 and m.i < 10, q='door 00')
+        self.expect(lambda m: m.name == 'run-017-yard.bag', q='"run-017-yard"')
+        self.expect(lambda m: False, q='"017 run"')
+        self.expect(lambda m: m.i % 3 != 0, q='-door')
+        self.expect(lambda m: m.i % 3 == 1, q='run -door -yard')
+        self.expect(lambda m: m.i % 6 == 0, q='chatter')
+
+    def test_keys(self):
+        self.expect(lambda m: m.i % 5 == 1, q='robot:r1')
+        self.expect(lambda m: m.i % 5 in (1, 3), q='robot:r1,r3')
+        self.expect(lambda m: True, q='robot:*')
+        self.expect(lambda m: m.i % 5 != 1, q='-robot:r1')
+        self.expect(lambda m: m.i % 9 == 0, q='weather:*')
+        self.expect(lambda m: m.i % 9 == 0, q='weather:"rain, heavy"')
+        self.expect(lambda m: m.i % 9 == 0, q='*:rain*')
+        self.expect(lambda m: m.i % 9 and m.i % 5 == 0, q='robot:r0 -weather:*')
+        self.expect(lambda m: m.i % 4 == 2, q='topic:/cam2/*')
+        self.expect(lambda m: m.i % 4 == 2, q='topic:cam2/image')
+        self.expect(lambda m: m.i % 6 == 0, q='topic:/chatter type:std_msgs/*')
+        self.expect(lambda m: m.collection in ('lab', 'attic'), q='collection:lab,at*')
+        self.expect(lambda m: m.collection == 'field', q='-collection:lab,at*')
+        self.expect(lambda m: True, q='format:rosbag1 state:ready')
+        self.expect(lambda m: False, q='state:failed')
+        self.expect(lambda m: False, q='damaged:true')
+        self.expect(lambda m: m.i % 5 == 1 and m.i % 3 == 0 and m.collection == 'lab', q='robot:r1 door collection:lab type:lab_msgs/*')
+
+    def test_nothing_of_it_is_sql(self):
+        for q in ("x'; DROP TABLE recordings; --", 'robot:"\' OR 1=1 --"', 'name MATCH x', '") OR ("', '* OR *', 'NEAR(door hall, 1)', "topic:'%", '%', '_'):
+            self.ask('/recordings', q=q)
+        self.assertEqual(len(self.found()), COUNT)
+
+    def test_errors_name_the_place(self):
+        for query, words in (({'q': 'ärger "not closed'}, 'character 7'), ({'q': 'robot:'}, 'character 7'), ({'q': ':x'}, 'character 1'),
+                             ({'q': 'state:odd'}, 'character 7'), ({'q': 'a' * 2001}, '2000 bytes'), ({'topic_re': 'a('}, 'byte 3'),
+                             ({'topic_re': '(' * 30 + ')' * 30}, 'nest'), ({'topic_re': 'a' * 300}, '256 bytes'), ({'tag': '=x'}, 'key=value')):
+            self.assertProblem(self.ask('/recordings', 400, **query), 400, words)
+        self.assertProblem(self.ask('/recordings', 400, topic_re='^/odom$', match='some'), 400, 'match')
+
+    # ---- parameters
+
+    def test_topics(self):
+        both = ['/cam1/*', '/chatter']
+        self.expect(lambda m: m.i % 4 == 1 and m.i % 6 == 0, topic=both)
+        self.expect(lambda m: m.i % 4 == 1 or m.i % 6 == 0, topic=both, match='any')
+        self.expect(lambda m: m.i % 4 < 2, topic_re='^/cam[01]/')
+        self.expect(lambda m: m.i % 4 == 0, topic_re=['cam0', 'image$'])
+        self.expect(lambda m: True, topic_re=['cam0', 'image$'], match='any')
+        self.expect(lambda m: m.i % 6 == 0, type_re='^std_msgs/S')
+        self.expect(lambda m: m.i % 6 == 0, type='std_msgs/*')
+
+    def test_ranges(self):
+        self.expect(lambda m: m.total >= 7, min_messages=7)
+        self.expect(lambda m: m.total <= 5, max_messages=5)
+        self.expect(lambda m: 60 < m.length / SECOND <= 180, min_duration='61s', max_duration='3m')
+        middle = sorted(m.size for m in self.made)[COUNT // 2]
+        self.expect(lambda m: m.size >= middle, min_size=middle)
+        self.expect(lambda m: m.size < middle, max_size=middle - 1)
+        self.expect(lambda m: m.i % 5 == 2, tag='robot=r2')
+        self.expect(lambda m: m.i % 5 == 2 and m.i % 9 == 0, tag=['robot=r2', 'weather'])
+        self.expect(lambda m: True, tag='robot=r?')
+
+    def test_intervals_are_half_open(self):
+        a, b = T0 + 50 * HOUR, T0 + 90 * HOUR
+        self.assertEqual(len(self.expect(lambda m: 50 <= m.i < 90, start=stamp(a), end=stamp(b))), 40)
+        self.expect(lambda m: m.i >= 150, start=stamp(T0 + 150 * HOUR))
+        self.expect(lambda m: m.i < 3, end=stamp(T0 + 3 * HOUR))
+        self.expect(lambda m: m.i == 4, start=stamp(T0 + 4 * HOUR + 299 * SECOND), end=stamp(T0 + 5 * HOUR))
+        self.expect(lambda m: 50 <= m.i < 90 and m.i % 5 == 1, start=stamp(a), end=stamp(b), q='robot:r1')
+
+    def test_pages_stay_while_others_come(self):
+        for sort in ('name', 'start', '-size', 'created'):
+            seen, path = [], '%s/recordings?limit=30&sort=%s&q=run' % (API, sort)
+            for k in range(20):
+                answer = self.get(path)
+                seen += [r['name'] for r in answer.json()['items']]
+                path = answer.next_path()
+                if not path:
+                    break
+                if k % 3 == 0:
+                    late = Made(5000 + k)
+                    late.start = T0 - (k + 1) * HOUR
+                    one = self.server.added('aaa %s %d late' % (sort.strip('-'), k), bag(late.messages()), '', 'late')
+                    self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+            old = [n for n in seen if n.startswith('run-')]
+            self.assertEqual(len(old), COUNT, sort)
+            self.assertEqual(len(set(old)), COUNT, sort)
+
+    # ---- what there is
+
+    def values(self, **query):
+        return {v['value']: v['recordings'] for v in self.ask('/values', **query).json()['items']}
+
+    def test_facets_are_what_counting_says(self):
+        count = lambda key, holds=lambda m: True: dict(Counter(x for m in self.made if holds(m) for x in key(m)))  # noqa: E731
+        robot = lambda m: m.i % 5 == 1  # noqa: E731
+        keys = {'topic': lambda m: list(m.topics), 'type': lambda m: set(m.topics.values()), 'tag': lambda m: list(m.tags),
+                'tag:robot': lambda m: [m.tags['robot']], 'collection': lambda m: [m.collection], 'format': lambda m: ['rosbag1'], 'state': lambda m: ['ready']}
+        for field, key in keys.items():
+            self.assertEqual(self.values(field=field), count(key), field)
+            self.assertEqual(self.values(field=field, q='robot:r1'), count(key, robot), field)
+            self.assertEqual(self.values(field=field, start=stamp(T0), end=stamp(T0 + 20 * HOUR)), count(key, lambda m: m.i < 20), field)
+        self.assertEqual(self.values(field='topic', prefix='/cam1'), count(lambda m: [t for t in m.topics if t.startswith('/cam1')]))
+        page = self.ask('/values', field='topic', limit=2)
+        more = self.get(page.next_path()).json()['items']
+        self.assertEqual([v['value'] for v in page.json()['items'] + more], sorted(self.values(field='topic'))[:4])
+        self.assertEqual((self.ask('/values', field='topic', q='robot:r1').json()['capped']), False)
+        self.assertProblem(self.ask('/values', 400, field='colour'), 400, 'field')
+
+    def test_totals(self):
+        stats = self.ask('/stats').json()
+        self.assertEqual((stats['recordings'], stats['messages'], stats['size']), (COUNT, sum(m.total for m in self.made), sum(m.size for m in self.made)))
+        rows = {(r['by'], r['name']): r for r in stats['items']}
+        self.assertEqual(rows['format', 'rosbag1']['recordings'], COUNT)
+        self.assertEqual(rows['state', 'ready']['messages'], stats['messages'])
+        for c in {m.collection for m in self.made}:
+            mine = [m for m in self.made if m.collection == c]
+            self.assertEqual((rows['collection', c]['recordings'], rows['collection', c]['size']), (len(mine), sum(m.size for m in mine)))
+        days = {r['name']: r['recordings'] for r in self.ask('/stats', by='day').json()['items']}
+        self.assertEqual(days, dict(Counter(stamp(m.start)[:10] for m in self.made)))
+        self.assertAlmostEqual(sum(r['duration_s'] for r in self.ask('/stats', by='month').json()['items']), sum(m.length for m in self.made) / SECOND)
+
+    def test_coverage_across(self):
+        got = self.ask('/coverage', start=stamp(T0 + 10 * HOUR), end=stamp(T0 + 14 * HOUR)).json()
+        self.assertEqual([r['recording'] for r in got['items']], [m.id for m in self.made[10:14]])
+        self.assertEqual(time_ns(got['items'][0]['start']), self.made[10].start)
+        spans = self.ask('/coverage', by='collection', q='collection:lab').json()
+        mine = sorted((m for m in self.made if m.collection == 'lab'), key=lambda m: m.start)
+        self.assertEqual([(time_ns(s['start']), time_ns(s['end']), s['recordings']) for s in spans['items']], [(m.start, m.start + m.length, 1) for m in mine])
+        one, = self.ask('/coverage', by='collection', q='collection:lab', tolerance='24h').json()['items']
+        self.assertEqual((time_ns(one['start']), time_ns(one['end']), one['recordings']), (mine[0].start, max(m.start + m.length for m in mine), len(mine)))
+
+    # ---- one recording
+
+    def test_coverage_rate_and_gap_of_one(self):
+        times = [0, 1, 2, 3, 10, 11, 12, 30]
+        one = self.server.added('gaps.bag', bag([Message(T0 + t * SECOND, '/odom', struct.pack('<3d', t, 1, 2), 'geometry_msgs/Point') for t in times] +
+                                                [Message(T0 + 31 * SECOND, '/end', b'', 'std_msgs/Empty')]), collection='late')
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+        topics = {t['name']: t for t in self.ask('/recordings/%s/topics' % one).json()['topics']}
+        self.assertEqual((topics['/odom']['max_gap'], topics['/end']['max_gap']), (18.0, None))
+        self.assertAlmostEqual(topics['/odom']['rate'], 7 / 30)
+        covered = lambda **query: [[time_ns(a) - T0, time_ns(b) - T0, n] for a, b, n in {  # noqa: E731
+            t['topic']: t['spans'] for t in self.ask('/recordings/%s/coverage' % one, **query).json()['topics']}['/odom']]
+        self.assertEqual(covered(), [[t * SECOND, t * SECOND, 1] for t in times])
+        self.assertEqual(covered(tolerance='1s'), [[0, 3 * SECOND, 4], [10 * SECOND, 12 * SECOND, 3], [30 * SECOND, 30 * SECOND, 1]])
+        self.assertEqual(covered(tolerance='7s'), [[0, 12 * SECOND, 7], [30 * SECOND, 30 * SECOND, 1]])
+        self.assertEqual(covered(bins=1), [[0, 30 * SECOND, 8]])
+        self.assertEqual([t['topic'] for t in self.ask('/recordings/%s/coverage' % one, topic='/end').json()['topics']], ['/end'])
+        rows = self.ask('/recordings/%s/coverage' % one, format='csv', tolerance='7s').body.decode()
+        self.assertEqual([r['count'] for r in csv.DictReader(io.StringIO(rows)) if r['topic'] == '/odom'], ['7', '1'])
+        self.assertProblem(self.ask('/recordings/%s/coverage' % one, 400, bins=0), 400, 'bins')
+
+    def test_what_files_say_of_themselves(self):
+        one = self.server.added('mol.nanover.zip', nanover(nanover_messages()), collection='late')
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+        said = self.ask('/recordings/%s/metadata' % one).json()['metadata']
+        key, value = said[0]['key'], said[0]['value']
+        self.assertEqual(self.found(q='meta."%s":"%s"' % (key, value)), {'mol.nanover.zip'})
+        self.assertEqual(self.found(q='meta."%s":*' % key), {'mol.nanover.zip'})
+        self.assertEqual(self.found(q='meta."%s":nothing' % key), set())
+        self.assertEqual(self.values(field='meta.' + key), {value: 1})
+
+    # ---- forms
+
+    def table(self, path, **query):
+        answer = self.ask(path, accept='text/csv', **query)
+        self.assertTrue(answer.headers['Content-Type'].startswith('text/csv'), answer.headers)
+        return list(csv.DictReader(io.StringIO(answer.body.decode(), newline='')))
+
+    def test_lists_as_csv_and_ndjson(self):
+        made = {m.name: m for m in self.made}
+        rows = self.table('/recordings', limit=1000)
+        self.assertEqual(len(rows), COUNT)
+        for row in rows:
+            m = made[row['name']]
+            self.assertEqual((row['id'], row['collection'], int(row['messages']), int(row['size']), json.loads(row['tags'])),
+                             (m.id, m.collection, m.total, m.size, m.tags))
+        lines = self.ask('/recordings', accept='application/x-ndjson', limit=1000, output='ndjson').body.decode().splitlines()
+        self.assertEqual({json.loads(line)['id'] for line in lines}, {m.id for m in self.made})
+        one = self.made[9].id
+        answer = self.server.request('POST', '%s/recordings/%s/notes' % (API, one), b'{"text": "a, \\"b\\"\\nc"}', {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, 201)
+        self.assertEqual([r['text'] for r in self.table('/recordings/%s/notes' % one)], ['a, "b"\nc'])
+        self.assertEqual({r['value']: r['recordings'] for r in self.table('/tags/weather')}, {'rain, heavy': str(sum('weather' in m.tags for m in self.made))})
+        for path, query, column in (('/tags', {}, 'key'), ('/collections', {}, 'name'), ('/values', {'field': 'topic'}, 'value'), ('/stats', {}, 'by'),
+                                    ('/coverage', {}, 'recording'), ('/coverage', {'by': 'collection'}, 'collection'),
+                                    ('/recordings/%s/topics' % one, {}, 'name')):
+            rows = self.table(path, **query)
+            lines = [json.loads(x) for x in self.ask(path, accept='application/x-ndjson', **query).body.decode().splitlines()]
+            self.assertEqual([r[column] for r in rows], [str(x[column]) for x in lines], path)
+            self.assertTrue(rows, path)
+        for path in ('/events', '/jobs', '/failures', '/audit'):
+            self.table(path)
+
+
+if __name__ == '__main__':
+    unittest.main()

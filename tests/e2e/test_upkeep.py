@@ -1,0 +1,422 @@
+"""Backup under load and restore, scrub, fsck both ways, a lost catalog made again, rescan; configuration, figures and log lines."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from harness import API, REEL, Case, Server, eventually, files_below, reel
+from samples import bag, lab_messages
+
+
+def blob(data, body):
+    sha = hashlib.sha256(body).hexdigest()
+    return os.path.join(data, 'blobs', sha[:2], sha)
+
+
+def flip(path, at):
+    with open(path, 'r+b') as f:
+        f.seek(at)
+        byte = f.read(1)
+        f.seek(at)
+        f.write(bytes([byte[0] ^ 1]))
+
+
+def wait_job(server, answer):
+    """Of a 202: until it has ended; the job."""
+    assert answer.status == 202, answer
+    path = answer.headers['Location']
+    return eventually(lambda: (lambda j: j if j['state'] not in ('queued', 'running') else None)(server.get(path).json()))
+
+
+class Upkeep(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.data = os.path.join(self.folder, 'data')
+
+    def start(self, *args, data=None, **more):
+        server = Server(data or self.data, *args, **more)
+        self.addCleanup(server.stop, None)
+        return server
+
+    def fsck(self, *args, data=None, code=0):
+        done = reel('fsck', '--data', data or self.data, '--json', *args, check=False)
+        self.assertEqual(done.returncode, code, done)
+        return json.loads(done.stdout) if code < 2 else done.stderr.decode()
+
+    def say(self, server, rid):
+        """Everything people can say of it."""
+        answer = server.request('PATCH', '%s/recordings/%s' % (API, rid), json.dumps({'tags': {'robot': 'r1', 'site': 'hall 7'}, 'description': 'through the door'}),
+                                {'Content-Type': 'application/merge-patch+json'})
+        self.assertEqual(answer.status, 200, answer)
+        answer = server.request('POST', '%s/recordings/%s/notes' % (API, rid), json.dumps({'text': 'look here'}), {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, 201, answer)
+
+    def said(self, server, rid):
+        r = server.get('%s/recordings/%s' % (API, rid)).json()
+        notes = server.get('%s/recordings/%s/notes' % (API, rid)).json()['items']
+        return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes]]
+
+    def test_backup_under_load_and_restore(self):
+        server = self.start('--backup-dir', os.path.join(self.folder, 'backups'))
+        os.mkdir(os.path.join(self.folder, 'backups'))
+        first = bag(lab_messages(20))
+        rid = server.added('first.bag', first)
+        self.say(server, rid)
+        before = self.said(server, rid)
+        stop, sent, failed = threading.Event(), [], []
+
+        def load():
+            for i in range(10000):
+                if stop.is_set():
+                    return
+                answer = server.put('load-%d' % i, bag(lab_messages(21 + i)))
+                (sent if answer.status in (200, 201) else failed).append((i, answer))
+        thread = threading.Thread(target=load)
+        thread.start()
+        try:
+            self.assertTrue(eventually(lambda: len(sent) > 3 or failed))
+            own = os.path.join(self.folder, 'own')
+            done = json.loads(reel('backup', own, '--data', self.data, '--blobs', 'copy').stdout)
+            job = wait_job(server, server.request('POST', API + '/admin/backup?blobs=link'))
+            self.assertEqual(job['state'], 'done', job)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertEqual(failed, [])
+        last = server.get(API + '/admin/backup/last').json()
+        theirs = os.path.join(self.folder, 'backups', last['name'])
+        server.stop()
+        for folder, told in ((own, done), (theirs, last)):
+            catalog = open(os.path.join(folder, 'catalog.db'), 'rb').read()
+            self.assertEqual(told['catalog']['sha256'], hashlib.sha256(catalog).hexdigest())
+            self.assertGreaterEqual(told['recordings'], 4)
+            self.assertEqual(told['files']['count'], told['recordings'])
+            check = subprocess.run(['sha256sum', '--quiet', '-c', 'blobs.txt'], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual((check.returncode, check.stdout), (0, b''))
+            with open(os.path.join(folder, 'blobs.txt'), 'rb') as f:
+                self.assertEqual(told['files']['sha256'], hashlib.sha256(f.read()).hexdigest())
+            found = self.fsck(data=folder)
+            self.assertEqual(found['recordings'], told['recordings'])
+            restored = self.start(data=folder)
+            self.assertEqual(self.said(restored, rid), before)
+            self.assertEqual(before[5:], [{'robot': 'r1', 'site': 'hall 7'}, 'through the door', ['look here']])
+            self.assertEqual(restored.get('%s/recordings/%s/file/first.bag' % (API, rid)).body, first)
+            restored.stop()
+            self.fsck(data=folder)
+        again = reel('backup', self.folder, '--data', self.data, check=False)  # a folder with other things in it
+        self.assertEqual(again.returncode, 1)
+        self.assertIn(b'not empty', again.stderr)
+
+    def test_a_backup_is_brought_up_to_date(self):
+        own = os.path.join(self.folder, 'own')
+        server = self.start()
+        keep, drop = server.added('keep', bag(lab_messages(5))), server.added('drop', bag(lab_messages(6)))
+        reel('backup', own, '--data', self.data, '--blobs', 'copy')
+        server.request('DELETE', '%s/recordings/%s?purge=true' % (API, drop))
+        new = server.added('new', bag(lab_messages(7)))
+        reel('backup', own, '--data', self.data, '--blobs', 'copy')
+        server.stop()
+        restored = self.start(data=own)
+        self.assertEqual(sorted(r['id'] for r in restored.get(API + '/recordings').json()['items']), sorted([keep, new]))
+        restored.stop()
+        self.fsck(data=own)
+
+    def test_an_older_catalog_loses_nothing(self):
+        own = os.path.join(self.folder, 'own')
+        server = self.start()
+        old = server.added('old', bag(lab_messages(5)))
+        reel('backup', own, '--data', self.data)
+        new = server.added('new', bag(lab_messages(6)))
+        server.stop()
+        for name in ('catalog.db', 'catalog.db-wal', 'catalog.db-shm'):
+            if os.path.exists(os.path.join(self.data, name)):
+                os.remove(os.path.join(self.data, name))
+        shutil.copy(os.path.join(own, 'catalog.db'), self.data)
+        server = self.start()
+        self.assertEqual(sorted(r['id'] for r in server.get(API + '/recordings').json()['items']), sorted([old, new]))
+        server.stop()
+        self.fsck()
+
+    def test_without_a_folder_there_is_no_backup(self):
+        server = self.start()
+        self.assertEqual(server.request('POST', API + '/admin/backup').status, 422)
+        self.assertEqual(server.get(API + '/admin/backup/last').status, 404)
+
+    def test_scrub_finds_a_flipped_byte(self):
+        server = self.start()
+        good, bad = bag(lab_messages(5)), bag(lab_messages(50))
+        server.added('good', good)
+        rid = server.added('bad', bad)
+        self.assertEqual(server.get(API + '/admin/scrub/last').json()['state'], 'none')
+        job = wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
+        self.assertEqual(job['state'], 'done', job)
+        last = server.get(API + '/admin/scrub/last').json()
+        self.assertEqual([last['state'], last['files'], last['bytes'], last['rotten'], last['rot']], ['done', 2, len(good) + len(bad), 0, []])
+        flip(blob(self.data, bad), len(bad) // 2)
+        wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
+        last = server.get(API + '/admin/scrub/last').json()
+        self.assertEqual([last['rotten'], len(last['rot'])], [1, 1])
+        self.assertEqual(last['rot'][0]['sha256'], hashlib.sha256(bad).hexdigest())
+        self.assertEqual([r['id'] for r in last['rot'][0]['recordings']], [rid])
+        shown = server.get('%s/recordings/%s' % (API, rid)).json()
+        self.assertEqual(shown['state'], 'ready')
+        self.assertIn('has changed on the disk', shown['problem'])
+        done = reel('scrub', '--data', self.data, check=False)  # the same beside the server
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'lab/bad', done.stdout)
+        self.assertEqual(server.put('bad', bad).status, 200)  # sent again, it is whole again
+        self.assertEqual(server.get('%s/recordings/%s/file/bad' % (API, rid)).body, bad)
+        self.assertIsNone(server.get('%s/recordings/%s' % (API, rid)).json()['problem'])
+        self.assertEqual(reel('scrub', '--data', self.data).returncode, 0)
+
+    def test_a_stopped_scrub_goes_on(self):
+        server = self.start()
+        bodies = [bag(lab_messages(4, blob=10_000, salt=i)) for i in range(5)]
+        for i, body in enumerate(bodies):
+            server.added('f%d' % i, body)
+        answer = server.request('POST', API + '/admin/scrub?rate=1')  # two seconds of work
+        self.assertEqual(server.request('POST', API + '/admin/scrub').status in (202, 409), True)
+        eventually(lambda: server.get(answer.headers['Location']).json()['done'] not in (0, '0'))
+        self.assertEqual(server.request('DELETE', answer.headers['Location']).status, 204)
+        job = wait_job(server, answer)
+        self.assertEqual(job['state'], 'cancelled', job)
+        server.stop()
+        before = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM upkeep WHERE key = 'scrub'").fetchone()[0])
+        self.assertEqual(before['state'], 'stopped')
+        self.assertLess(before['files'], 5)
+        done = reel('scrub', '--data', self.data)
+        self.assertIn(b'5 files', done.stdout)
+        last = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM upkeep WHERE key = 'scrub'").fetchone()[0])
+        self.assertEqual([last['state'], last['files'], last['bytes']], ['done', 5, sum(map(len, bodies))])
+        self.assertIn(b'gone on with' if before['files'] else b'', done.stdout)
+
+    def test_fsck_both_ways(self):
+        server = self.start()
+        one, two = bag(lab_messages(5)), bag(lab_messages(6))
+        gone, kept = server.added('gone', one), server.added('kept', two)
+        self.assertTrue(self.fsck()['server_runs'])
+        self.assertIn('a server uses', self.fsck('--repair', code=2))
+        server.stop()
+        os.remove(blob(self.data, one))
+        os.remove(blob(self.data, two) + '.reel')
+        stranger = hashlib.sha256(b'stranger').hexdigest()
+        os.makedirs(os.path.join(self.data, 'blobs', stranger[:2]), exist_ok=True)
+        with open(os.path.join(self.data, 'blobs', stranger[:2], stranger), 'wb') as f:
+            f.write(b'stranger')
+        kinds = sorted(f['kind'] for f in self.fsck(code=1)['findings'])
+        self.assertEqual(kinds, ['file', 'index', 'orphan'])
+        mended = self.fsck('--repair', code=1)
+        self.assertEqual([mended['found'], mended['mended']], [3, 3])
+        self.assertTrue(self.fsck()['clean'])
+        with open(os.path.join(self.data, 'lost+found', stranger), 'rb') as f:
+            self.assertEqual(f.read(), b'stranger')
+        server = self.start()
+        self.assertEqual(server.get('%s/recordings/%s' % (API, gone)).json()['state'], 'missing')
+        self.assertEqual(server.get('%s/recordings/%s/file/kept' % (API, kept)).body, two)
+        self.assertIn('no archive', self.fsck(data=os.path.join(self.folder, 'nowhere'), code=2))
+
+    def lose(self, how):
+        server = self.start()
+        body = bag(lab_messages(20))
+        rid, other = server.added('run.bag', body, '?group=drive-1'), server.added('trash.bag', bag(lab_messages(3)), collection='field')
+        self.say(server, rid)
+        server.request('PATCH', API + '/collections/lab', json.dumps({'description': "the lab's"}), {'Content-Type': 'application/merge-patch+json'})
+        server.request('DELETE', '%s/recordings/%s' % (API, other))
+        before = self.said(server, rid)
+        server.stop()
+        for name in ('catalog.db-wal', 'catalog.db-shm'):
+            if os.path.exists(os.path.join(self.data, name)):
+                os.remove(os.path.join(self.data, name))
+        how(os.path.join(self.data, 'catalog.db'))
+
+        def check():
+            server = self.start()
+            self.assertEqual(self.said(server, rid), before)
+            self.assertEqual(server.get('%s/recordings/%s/file/run.bag' % (API, rid)).body, body)
+            self.assertEqual(server.get('%s/recordings/%s' % (API, rid)).json()['group'], 'drive-1')
+            self.assertEqual(server.get('%s/recordings/%s' % (API, other)).json()['state'], 'trashed')
+            names = {c['name']: c.get('description') for c in server.get(API + '/collections').json()['items']}
+            self.assertEqual(names.get('lab'), "the lab's")
+            server.stop()
+            self.assertTrue(self.fsck()['clean'])
+        return check
+
+    def test_a_damaged_catalog_is_made_again(self):
+        def damage(path):
+            with open(path, 'r+b') as f:
+                f.write(b'\0' * 8192)
+        check = self.lose(damage)
+        self.assertEqual(self.fsck(code=1)['findings'][0]['kind'], 'catalog')
+        refused = subprocess.run([REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(refused.returncode, 1)
+        made = self.fsck('--rebuild', code=1)
+        self.assertEqual([made['old_catalog'], made['recordings']], ['catalog.db.old-1', 2])
+        check()
+
+    def test_a_deleted_catalog_comes_back_by_itself(self):
+        check = self.lose(os.remove)
+        check()
+
+    def test_rescan(self):
+        server = self.start()
+        rid = server.added('run.bag', bag(lab_messages(20)))
+        self.say(server, rid)
+        before = self.said(server, rid)
+        pack = [p for p in files_below(os.path.join(self.data, 'blobs')) if p.endswith('.reel')][0]
+        was = os.stat(pack).st_ino
+        job = wait_job(server, server.request('POST', '%s/recordings/%s/rescan' % (API, rid)))
+        self.assertEqual(job['state'], 'done')
+        self.assertNotEqual(os.stat(pack).st_ino, was)
+        self.assertEqual(self.said(server, rid), before)
+        self.assertEqual(server.request('POST', '%s/recordings/%s/rescan' % (API, '0' * 32)).status, 404)
+        refused = reel('rescan', '--all', '--data', self.data, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(b'curl', refused.stderr)
+        server.stop()
+        self.assertIn(b'run.bag: scanned', reel('rescan', rid, '--data', self.data).stdout)
+        self.assertIn(b'run.bag: scanned', reel('rescan', '--format', 'rosbag1', '--data', self.data).stdout)
+        self.assertEqual(reel('rescan', '--format', 'carla', '--data', self.data).stdout, b'')
+        self.assertEqual(reel('rescan', '--data', self.data, check=False).returncode, 2)
+        self.assertTrue(self.fsck()['clean'])
+
+
+class Configuration(unittest.TestCase):
+    def settings(self, *args, env=None, code=0):
+        done = subprocess.run([REEL, 'serve', '--check-config', *args], env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, code, done)
+        if code:
+            return done.stderr.decode()
+        return {k: (v, where) for k, v, where in re.findall(r'(?m)^([a-z-]+) = (.*?)  # (.*)$', done.stdout.decode())}
+
+    def test_where_each_value_comes_from(self):
+        usual = self.settings()
+        self.assertEqual(usual['cache-mb'], ('256', 'default'))
+        self.assertEqual(usual['listen'], ('127.0.0.1:8040', 'default'))
+        with tempfile.NamedTemporaryFile('w') as f:
+            f.write('/srv/reel\n')
+            f.flush()
+            got = self.settings('--cache-mb', '64', '--host', 'c', env={
+                'REEL_CACHE_MB': '128', 'REEL_DATA_FILE': f.name, 'REEL_HOST': 'a,b', 'REEL_ORIGIN': 'http://x,http://y', 'REEL_METRICS_OPEN': 'true',
+                'REEL_LOG_FORMAT': 'json'})
+        self.assertEqual(got['cache-mb'], ('64', 'command line'))
+        self.assertEqual(got['data'], ('/srv/reel', 'file REEL_DATA_FILE'))
+        self.assertEqual(got['host'], ('c', 'command line'))
+        self.assertEqual(got['origin'], ('http://x,http://y', 'environment REEL_ORIGIN'))
+        self.assertEqual(got['metrics-open'], ('true', 'environment REEL_METRICS_OPEN'))
+        self.assertEqual(got['log-format'], ('json', 'environment REEL_LOG_FORMAT'))
+
+    def test_every_option_is_documented_by_its_table(self):
+        text = reel('serve', '--help').stdout.decode()
+        for name in self.settings():
+            self.assertIn('--' + name, text)
+
+    def test_what_makes_no_sense_is_told(self):
+        self.assertIn('REEL_CACHE_MB', self.settings(env={'REEL_CACHE_MB': 'much'}, code=2))
+        self.assertIn('REEL_LOG_FORMAT', self.settings(env={'REEL_LOG_FORMAT': 'xml'}, code=2))
+        self.assertIn('both set', self.settings(env={'REEL_DATA': 'x', 'REEL_DATA_FILE': 'y'}, code=2))
+        self.assertIn('REEL_DATA_FILE', self.settings(env={'REEL_DATA_FILE': '/nowhere/at/all'}, code=2))
+        self.assertIn('cache-mb', self.settings('--cache-mb', '0', code=2))
+
+
+def samples_of(text):
+    return {k: float(v) for k, v in re.findall(r'(?m)^([a-z_]+(?:\{[^}]*\})?) (\S+)$', text)}
+
+
+class Figures(Case):
+    def test_requests_are_counted_by_class(self):
+        before = samples_of(self.get('/metrics').body.decode())
+        body = bag(lab_messages(3))
+        rid = self.server.added('counted', body)
+        for _ in range(3):
+            self.get(API + '/recordings')
+        self.get('%s/recordings/%s/file/x' % (API, rid))
+        self.get('%s/recordings/%s/messages?limit=1' % (API, rid))
+        self.get('%s/recordings/%s/messages?limit=1' % (API, rid))
+        self.get('%s/recordings/%s' % (API, '0' * 32), 404)
+        self.get('/nothing/here', 404)
+        after = {}
+
+        def settled():  # an answer is counted after it is sent
+            after.update(samples_of(self.get('/metrics').body.decode()))
+            return after['reel_http_requests_total{route="none",status="4xx"}'] > before['reel_http_requests_total{route="none",status="4xx"}']
+        self.assertTrue(eventually(settled))
+
+        def grown(name):
+            return after[name] - before[name]
+        for route, status, n in (('list', '2xx', 3), ('file', '2xx', 1), ('messages', '2xx', 2), ('recording', '4xx', 1), ('none', '4xx', 1), ('upload', '2xx', 1)):
+            self.assertEqual(grown('reel_http_requests_total{route="%s",status="%s"}' % (route, status)), n, route)
+        self.assertEqual(grown('reel_http_request_duration_seconds_count{route="list"}'), 3)
+        self.assertEqual(grown('reel_http_request_duration_seconds_bucket{route="list",le="+Inf"}'), 3)
+        self.assertEqual(grown('reel_jobs_total{kind="scan",end="done"}'), 1)
+        self.assertEqual(grown('reel_recordings{state="ready"}'), 1)
+        self.assertEqual(grown('reel_recordings_bytes'), len(body))
+        self.assertGreaterEqual(grown('reel_chunk_cache_hits_total') + grown('reel_chunk_cache_misses_total'), 0)
+        self.assertEqual(set(before), set(after))  # no request makes a new series
+
+    def test_histograms_grow_from_bucket_to_bucket(self):
+        text = self.get('/metrics').body.decode()
+        for route in set(re.findall(r'duration_seconds_count\{route="(\w+)"', text)):
+            values = [float(v) for v in re.findall(r'duration_seconds_bucket\{route="%s",le="[^"]+"\} (\S+)' % route, text)]
+            self.assertEqual(len(values), 10)
+            self.assertEqual(values, sorted(values))
+        self.assertEqual(len(re.findall(r'(?m)^# TYPE (\S+)', text)), len(set(re.findall(r'(?m)^# TYPE (\S+)', text))))
+
+    def test_answers_say_how_long_they_took(self):
+        answer = self.get(API + '/recordings', X_Request_Id='mine-7')
+        self.assertEqual(answer.headers['X-Request-Id'], 'mine-7')
+        timing = dict(re.findall(r'(\w+);dur=([0-9.]+)', answer.headers['Server-Timing']))
+        self.assertGreater(float(timing['total']), 0)
+        self.assertGreater(float(timing['db']), 0)
+        self.assertLessEqual(float(timing['db']), float(timing['total']))
+
+
+class LogLines(unittest.TestCase):
+    def test_json_lines_parse(self):
+        server = Server(None, '--log-format', 'json')
+        self.addCleanup(server.stop, None)
+        server.added('named "so" = \\ é', bag(lab_messages(2)))
+        server.request('GET', API + '/recordings?q=secret', headers={'X-Request-Id': 'abc-1'})
+        server.raw(b'garbage\r\n\r\n')
+        eventually(lambda: 'abc-1' in server.said())
+        lines = [json.loads(line) for line in server.said().splitlines() if line.startswith('{')]
+        self.assertEqual(len(lines), len([line for line in server.said().splitlines() if line]))
+        one = [line for line in lines if line.get('id') == 'abc-1'][0]
+        self.assertEqual([one['method'], one['path'], one['status']], ['GET', API + '/recordings', 200])
+        self.assertNotIn('secret', json.dumps(lines))
+        self.assertTrue(one['ms'] >= 0 and one['bytes'] > 0)
+        scan = [line for line in lines if line.get('kind') == 'scan'][0]
+        self.assertEqual(scan['state'], 'done')
+
+    def test_logfmt_is_usual(self):
+        server = Server()
+        self.addCleanup(server.stop, None)
+        server.request('GET', API + '/recordings', headers={'X-Request-Id': 'abc-2'})
+        self.assertTrue(eventually(lambda: re.search(r'(?m)^ts=\S+ id=abc-2 method=GET path=/api/v1/recordings status=200 bytes=\d+ in=0 ms=\d+ remote=127.0.0.1', server.said())))
+
+
+class Stopping(unittest.TestCase):
+    def test_a_stream_cut_by_the_end_is_not_taken_for_whole(self):
+        server = Server(None, '--drain', '0')
+        self.addCleanup(server.stop, None)
+        rid = server.added('long', bag(lab_messages(200, blob=20_000)))
+        import http.client
+        import socket
+        connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=60)
+        connection.connect()
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.request('GET', '%s/recordings/%s/messages' % (API, rid))
+        response = connection.getresponse()
+        response.read(1000)
+        server.terminate()
+        with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+            response.read()
+        connection.close()
+        server.stop()

@@ -1,0 +1,68 @@
+/* What stands in the headers of resumable uploads: Upload-Metadata, Upload-Concat, Upload-Checksum, numbers and booleans; and the JSON of
+ * wishes. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/tus.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds) {
+    if (!holds) {
+        abort();
+    }
+}
+
+/* What was taken can be kept, and means the same when it is read again. */
+static void keep(const struct wishes *w) {
+    struct reel_error err;
+    AUTO_MEM char *text = wishes_save(w, &err), *again = NULL;
+    AUTO(wishes_done) struct wishes copy = {0};
+    if (text && strlen(text) <= WISHES_JSON_MAX) {
+        must(wishes_load(&copy, text, &err));
+        again = wishes_save(&copy, &err);
+        must(again && strcmp(text, again) == 0);
+    }
+}
+
+static void try_metadata(const char *text) {
+    struct reel_error err = {0};
+    AUTO(wishes_done) struct wishes w = {0};
+    if (tus_metadata(text, &w, &err)) {
+        keep(&w);
+    } else {
+        must(err.code != REEL_OK);
+    }
+}
+
+static void try_wishes(const char *text) {
+    struct reel_error err = {0};
+    AUTO(wishes_done) struct wishes w = {0};
+    if (wishes_load(&w, text, &err)) {
+        keep(&w);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct reel_error err = {0};
+    struct tus_concat concat;
+    struct tus_checksum checksum;
+    int64_t number;
+    bool yes;
+    char *text = malloc(size + 1);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    try_metadata(text);
+    try_wishes(text);
+    if (tus_concat(text, &concat, &err) && concat.final) {
+        must(concat.n >= 1 && concat.n <= SESSION_PARTS_MAX && strlen(concat.parts[concat.n - 1]) == RECORDING_ID_TEXT - 1);
+    }
+    if (tus_checksum(text, &checksum, &err)) {
+        must(checksum.size == 20 || checksum.size == 32);
+    }
+    must(!tus_number(text, &number) || number >= 0);
+    tus_boolean(text, &yes);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,361 @@
+/* The line of a search box: what it is taken for, what it is refused for, and what it finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "catalog/pattern.h"
+#include "catalog/search.h"
+#include "catalog/values.h"
+#include "unit/catalog_fixture.h"
+
+/* ---- the grammar */
+
+static void put_value(FILE *out, const struct search_value *v) {
+    fprintf(out, v->exact ? "=%s" : "~%s", v->text);
+}
+
+/* "tag ~robot: ~r1" … then words and what must not be there. */
+static char *told(const struct search *s) {
+    static const char *const kinds[] = {"topic", "type", "meta", "tag", "format", "collection", "state", "group", "damaged"};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (uint32_t i = 0; i < s->n_terms; i++) {
+        const struct search_term *t = &s->terms[i];
+        fprintf(out, "%s%s", t->negated ? "-" : "", kinds[t->kind]);
+        if (t->kind == SEARCH_TAG) {
+            put_value(out, &t->key);
+        }
+        for (uint32_t k = 0; k < t->n_values; k++) {
+            fputc(k == 0 ? ' ' : '|', out);
+            put_value(out, &t->values[k]);
+        }
+        fputs("; ", out);
+    }
+    fprintf(out, "[%s]", s->words ? s->words : "");
+    if (s->without) {
+        fprintf(out, " not [%s]", s->without);
+    }
+    fclose(out);
+    return text;
+}
+
+static void lines_are_taken_apart(void **state) {
+    (void)state;
+    const struct {
+        const char *q, *told;
+    } cases[] = {
+        {"", "[]"},
+        {"  \t ", "[]"},
+        {"door", "[\"door\"*]"},
+        {"door  open", "[\"door\"* \"open\"*]"},
+        {"\"door open\"", "[\"door open\"]"},
+        {"-door x", "[\"x\"*] not [\"door\"*]"},
+        {"-a -\"b c\"", "[] not [\"a\"* OR \"b c\"]"},
+        {"- / --- a", "[\"a\"*]"},
+        {"a\"b", "[\"a\"\"b\"*]"},
+        {"NOT a OR b* ^c {d} (e)", "[\"NOT\"* \"a\"* \"OR\"* \"b*\"* \"^c\"* \"{d}\"* \"(e)\"*]"},
+        {"\"say \\\"hi\\\" \\\\ \\n\"", "[\"say \"\"hi\"\" \\ \\n\"]"},
+        {"robot:r1", "tag~robot ~r1; []"},
+        {"robot:r1,r2,\"r 3\"", "tag~robot ~r1|~r2|=r 3; []"},
+        {"robot:*", "tag~robot ~*; []"},
+        {"*:r1", "tag~* ~r1; []"},
+        {"-robot:r1", "-tag~robot ~r1; []"},
+        {"robot:\"\"", "tag~robot =; []"},
+        {"\"a:b\":c", "tag=a:b ~c; []"},
+        {"\"topic\":x", "tag=topic ~x; []"},
+        {"at:12:30:01", "tag~at ~12:30:01; []"},
+        {"url:http://x?a=1", "tag~url ~http://x?a=1; []"},
+        {"topic:/scan type:sensor_msgs/* x", "topic ~/scan; type ~sensor_msgs/*; [\"x\"*]"},
+        {"format:rosbag1 collection:lab,field state:ready,failed group:g damaged:true",
+         "format ~rosbag1; collection ~lab|~field; state ~ready|~failed; group ~g; damaged ~true; []"},
+        {"meta.dc:Title:Run", "meta ~dc:Title:Run; []"},
+        {"meta.dc:Title:\"A b\",c", "meta =dc:Title:A b|~dc:Title:c; []"},
+        {"meta.\"a b:c\":d,\"e f\" x", "meta ~a b:c:d|=a b:c:e f; [\"x\"*]"},
+        {"meta.operator:*", "meta ~operator:*; []"},
+        {"-meta.a:1,2", "-meta ~a:1|~a:2; []"},
+        {"Tag.x:1", "tag~Tag.x ~1; []"},
+        {"T\xc3\xbcr:\xc3\xa4", "tag~T\xc3\xbcr ~\xc3\xa4; []"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct search search;
+        if (!search_parse(cases[i].q, &search, &err)) {
+            fail_msg("%s: %s", cases[i].q, err.text);
+        }
+        char *is = told(&search);
+        if (strcmp(is, cases[i].told) != 0) {
+            fail_msg("%s is taken for %s, not %s", cases[i].q, is, cases[i].told);
+        }
+        free(is);
+        search_done(&search);
+    }
+}
+
+static void errors_name_the_place(void **state) {
+    (void)state;
+    char many[400] = "", values[400] = "k:", long_line[SEARCH_BYTES_MAX + 2];
+    for (int i = 0; i <= SEARCH_TERMS_MAX; i++) {
+        strcat(many, "k:v ");
+    }
+    for (int i = 0; i <= SEARCH_VALUES_MAX; i++) {
+        strcat(values, "v,");
+    }
+    memset(long_line, 'a', sizeof long_line - 1);
+    long_line[sizeof long_line - 1] = '\0';
+    const struct {
+        const char *q, *says;
+    } cases[] = {
+        {"one \"two", "character 5: this quote is not closed"},
+        {"\xc3\xa4\xc3\xa4 key:", "character 8: a value is missing"},
+        {"key:a,,b", "character 7: a value is missing"},
+        {"key:a,", "character 7: a value is missing"},
+        {":x", "character 1: a key is missing"},
+        {"a -:x", "character 4: a key is missing"},
+        {"\"a\"b", "character 4: behind a quoted phrase"},
+        {"k:\"a\"b", "character 6: behind a quoted value"},
+        {"state:odd", "character 7: a state is"},
+        {"damaged:maybe", "character 9: damaged is"},
+        {"meta.key", "[]"},
+        {"meta.\"x\"", "character 9: this is written meta"},
+        {"meta.:x", "character 6: this is written meta.KEY:value"},
+        {many, "too many terms"},
+        {values, "too many values"},
+        {long_line, "longer than 2000 bytes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct search search;
+        err = (struct reel_error){0};
+        bool taken = search_parse(cases[i].q, &search, &err);
+        if (taken != (strcmp(cases[i].says, "[]") == 0) || (!taken && (err.code != REEL_ARGUMENT || !strstr(err.text, cases[i].says)))) {
+            fail_msg("%.40s: %s", cases[i].q, taken ? "taken" : err.text);
+        }
+        search_done(&search);
+    }
+}
+
+static void patterns_are_bounded(void **state) {
+    (void)state;
+    bool yes;
+    AUTO(pattern_free) struct pattern *plain = pattern_new("^/cam(era)?/", &err);
+    assert_non_null(plain);
+    assert_true(pattern_match(plain, "/camera/x", &yes, &err) && yes);
+    assert_true(pattern_match(plain, "/lidar", &yes, &err) && !yes);
+    AUTO(pattern_free) struct pattern *slow = pattern_new("^(a+)+$", &err);
+    assert_non_null(slow);
+    assert_false(pattern_match(slow, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", &yes, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_null(pattern_new("a(", &err));
+    assert_non_null(strstr(err.text, "byte 3"));
+    char big[PATTERN_BYTES_MAX + 2];
+    memset(big, 'a', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    assert_null(pattern_new(big, &err));
+}
+
+/* ---- what is found */
+
+/* Odd and even ones as of put_many(), tagged; and one with topics of its own. */
+static void put_tagged(void) {
+    char n[12];
+    put_many();
+    struct catalog_page page;
+    assert_true(catalog_list(c, &(struct catalog_query){.limit = 1000}, &page, &err));
+    for (uint32_t i = 0; i < page.n_items; i++) {
+        snprintf(n, sizeof n, "%u", i % 3);
+        const struct catalog_tag tags[] = {{(char *)"robot", n}, {(char *)(i % 2 ? "even:odd" : "shift"), (char *)"a b"}};
+        bool changed;
+        assert_true(catalog_change(c, page.items[i].id, &(struct catalog_change){.tags = tags, .n_tags = 2}, &changed, &err));
+    }
+    catalog_page_done(&page);
+}
+
+static void terms_find(void **state) {
+    (void)state;
+    put_tagged();
+    uint32_t all = find(""), robots[3] = {find("robot:0"), find("robot:1"), find("robot:2")};
+    assert_int_equal(all, MANY - 8);
+    assert_int_equal(robots[0] + robots[1] + robots[2], all);
+    assert_int_equal(robots[1], (all + 1) / 3);
+    assert_int_equal(find("robot:0,1"), robots[0] + robots[1]);
+    assert_int_equal(find("robot:*"), all);
+    assert_int_equal(find("robot:[0]"), 0);
+    assert_int_equal(find("robot:?"), all);
+    assert_int_equal(find("-robot:0"), all - robots[0]);
+    assert_int_equal(find("-robot:*"), 0);
+    assert_int_equal(find("-robot:9"), all);
+    assert_int_equal(find("robot:9"), 0);
+    assert_int_equal(find("robot:0 robot:1"), 0);
+    assert_int_equal(find("*:0"), robots[0]);
+    assert_int_equal(find("shift:*"), (all + 1) / 2);
+    assert_int_equal(find("\"even:odd\":\"a b\""), all / 2);
+    assert_int_equal(find("*:\"a b\""), all);
+    assert_int_equal(find("sh*:a*"), (all + 1) / 2);
+    assert_int_equal(find("collection:odd"), count(&(struct catalog_query){.collection = "odd"}));
+    assert_int_equal(find("collection:*d"), find("collection:odd"));
+    assert_int_equal(find("collection:odd,even"), all);
+    assert_int_equal(find("collection:odd -collection:o*"), 0);
+    assert_int_equal(find("-collection:odd"), find("collection:even"));
+    assert_int_equal(find("format:doll"), 10);
+    assert_int_equal(find("format:d*,t*"), all);
+    assert_int_equal(find("-format:doll"), all - 10);
+    assert_int_equal(find("state:trashed"), 8);
+    assert_int_equal(find("state:*"), MANY);
+    assert_int_equal(find("state:failed,ready"), all);
+    assert_int_equal(find("-state:failed"), all - 4);
+    assert_int_equal(find("damaged:true"), 4);
+    assert_int_equal(find("damaged:false"), all - 4);
+    assert_int_equal(find("-damaged:true"), all - 4);
+    assert_int_equal(find("-n0"), all - find("n0"));
+    assert_int_equal(find("n0 -n0"), 0);
+    assert_int_equal(find("n0 collection:odd format:toy"), 3);
+    assert_int_equal(find("group:x"), 0);
+    for (size_t i = 0; i < 3; i++) { /* the same in the order of another index */
+        const char *sorts[] = {"name", "-size", "end"};
+        assert_int_equal(count(&(struct catalog_query){.words = "robot:0 -format:doll", .sort = sorts[i]}), find("robot:0 -format:doll"));
+    }
+    struct catalog_page none;
+    assert_false(catalog_list(c, &(struct catalog_query){.words = "group:a*"}, &none, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+}
+
+static struct catalog_range range(int64_t min, int64_t max) {
+    return (struct catalog_range){.has_min = min >= 0, .min = min, .has_max = max >= 0, .max = max};
+}
+
+static void parameters_find(void **state) {
+    (void)state;
+    put_tagged();
+    uint32_t all = find("");
+    const char *tag = "robot=1", *key = "shift", *globbed = "robot=*", *bad = "=x";
+    assert_int_equal(count(&(struct catalog_query){.tags = &tag, .n_tags = 1}), find("robot:1"));
+    assert_int_equal(count(&(struct catalog_query){.tags = &key, .n_tags = 1}), find("shift:*"));
+    assert_int_equal(count(&(struct catalog_query){.tags = &globbed, .n_tags = 1}), all);
+    struct catalog_page none;
+    assert_false(catalog_list(c, &(struct catalog_query){.tags = &bad, .n_tags = 1}, &none, &err));
+    uint32_t small = count(&(struct catalog_query){.size = range(-1, 1)}), large = count(&(struct catalog_query){.size = range(2, -1)});
+    assert_true(small > 0 && large > 0);
+    assert_int_equal(small + large, all);
+    assert_int_equal(count(&(struct catalog_query){.messages = range(1, 2)}) + count(&(struct catalog_query){.messages = range(0, 0)}), all);
+    assert_int_equal(count(&(struct catalog_query){.size = range(3, 2)}), 0);
+    assert_int_equal(count(&(struct catalog_query){.size = range(0, -1), .has_state = true, .state = STATE_TRASHED}), 8);
+}
+
+static void topics_find_by_pattern(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){.name = "/scan", .type = "sensor_msgs/LaserScan", .encoding = "ros1"});
+    toy_channel(&toy, &(struct reel_channel){.name = "odom", .type = "nav/Odometry", .encoding = "ros1"});
+    toy_message(&toy, 0, 1000, 1, "abc", 3);
+    struct reel_recording *toys = toy_open(&toy);
+    struct catalog_part part;
+    struct catalog_recording r = describe(&part, "lab", "one", '1');
+    assert_true(catalog_add(c, &r, reel_recording_index(toys), false, &err));
+    assert_true(put("lab", "two", '2', false, NULL));
+    const char *good[] = {"^/scan$", "odo"}, *half[] = {"^/scan$", "nothing"}, *bad = "a(", *type = "Laser.can$";
+    assert_int_equal(count(&(struct catalog_query){.topic_patterns = good, .n_topic_patterns = 2}), 1);
+    assert_int_equal(count(&(struct catalog_query){.topic_patterns = half, .n_topic_patterns = 2}), 0);
+    assert_int_equal(count(&(struct catalog_query){.topic_patterns = half, .n_topic_patterns = 2, .match_any = true}), 1);
+    assert_int_equal(count(&(struct catalog_query){.topics = half, .n_topics = 2, .match_any = true}), 0);
+    assert_int_equal(count(&(struct catalog_query){.type_patterns = &type, .n_type_patterns = 1}), 1);
+    const char *globs[] = {"scan", "/none"};
+    assert_int_equal(count(&(struct catalog_query){.topics = globs, .n_topics = 2, .match_any = true}), 1);
+    struct catalog_page none;
+    assert_false(catalog_list(c, &(struct catalog_query){.topic_patterns = &bad, .n_topic_patterns = 1}, &none, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_int_equal(find("topic:scan"), 1);
+    assert_int_equal(find("topic:/odom"), 1);
+    assert_int_equal(find("topic:/sc*,zzz type:nav/*"), 1);
+    assert_int_equal(find("topic:\"/scan\""), 1);
+    assert_int_equal(find("topic:\"/sc*\""), 0);
+    assert_int_equal(find("-topic:scan"), 1);
+    assert_int_equal(find("-topic:*"), 1);
+
+    struct values_counts values;
+    assert_true(catalog_values(c, &(struct values_query){.field = VALUES_TOPIC, .limit = 10}, &values, &err));
+    assert_int_equal(values.counts.n, 2);
+    assert_string_equal(values.counts.items[0].name, "/scan");
+    assert_int_equal(values.counts.items[0].recordings, 1);
+    catalog_counts_done(&values.counts);
+    assert_true(catalog_trash(c, r.id, &err));
+    assert_true(catalog_values(c, &(struct values_query){.field = VALUES_TOPIC, .limit = 10}, &values, &err));
+    assert_int_equal(values.counts.n, 0);
+    catalog_counts_done(&values.counts);
+    assert_true(catalog_restore(c, r.id, &err));
+    assert_true(catalog_values(c, &(struct values_query){.field = VALUES_TOPIC, .prefix = "od", .limit = 10}, &values, &err));
+    assert_int_equal(values.counts.n, 1);
+    catalog_counts_done(&values.counts);
+    reel_recording_free(toys);
+    toy_free(&toy);
+}
+
+/* ---- totals are what counting says, whatever has happened */
+
+static void totals_agree(const char *what) {
+    sqlite3 *raw = open_raw();
+    const char *sql = "SELECT (SELECT count(*) FROM (SELECT collection, kind, name, count(*), sum(size), sum(messages), sum(ms) FROM totals_of "
+                      "GROUP BY collection, kind, name EXCEPT SELECT collection, kind, CAST(name AS ANY), recordings, bytes, messages, duration_ms FROM "
+                      "totals)) , (SELECT count(*) FROM totals WHERE recordings > 0), (SELECT count(*) FROM (SELECT 1 FROM totals_of GROUP BY collection, "
+                      "kind, name)), (SELECT count(*) FROM labels AS l WHERE recordings <> (SELECT count(*) FROM recording_labels AS k CROSS JOIN "
+                      "recordings AS r ON r.row = k.recording WHERE k.label = l.id AND r.state <> 4))";
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    if (sqlite3_column_int(s, 1) != sqlite3_column_int(s, 2) || sqlite3_column_int(s, 3) != 0) {
+        fail_msg("%s: %d totals, %d groups, %d labels", what, sqlite3_column_int(s, 1), sqlite3_column_int(s, 2), sqlite3_column_int(s, 3));
+    }
+    sqlite3_finalize(s);
+    sqlite3_close(raw);
+}
+
+static uint64_t total_of(enum totals_by by, const char *name) {
+    struct catalog_total *rows;
+    uint32_t n;
+    uint64_t found = 0;
+    assert_true(catalog_totals(c, by, NULL, &rows, &n, &err));
+    for (uint32_t i = 0; i < n; i++) {
+        found = strcmp(rows[i].name, name) == 0 ? rows[i].recordings : found;
+    }
+    free(rows);
+    return found;
+}
+
+static void totals_follow(void **state) {
+    (void)state;
+    put_tagged();
+    totals_agree("filled");
+    assert_int_equal(total_of(TOTALS_FORMAT, "doll"), 10);
+    assert_int_equal(total_of(TOTALS_STATE, "trashed"), 8);
+    assert_int_equal(total_of(TOTALS_DAY, "1970-01-01"), count(&(struct catalog_query){.has_end = true, .end_ns = INT64_MAX}));
+    assert_int_equal(total_of(TOTALS_MONTH, "1970-01"), total_of(TOTALS_DAY, "1970-01-01"));
+    struct catalog_page page;
+    assert_true(catalog_list(c, &(struct catalog_query){.limit = 10}, &page, &err));
+    assert_true(catalog_trash(c, page.items[0].id, &err) && catalog_purge(c, page.items[1].id, &err));
+    bool changed;
+    assert_true(catalog_change(c, page.items[2].id, &(struct catalog_change){.collection = "third"}, &changed, &err));
+    assert_true(catalog_set_state(c, page.items[3].id, STATE_MISSING, "gone", &err));
+    catalog_page_done(&page);
+    totals_agree("changed");
+    assert_int_equal(total_of(TOTALS_STATE, "missing"), 1);
+    const char *const third[] = {"third", NULL};
+    struct catalog_total *rows;
+    uint32_t n;
+    assert_true(catalog_totals(c, TOTALS_FORMAT, third, &rows, &n, &err));
+    assert_int_equal(n, 1);
+    free(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_taken_apart),
+        cmocka_unit_test(errors_name_the_place),
+        cmocka_unit_test(patterns_are_bounded),
+        cmocka_unit_test_setup_teardown(terms_find, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parameters_find, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(topics_find_by_pattern, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(totals_follow, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
