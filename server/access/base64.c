@@ -1,23 +1,19 @@
 /* See base64.h. */
 #include "access/base64.h"
 
+#include <openssl/evp.h>
 #include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-void base64url_write(const uint8_t *data, size_t size, char *out) {
-    uint32_t held = 0;
-    unsigned bits = 0;
-    for (size_t i = 0; i < size; i++) {
-        held = held << 8 | data[i];
-        for (bits += 8; bits >= 6; bits -= 6) {
-            *out++ = alphabet[held >> (bits - 6) & 63];
-        }
+/* libcrypto knows the other alphabet, with padding. */
+void base64url_write(const uint8_t data[BASE64URL_BYTES], char out[BASE64URL_TEXT]) {
+    char text[BASE64URL_TEXT + 1];
+    EVP_EncodeBlock((unsigned char *)text, data, BASE64URL_BYTES);
+    for (unsigned i = 0; i < BASE64URL_TEXT - 1; i++) {
+        out[i] = (char)(text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i]);
     }
-    if (bits > 0) {
-        *out++ = alphabet[held << (6 - bits) & 63];
-    }
-    *out = '\0';
+    out[BASE64URL_TEXT - 1] = '\0';
 }
 
 bool base64url_only(const char *text, size_t size) {

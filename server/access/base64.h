@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void base64url_write(const uint8_t *data, size_t size, char *out); /* (4 size + 2) / 3 characters and a NUL */
+enum { BASE64URL_BYTES = 32, BASE64URL_TEXT = 44 }; /* 256 bits: 43 characters and a NUL */
+void base64url_write(const uint8_t data[BASE64URL_BYTES], char out[BASE64URL_TEXT]);
 bool base64url_only(const char *text, size_t size);
 
 #endif

@@ -212,7 +212,7 @@ static void sign(const struct key *key, const struct link_claim *claim, const ch
         memcpy(whole, head, (size_t)used);
         memcpy(whole + used, text, size);
         HMAC(EVP_sha256(), key->bytes, KEY_BYTES, whole, (size_t)used + size, mac, &n);
-        base64url_write(mac, sizeof mac, out);
+        base64url_write(mac, out);
     }
 }
 

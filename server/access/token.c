@@ -106,7 +106,7 @@ static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
         return reel_fail(err, REEL_IO, "no random numbers are to be had");
     }
     memcpy(text, PREFIX, PREFIX_SIZE);
-    base64url_write(secret, sizeof secret, text + PREFIX_SIZE);
+    base64url_write(secret, text + PREFIX_SIZE);
     OPENSSL_cleanse(secret, sizeof secret);
     return true;
 }

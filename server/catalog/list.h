@@ -7,7 +7,7 @@
 
 #include "catalog/own.h"
 
-enum { LIST_FEW = 5000, LIST_VERY_FEW = 100 }; /* a filter that leaves no more than this is the way in */
+enum { LIST_FEW = 5000, LIST_VERY_FEW = 100, LIST_SOME = 20000 }; /* a filter that leaves no more than this is the way in */
 
 enum list_way {
     LIST_WALK, /* the index of the sort */

@@ -103,6 +103,12 @@ bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *e
     if (!try_links(h, ask, &best, err) || !try_filters(h, ask, in_order, &best, err)) {
         return false;
     }
+    if (best.way == LIST_WALK && in_order && !has(ask, FILTER_WORDS) && !find_single(ask, &f->lead)) {
+        best.count = LIST_SOME + 1; /* several labels or tags together are in no order, and they may all be old */
+        if (!try_links(h, ask, &best, err)) {
+            return false;
+        }
+    }
     f->way = best.way;
     f->lead = best.lead;
     f->very_few = best.count <= LIST_VERY_FEW;
