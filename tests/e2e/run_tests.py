@@ -1,4 +1,8 @@
 """The runner of the Python tests: unittest with one short line per module and the totals that ./dev adds up."""
+import contextlib
+import functools
+import io
+import multiprocessing
 import os
 import time
 import unittest
@@ -37,20 +41,25 @@ def chosen(suite, words):
             yield item
 
 
+def run_module(name, words):
+    """The tests of one module, in a process of their own: what they print, and how many passed, failed, were skipped."""
+    total, start, out = Result(), time.monotonic(), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        suite = unittest.TestSuite(chosen(unittest.TestLoader().loadTestsFromName(name), words))
+        if suite.countTestCases() > 0:
+            suite.run(total)
+            print('%-18s %3d passed in %.1f s' % (name, total.passed, time.monotonic() - start))
+    return out.getvalue(), total.passed, len(total.failures) + len(total.errors), len(total.skipped)
+
+
 def run(folder, pattern, words):
-    """Runs the tests of a folder, module by module, and prints the totals; returns the exit code."""
-    loader = unittest.TestLoader()
-    total = Result()
-    for name in sorted(os.listdir(folder)):
-        if not (name.startswith(pattern) and name.endswith('.py')):
-            continue
-        start, before = time.monotonic(), total.passed
-        suite = unittest.TestSuite(chosen(loader.loadTestsFromName(name[:-3]), words))
-        if suite.countTestCases() == 0:
-            continue
-        suite.run(total)
-        total._previousTestClass = None  # or the next suite would tear the last class down once more
-        print('%-14s %3d passed in %.1f s' % (name[:-3], total.passed - before, time.monotonic() - start), flush=True)
-    failed = len(total.failures) + len(total.errors)
-    print('%d passed, %d failed, %d skipped' % (total.passed, failed, len(total.skipped)))
-    return 1 if failed else 0
+    """Runs the tests of a folder, several modules at once since most wait most of the time, and prints the totals; returns the exit code."""
+    found = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(pattern) and name.endswith('.py')]
+    names = [os.path.basename(path)[:-3] for path in sorted(found, key=os.path.getsize, reverse=True)]  # the longest last would be waited for
+    totals = [0, 0, 0]
+    with multiprocessing.get_context('fork').Pool(os.cpu_count() + 1, maxtasksperchild=1) as pool:
+        for text, *counts in pool.imap_unordered(functools.partial(run_module, words=words), names):
+            print(text, end='', flush=True)
+            totals = [a + b for a, b in zip(totals, counts)]
+    print('%d passed, %d failed, %d skipped' % tuple(totals))
+    return 1 if totals[1] else 0

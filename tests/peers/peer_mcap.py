@@ -1,4 +1,5 @@
 """Our MCAP files and npm's @mcap/core: streamed and indexed, every CRC checked (mcap_check.mjs)."""
+import fcntl
 import json
 import os
 import shutil
@@ -15,7 +16,13 @@ INSTALLED = os.path.join(HERE, 'node_modules', '.package-lock.json')
 
 
 def prepare():
-    """Installs the readers of npm where they are not; returns why they cannot be."""
+    """Installs the readers of npm where they are not, one process for all; returns why they cannot be."""
+    with open(os.path.join(HERE, 'package.json')) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return install()
+
+
+def install():
     if not shutil.which('node') or not shutil.which('npm'):
         return 'node and npm are not installed'
     if os.path.exists(INSTALLED) and os.path.getmtime(INSTALLED) >= os.path.getmtime(os.path.join(HERE, 'package-lock.json')):
