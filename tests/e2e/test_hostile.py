@@ -125,7 +125,7 @@ class Hostile(unittest.TestCase):
         if cls.closed:
             cls.token = reel('token', 'create', '--role', 'read', '--name', 'a', '--data', cls.server.data).stdout.decode().strip()
         cls.before = cls.seen()
-        eventually(cls.lines, 5)
+        eventually(lambda: [line for line in cls.lines() if ' method=PUT ' in line or ' method=POST ' in line], 5)
 
     @classmethod
     def tearDownClass(cls):
