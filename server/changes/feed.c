@@ -132,21 +132,35 @@ void feed_leave(struct feed *f) {
     pthread_mutex_unlock(&f->mutex);
 }
 
-enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
+static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *pokes, int64_t timeout_ns) {
     struct timespec until = in(timeout_ns);
     bool looks = seq != INT64_MAX;
     pthread_mutex_lock(&f->mutex);
-    uint64_t pokes = f->pokes;
     if (looks && f->waiting++ == 0) { /* what was committed while nobody waited */
         f->committed = true;
         pthread_cond_signal(&f->look);
     }
-    while (!f->stop && f->last <= seq && f->pokes == pokes && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
+    while (!f->stop && f->last <= seq && (!pokes || f->pokes == *pokes) && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
     }
     f->waiting -= looks;
     enum feed_news news = f->stop ? FEED_OVER : f->last > seq ? FEED_NEWS : FEED_QUIET;
     pthread_mutex_unlock(&f->mutex);
     return news;
+}
+
+enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
+    return wait_for(f, seq, NULL, timeout_ns);
+}
+
+enum feed_news feed_wait_poked(struct feed *f, int64_t seq, uint64_t pokes, int64_t timeout_ns) {
+    return wait_for(f, seq, &pokes, timeout_ns);
+}
+
+uint64_t feed_pokes(struct feed *f) {
+    pthread_mutex_lock(&f->mutex);
+    uint64_t pokes = f->pokes;
+    pthread_mutex_unlock(&f->mutex);
+    return pokes;
 }
 
 void feed_poke(struct feed *f) {

@@ -17,8 +17,11 @@ bool feed_join(struct feed *feed, unsigned max); /* a place among the watchers; 
 void feed_leave(struct feed *feed);
 
 enum feed_news { FEED_QUIET, FEED_NEWS, FEED_OVER }; /* OVER: the server stops */
-/* Waits until a change behind `seq` is there (INT64_MAX: none will do), or somebody pokes. */
+/* Waits until a change behind `seq` is there (INT64_MAX: none will do). */
 enum feed_news feed_wait(struct feed *feed, int64_t seq, int64_t timeout_ns);
+/* The same, or until somebody has poked since feed_pokes() gave `pokes`: ask for it before looking, so that no poke falls between. */
+enum feed_news feed_wait_poked(struct feed *feed, int64_t seq, uint64_t pokes, int64_t timeout_ns);
+uint64_t feed_pokes(struct feed *feed);
 void feed_poke(struct feed *feed);
 
 #endif

@@ -133,8 +133,9 @@ static void *run(void *context) {
     struct webhooks *w = context;
     enum feed_news news;
     do {
+        uint64_t pokes = feed_pokes(w->feed);
         int64_t seen = round_of_all(w), now = reel_now_ns();
-        news = feed_wait(w->feed, seen, w->due_ns == INT64_MAX ? INT64_MAX : w->due_ns - now);
+        news = feed_wait_poked(w->feed, seen, pokes, w->due_ns == INT64_MAX ? INT64_MAX : w->due_ns - now);
     } while (news != FEED_OVER);
     return NULL;
 }

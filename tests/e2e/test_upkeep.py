@@ -265,6 +265,56 @@ class Upkeep(unittest.TestCase):
         check = self.lose(os.remove)
         check()
 
+    def settings(self, server):
+        retention = server.get(API + '/config/retention').json()
+        hooks = server.get(API + '/webhooks').json()['items']
+        return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks]]
+
+    def test_what_was_set_outlives_the_catalog(self):
+        own, file = os.path.join(self.folder, 'own'), os.path.join(self.data, 'settings.json')
+        server = self.start('--webhook-private')
+        server.added('a', bag(lab_messages(1)))
+        self.assertFalse(os.path.exists(file))
+        rules = {'rules': [{'collection': 'lab', 'max_age': '30d'}], 'quotas': [{'collection': '*', 'recordings': 7}]}
+        self.assertEqual(server.request('PUT', API + '/config/retention', json.dumps(rules)).status, 200)
+        hooks = [server.request('POST', API + '/webhooks', json.dumps({'url': 'http://127.0.0.1:9/%d' % i, 'collections': ['lab']})).json() for i in range(3)]
+        self.assertEqual(server.request('DELETE', '%s/webhooks/%d' % (API, hooks[0]['id'])).status, 204)
+        before = self.settings(server)
+        self.assertEqual([len(part) for part in before], [1, 1, 2])
+        self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
+        reel('backup', own, '--data', self.data)
+        server.stop()
+
+        def lose():
+            for name in ('catalog.db', 'catalog.db-wal', 'catalog.db-shm'):
+                if os.path.exists(os.path.join(self.data, name)):
+                    os.remove(os.path.join(self.data, name))
+
+        def back():
+            server = self.start('--webhook-private')
+            self.assertEqual(self.settings(server), before)
+            server.stop()
+            with open(file) as f:
+                self.assertEqual([w['secret'] for w in json.load(f)['webhooks']], [h['secret'] for h in hooks[1:]])
+
+        lose()  # and the server is started
+        back()
+        lose()  # and it is mended
+        self.fsck('--repair', code=1)
+        back()
+        self.fsck('--rebuild', code=1)
+        back()
+        os.remove(file)  # written again from the catalog
+        back()
+        with open(os.path.join(own, 'settings.json')) as theirs, open(file) as ours:
+            self.assertEqual(json.load(theirs), json.load(ours))
+        self.assertEqual(os.stat(os.path.join(own, 'settings.json')).st_mode & 0o777, 0o600)
+        with open(file, 'w') as f:  # of no use: passed over
+            json.dump({'reel_settings': 1, 'retention': {'rules': [{'collection': 5}]}, 'webhooks': [{'id': 1}, 7, {'id': 'x', 'url': 'y'}]}, f)
+        lose()
+        server = self.start()
+        self.assertEqual(self.settings(server), [[], [], []])
+
     def test_rescan(self):
         server = self.start()
         rid = server.added('run.bag', bag(lab_messages(20)))
