@@ -8,6 +8,7 @@
 #include "access/access.h"
 #include "api/made.h"
 #include "catalog/db.h"
+#include "catalog/place.h"
 #include "http/line.h"
 #include "changes/webhooks.h"
 #include "ingest/import.h"
@@ -20,18 +21,14 @@
 #include "store/roots.h"
 #include "upkeep/rebuild.h"
 #include "upkeep/retention.h"
+#include "upkeep/settings.h"
 
 enum { LINE_BYTES = 2048 };
 static const int64_t MANIFESTS_WAIT_NS = 5000000000;
 
 static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s/catalog.db", data);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-        return NULL;
-    }
-    return catalog_open(path, err);
+    return catalog_place(data, path, err) ? catalog_open(path, err) : NULL;
 }
 
 /* A catalog that is lost, or older than its store: nothing may be swept before what the manifests know is back in it. */
@@ -68,6 +65,11 @@ static void job_ended(void *context, const struct job_view *view) {
     struct app *app = context;
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
     job_figures_count(&app->job_figures, view);
+    if (!view->quiet && !jobs_closing(app->jobs)) { /* what the server's end has cut begins again with it */
+        const struct change_job change = {.id = view->id, .kind = view->kind, .state = job_state_name(view->state), .subject = view->subject,
+                                          .collection = view->collection};
+        catalog_change_job(app->catalog, &change, NULL);
+    }
     if (!app->logs) {
         return;
     }
@@ -94,12 +96,15 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) && take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) && watch_jobs(app) &&
               (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) && (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
-              (app->imports = imports_open(app, config->scan_threads, err)) && ingest_resume(app, err);
+              (app->imports = imports_open(app, config->scan_threads, err)) && settings_keep(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
     return ok;
 }
+
+/* Waiting for scans and other background work, for the catalog, for the store's disk. */
+static const struct http_spent spent[] = {{"scan", job_waited_ns}, {"db", db_spent_ns}, {"io", store_spent_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
     app->logs = true;
@@ -116,6 +121,7 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
     }
     struct http_options options = {
         .listen = c->listen,
+        .listen_fd = c->listen_fd,
         .routes = routes,
         .hosts = c->hosts,
         .origins = c->origins,
@@ -125,7 +131,7 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .body_min_rate = c->body_min_rate,
         .log = write_line,
         .log_json = c->log_json,
-        .spent_ns = db_spent_ns,
+        .spent = spent,
         .everywhere = access_params,
         .authorize = access_authorize,
         .finished = access_finished,

@@ -22,6 +22,8 @@ struct webhooks;
 
 struct app_config {
     const char *data, *listen;
+    int listen_fd;          /* a socket that listens there already; 0: none */
+    const char *catalog;    /* catalog/place.h: where it is to lie from now on; NULL: where it lies */
     const char *backup_dir; /* where POST /admin/backup puts backups; NULL: nowhere */
     bool log_json;          /* lines of the log as JSON objects, else as logfmt */
     const char *viewer; /* a viewer's address, for links; NULL: none */
@@ -64,6 +66,7 @@ struct app {
     _Atomic bool backs_up, scrubs;  /* upkeep/: one at a time */
     _Atomic bool retains;          /* upkeep/retention.h: a run is under way */
     _Atomic bool manifests_queued; /* ingest/manifests.h: a job that writes them waits already */
+    _Atomic bool manifests_missed; /* some could not be written, and are due */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

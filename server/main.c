@@ -4,12 +4,14 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {&cli_serve,  &cli_info, &cli_cat,    &cli_convert, &cli_check,
-                                                     &cli_import, &cli_demo, &cli_health, &cli_carla, &cli_nanover, &cli_bag, &cli_tide, &cli_token, &cli_push, &cli_fsck, &cli_scrub, &cli_backup, &cli_rescan, NULL};
+                                                     &cli_import, &cli_demo, &cli_health, &cli_carla, &cli_nanover, &cli_bag, &cli_tide, &cli_token, &cli_push, &cli_fsck, &cli_scrub, &cli_backup, &cli_rescan, &cli_routes, NULL};
 
 static void print_commands(FILE *to) {
     fputs("usage: reel COMMAND [ARGUMENT]…\n\nAn archive for recordings of robots and simulations.\n\n", to);
     for (size_t i = 0; commands[i]; i++) {
-        fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i]->summary[0]) { /* those without are for tests */
+            fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+        }
     }
     fputs("\n`reel COMMAND --help` tells more; `reel --version` the version.\n", to);
 }

@@ -73,7 +73,7 @@ bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
         va_end(args);
         char memory[128];
         draft_join(&draft, strerror_r(sys, memory, sizeof memory));
-        err->code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : REEL_IO;
+        err->code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : sys == EROFS ? REEL_READ_ONLY : REEL_IO;
         err->sys = sys;
         draft_store(&draft, err);
     }
@@ -95,4 +95,8 @@ bool reel_error_at(struct reel_error *err, const char *place, ...) {
 
 bool reel_fail_memory(struct reel_error *err) {
     return reel_fail(err, REEL_NO_MEMORY, "out of memory");
+}
+
+bool reel_is_passing(enum reel_code code) {
+    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY || code == REEL_CATALOG;
 }

@@ -363,7 +363,7 @@ static bool bag2_messages(struct reel_write *w, struct reel_sink *out, struct re
     {                                                                                                                                      \
         .name = "bag2", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag", .needs = REEL_COMPRESSES,      \
         .version = 1, .totals_size = sizeof(struct bag2_totals), .run_size = sizeof(struct bag2_write_run), .accepts = bag2_accepts,       \
-        .accepts_all = bag2_accepts_all, .open = bag2_open_run, .close = bag2_close_run, .head = bag2_head, .messages = bag2_messages,     \
+        .accepts_all = bag2_accepts_all, .compressions = "bz2 lz4", .open = bag2_open_run, .close = bag2_close_run, .head = bag2_head, .messages = bag2_messages,     \
         .tail_parts = bag2_tail_parts, .tail = bag2_tail                                                                                   \
     }
 const struct reel_writer reel_writer_bag2 = BAG2_WRITER(NULL);

@@ -394,6 +394,7 @@ const struct reel_writer reel_writer_mcap = {
     .name = "mcap",
     .extension = ".mcap",
     .media_type = "application/vnd.mcap",
+    .compressions = "zstd lz4",
     .needs = REEL_COMPRESSES,
     .version = 3,
     .view = mcap_grouped,

@@ -346,6 +346,7 @@ const struct reel_writer reel_writer_mira = {
     .name = "mira",
     .extension = ".tape",
     .media_type = "application/x-mira-tape",
+    .compressions = "zlib",
     .needs = REEL_COMPRESSES,
     .version = 2,
     .totals_size = sizeof(struct mira_totals),

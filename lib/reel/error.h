@@ -19,6 +19,8 @@ enum reel_code {
     REEL_NO_MEMORY,
     REEL_CANCELLED,
     REEL_CHANGED,     /* stored bytes are not what the index or catalog remembers */
+    REEL_READ_ONLY,   /* EROFS: the disk takes nothing just now */
+    REEL_CATALOG,     /* our own catalog is damaged, or cannot be read */
 };
 
 struct reel_error {
@@ -30,12 +32,15 @@ struct reel_error {
 /* Fills `err` (which may be NULL) and returns false, so that a check is `return reel_fail(err, …)`. */
 __attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...);
 
-/* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE. */
+/* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE, EROFS into REEL_READ_ONLY. */
 __attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *err, const char *format, ...);
 
 /* Puts "place: " in front of an error already told. Returns false. */
 __attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *place, ...);
 
 bool reel_fail_memory(struct reel_error *err);
+
+/* Why it failed lies in this machine, at this moment: it says nothing about the file, and may go better another time. */
+bool reel_is_passing(enum reel_code code);
 
 #endif

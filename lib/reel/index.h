@@ -42,6 +42,8 @@ struct reel_span {
 };
 bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns, struct reel_span *spans, uint32_t n,
                          struct reel_error *err);
+/* The longest time in which none of these channels (of a pack that is not shallow) has a message. Reads all their entries. */
+bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns, struct reel_error *err);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
 bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context, struct reel_error *err);

@@ -57,6 +57,7 @@ struct reel_writer {
     const char *extension;  /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
     const char *variant;    /* what ?version= says: "1.2"; NULL = the only or usual one */
     const char *media_type;
+    const char *compressions; /* what options.compression may say besides "", with blanks between; NULL: nothing */
     unsigned needs;
     unsigned version; /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */

@@ -11,6 +11,7 @@
 #include "api/views.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
+#include "upkeep/retention.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 
@@ -27,6 +28,11 @@ bool change_if_match(struct http_request *r, const struct catalog_recording *row
     }
     http_reply_problem(r, 412, "precondition-failed", "the recording is not the one of that If-Match any more; get it again");
     return false;
+}
+
+int64_t change_version(const struct http_request *r, const struct catalog_recording *row) {
+    const char *match = http_header(r, "If-Match");
+    return match && strcmp(match, "*") != 0 ? row->updated_ns : CATALOG_ANY_VERSION;
 }
 
 void change_refuse(struct http_request *r, const struct reel_error *err) {
@@ -153,11 +159,14 @@ void change_reply(struct http_request *r, struct catalog_recording *row) {
 static void change_recording(struct http_request *r, struct api_recording *a, struct patch *p) {
     struct app *app = http_app(r);
     struct reel_error err = {0};
-    const char *match = http_header(r, "If-Match");
     bool changed;
-    p->change.has_version = match && strcmp(match, "*") != 0;
-    p->change.version = a->row.updated_ns;
-    if (!catalog_change(app->catalog, a->row.id, &p->change, &changed, &err)) {
+    p->change.version = change_version(r, &a->row);
+    p->change.has_version = p->change.version != CATALOG_ANY_VERSION;
+    quota_hold();
+    bool good = (!p->change.collection || quota_check_move(app->catalog, a->row.id, p->change.collection, &err)) &&
+                catalog_change(app->catalog, a->row.id, &p->change, &changed, &err);
+    quota_release();
+    if (!good) {
         change_refuse(r, &err);
         return;
     }

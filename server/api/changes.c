@@ -7,6 +7,7 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "api/rows.h"
 #include "catalog/access.h"
 #include "changes/feed.h"
 
@@ -190,24 +191,6 @@ static void stream(struct http_request *r) {
 
 /* ---- pages */
 
-static void reply_rows(struct http_request *r, const json_t *items) {
-    char *text = NULL;
-    size_t i, size = 0;
-    json_t *item;
-    FILE *f = open_memstream(&text, &size);
-    json_array_foreach((json_t *)items, i, item) {
-        if (f && json_dumpf(item, f, JSON_COMPACT) == 0) {
-            fputc('\n', f);
-        }
-    }
-    if (f && fclose(f) == 0) {
-        http_reply_text(r, 200, "application/x-ndjson", text);
-    } else {
-        http_reply_problem(r, 500, "memory", "no memory");
-    }
-    free(text);
-}
-
 static bool read_page(struct http_request *r, int64_t *seq, uint32_t limit, json_t *items, bool *gap, int64_t *last) {
     const char *kinds[KINDS_MAX + 1];
     struct change_filter filter;
@@ -228,14 +211,20 @@ static bool read_page(struct http_request *r, int64_t *seq, uint32_t limit, json
     return good;
 }
 
-static void page(struct http_request *r, bool rows) {
+static void page(struct http_request *r) {
+    static const char *const columns[] = {"seq", "time", "kind", "recording", "job", "collection", "name", "detail", NULL};
     const char *cursor = http_param(r, "cursor"), *since = cursor ? cursor : http_param(r, "since");
     int64_t seq = 0, last = 0;
     uint32_t limit;
     bool gap;
-    json_auto_t *items = json_array();
+    struct rows_form form;
+    if (!rows_form(r, "format", &form)) {
+        return;
+    }
+    json_t *items = json_array();
     if ((since && !read_seq(r, cursor ? "cursor" : "since", since, &seq)) || !paging_limit(r, &limit) ||
         !read_page(r, &seq, limit, items, &gap, &last)) {
+        json_decref(items);
         return;
     }
     char next[24];
@@ -244,24 +233,17 @@ static void page(struct http_request *r, bool rows) {
     if (more) {
         api_add_next_link(r, next);
     }
-    if (rows) {
-        reply_rows(r, items);
-        return;
-    }
-    http_reply_json(
-        r, 200,
-        json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(), "since", next, "gap", gap));
+    json_t *body = json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(), "since", next, "gap", gap);
+    rows_reply(r, &form, body, items, columns);
 }
 
 void api_changes(struct http_request *r) {
-    static const char *const offers[] = {"application/json", "application/x-ndjson", "text/event-stream", NULL};
-    const char *media = http_negotiate(r, offers);
+    static const char *const offers[] = {"application/json", "application/x-ndjson", "text/csv", "text/event-stream", NULL};
+    const char *media = http_param(r, "format") ? NULL : http_negotiate(r, offers);
     http_add_header(r, "Vary", "Accept");
-    if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "changes come as application/json, application/x-ndjson or text/event-stream");
-    } else if (strcmp(media, offers[2]) == 0) {
+    if (media && strcmp(media, offers[3]) == 0) {
         stream(r);
     } else {
-        page(r, strcmp(media, offers[1]) == 0);
+        page(r);
     }
 }

@@ -180,7 +180,8 @@ void api_failure_forget(struct http_request *r) {
 static bool try_again(struct app *app, const struct catalog_failure *f, char job[33], struct reel_error *err) {
     if (!f->recording[0]) {
         AUTO(import_request_done) struct import_request q = {.failure = f->row};
-        return import_start(app, &q, job, err);
+        q.collection = strdup(f->collection);
+        return q.collection ? import_start(app, &q, job, err) : reel_fail_memory(err);
     }
     struct catalog_recording row;
     struct job_view view;

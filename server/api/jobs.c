@@ -32,16 +32,15 @@ static json_t *view_job(const struct job_view *j) {
     return o;
 }
 
-/* Who is limited to collections sees the jobs of recordings there; others by their ids, which are given to who waits for them. */
-static bool is_shown(struct http_request *r, const struct job_view *j) {
-    struct catalog_recording row;
-    struct reel_error none;
-    if (!http_caller(r)->collections) {
-        return true;
-    }
-    bool shown = catalog_get(http_app(r)->catalog, j->subject, &row, &none) && http_caller_sees(http_caller(r), row.collection);
-    catalog_recording_done(&row);
-    return shown;
+/* Who is limited to collections sees the jobs of these, and none of the server as a whole. */
+static bool is_shown(const struct http_request *r, const struct job_view *j) {
+    const struct http_caller *caller = http_caller(r);
+    return !caller->collections || (j->collection[0] && http_caller_sees(caller, j->collection));
+}
+
+/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look, not end it. */
+static bool is_waited_for(const struct job_view *j) {
+    return strcmp(j->kind, "plan") == 0;
 }
 
 void api_jobs_list(struct http_request *r) {
@@ -68,6 +67,11 @@ void api_jobs_list(struct http_request *r) {
 
 static void reply_no_job(struct http_request *r) {
     http_reply_problem(r, 404, "not-found", "there is no job %s; ended ones are kept for an hour", http_segment(r, "id"));
+}
+
+/* What the path names, as far as the caller may know of it. */
+static bool find(struct http_request *r, struct job_view *j) {
+    return jobs_find(http_app(r)->jobs, http_segment(r, "id"), j) && (is_shown(r, j) || is_waited_for(j));
 }
 
 /* ---- as it goes: an event whenever something has changed, at most a few a second, and "end" with the last */
@@ -132,7 +136,8 @@ static void free_follow(void *context) {
 }
 
 static void follow(struct http_request *r) {
-    struct job *job = jobs_get(http_app(r)->jobs, http_segment(r, "id"));
+    struct job_view view;
+    struct job *job = find(r, &view) ? jobs_get(http_app(r)->jobs, view.id) : NULL;
     struct follow *f = job ? calloc(1, sizeof *f) : NULL;
     if (!f) {
         job_unref(job);
@@ -153,7 +158,7 @@ void api_job_get(struct http_request *r) {
         follow(r);
         return;
     }
-    if (jobs_find(http_app(r)->jobs, http_segment(r, "id"), &view)) {
+    if (find(r, &view)) {
         http_reply_json(r, 200, view_job(&view));
     } else {
         reply_no_job(r);
@@ -161,9 +166,13 @@ void api_job_get(struct http_request *r) {
 }
 
 void api_job_cancel(struct http_request *r) {
-    if (jobs_cancel(http_app(r)->jobs, http_segment(r, "id"))) {
-        http_reply_empty(r, 204);
-    } else {
+    struct job_view view;
+    if (!find(r, &view)) {
         reply_no_job(r);
+    } else if (!is_shown(r, &view)) {
+        http_reply_problem(r, 403, "forbidden", "others may wait for this job too, and %s is limited to some collections", http_caller(r)->name);
+    } else {
+        jobs_cancel(http_app(r)->jobs, view.id);
+        http_reply_empty(r, 204);
     }
 }

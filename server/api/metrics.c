@@ -1,4 +1,4 @@
-/* /metrics: figures of requests, jobs, store, catalog, uploads and imports, in the text form of Prometheus. Its one rule: every label has a
+/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one rule: every label has a
  * fixed set of values. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "app.h"
 #include "catalog/upkeep.h"
 #include "catalog/uploads.h"
+#include "changes/webhooks.h"
 #include "ingest/import.h"
 #include "upkeep/figures.h"
 
@@ -105,6 +106,33 @@ static void put_imports(FILE *f, struct app *app) {
     }
 }
 
+static void put_changes(FILE *f, struct app *app) {
+    struct webhook hooks[WEBHOOKS_MAX];
+    struct webhooks_figures told;
+    uint32_t n = 0;
+    int64_t first = 0, last = 0;
+    uint64_t waiting = 0, failing = 0;
+    if (catalog_changes_ends(app->catalog, &first, &last, NULL)) {
+        put_figure(f, "reel_changes", "gauge", "Changes that are kept.", "", (uint64_t)(last - first + 1));
+        put_figure(f, "reel_changes_last_seq", "gauge", "Number of the newest change.", "", (uint64_t)last);
+    }
+    if (!catalog_webhooks(app->catalog, hooks, &n, NULL)) {
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        waiting += last > hooks[i].seq ? (uint64_t)(last - hooks[i].seq) : 0;
+        failing += hooks[i].tries > 0;
+        webhook_done(&hooks[i]);
+    }
+    webhooks_figures(app->webhooks, &told);
+    put_figure(f, "reel_webhooks", "gauge", "Webhooks.", "{last=\"good\"}", n - failing);
+    put_figure(f, "reel_webhooks", "gauge", NULL, "{last=\"failed\"}", failing);
+    put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not looked at yet, summed over all webhooks.", "", waiting);
+    put_figure(f, "reel_webhook_tries_total", "counter", "Tries to tell a webhook of a change.", "{result=\"delivered\"}", told.delivered);
+    put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", told.failed);
+    put_figure(f, "reel_webhook_dropped_total", "counter", "Changes that a webhook will not hear of: tried for a day, or trimmed.", "", told.dropped);
+}
+
 /* ---- what there is */
 
 static void put_catalog(FILE *f, struct app *app, const struct catalog_figures *c) {
@@ -155,6 +183,7 @@ void api_metrics(struct http_request *r) {
     put_store(f, app);
     put_jobs(f, app);
     put_imports(f, app);
+    put_changes(f, app);
     put_http(f, http_server_of(r));
     fclose(f);
     http_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", text);

@@ -12,6 +12,7 @@
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
+#include "upkeep/retention.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;
@@ -95,6 +96,12 @@ static json_t *view_page(struct http_request *r, const struct catalog_page *page
     return items;
 }
 
+static void add_number(struct http_request *r, const char *header, uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    http_add_header(r, header, text);
+}
+
 void api_recordings_list(struct http_request *r) {
     static const char *const columns[] = {"id",       "collection", "name",        "revision", "group",    "state",      "problem", "created",    "updated",
                                           "format",   "size",       "messages",    "clock",    "start",    "end",        "start_ns", "end_ns",    "duration_ns",
@@ -116,10 +123,13 @@ void api_recordings_list(struct http_request *r) {
         api_add_next_link(r, page.next);
     }
     if (asked.q.count) {
-        char total[24];
-        snprintf(total, sizeof total, "%llu", (unsigned long long)page.total);
-        http_add_header(r, "X-Total-Count", total);
+        add_number(r, "X-Total-Count", page.total);
         json_object_set_new(body, "total", view_u64(page.total));
+        json_object_set_new(body, "total_capped", json_boolean(page.total_capped));
+    }
+    if (page.sorted_newest) {
+        add_number(r, "X-Sorted-Newest", page.sorted_newest);
+        json_object_set_new(body, "sorted_newest", json_integer(page.sorted_newest));
     }
     catalog_page_done(&page);
     rows_reply(r, &form, body, items, columns);
@@ -146,17 +156,29 @@ void api_recording_get(struct http_request *r) {
     api_recording_done(&a);
 }
 
-/* Trash or restore; `row` is read anew. */
-static bool change_state(struct app *app, struct catalog_recording *row, bool (*change)(struct catalog *c, const char *id, struct reel_error *err),
-                         struct reel_error *err) {
+/* Out of the trash, when there is room for it; `row` is read anew. */
+static bool restore(struct app *app, struct catalog_recording *row, struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     memcpy(id, row->id, sizeof id);
     catalog_recording_done(row);
-    if (!change(app->catalog, id, err)) {
-        return false;
+    quota_hold();
+    bool good = quota_check_move(app->catalog, id, NULL, err) && catalog_restore(app->catalog, id, err);
+    quota_release();
+    if (good) {
+        manifests_settle(app, id);
     }
-    manifests_settle(app, id);
-    return catalog_get(app->catalog, id, row, err);
+    return good && catalog_get(app->catalog, id, row, err);
+}
+
+static bool trash(struct app *app, const struct catalog_recording *row, int64_t version, struct reel_error *err) {
+    if (row->state == STATE_TRASHED) {
+        return true;
+    }
+    bool good = catalog_trash_at(app->catalog, row->id, version, err);
+    if (good) {
+        manifests_settle(app, row->id);
+    }
+    return good;
 }
 
 void api_recording_delete(struct http_request *r) {
@@ -175,16 +197,12 @@ void api_recording_delete(struct http_request *r) {
         api_recording_done(&a);
         return;
     }
-    bool good = true;
-    if (purge) {
-        good = ingest_purge(http_app(r), a.row.id, &err);
-    } else if (a.row.state != STATE_TRASHED) {
-        good = change_state(http_app(r), &a.row, catalog_trash, &err);
-    }
+    int64_t version = change_version(r, &a.row);
+    bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err) : trash(http_app(r), &a.row, version, &err);
     if (good) {
         http_reply_empty(r, 204);
     } else {
-        http_reply_error(r, &err);
+        change_refuse(r, &err);
     }
     api_recording_done(&a);
 }
@@ -195,7 +213,7 @@ void api_recording_restore(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    if (change_state(http_app(r), &a.row, catalog_restore, &err)) {
+    if (restore(http_app(r), &a.row, &err)) {
         http_reply_json(r, 200, view_recording(&a.row, NULL));
     } else {
         http_reply_error(r, &err);

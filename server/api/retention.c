@@ -10,6 +10,7 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "upkeep/settings.h"
 
 /* The document, with what is not in it: the configuration's part and the last run. */
 static void reply_document(struct http_request *r) {
@@ -38,7 +39,7 @@ void api_retention_put(struct http_request *r) {
     }
     json_object_del(body, "trash_days"); /* so that what GET gave may be put back */
     json_object_del(body, "last_run");
-    if (retention_set(http_app(r)->catalog, body, &err)) {
+    if (retention_set(http_app(r)->catalog, body, &err) && settings_keep(http_app(r), &err)) {
         reply_document(r);
     } else if (err.code == REEL_ARGUMENT) {
         http_reply_problem(r, 400, "bad-body", "%s", err.text);

@@ -38,7 +38,8 @@ static const char *const list_outputs[] = {"json", "csv", "ndjson", NULL};
         {.name = "damaged", .type = HTTP_BOOL, .help = "only recordings with losses"}, {.name = "output", .type = HTTP_CHOICE, .choices = list_outputs,      \
                                                                                         .help = "instead of Accept"}
 #define LIST_PAGE                                                                                                                                            \
-    {.name = "sort", .type = HTTP_TEXT, .help = "created, name, start, end, size, messages, duration; '-' in front: descending"},                            \
+    {.name = "sort", .type = HTTP_TEXT, .help = "created, name, start, end, size, messages, duration; '-' in front: descending. Where a search finds "       \
+                                                       "more than can be sorted, its newest are, and sorted_newest says how many"},                              \
         {.name = "limit", .type = HTTP_UINT, .help = "rows of a page, 1 to 1000 (larger is taken as 1000), usually 100"},                                    \
         {.name = "cursor", .type = HTTP_TEXT, .help = "the next of the page before"}
 
@@ -46,7 +47,7 @@ static const struct http_param list_params[] = {
     LIST_FILTERS,
     LIST_PAGE,
     {.name = "offset", .type = HTTP_UINT, .help = "rows to skip; cursor is cheaper"},
-    {.name = "count", .type = HTTP_BOOL, .help = "also say the total"},
+    {.name = "count", .type = HTTP_BOOL, .help = "also say the total, counted no further than 5000"},
     {0},
 };
 
@@ -319,7 +320,14 @@ const struct http_route api_routes[] = {
     {"GET", "/readyz", ROLE_NONE, no_params, "Catalog and store answer", api_ready, NULL, NULL, NULL},
     {"GET", "/metrics", ROLE_READ, no_params, "Figures for Prometheus", api_metrics, NULL, NULL, NULL},
     {"GET", "/problems/{slug}", ROLE_NONE, no_params, "What a problem type means", api_problem, NULL, NULL, NULL},
-    {"GET", "/", ROLE_NONE, no_params, "The service document", api_service, NULL, NULL, NULL},
+    {"GET", "/", ROLE_NONE, any_params, "The page for who prefers HTML, or the service document", api_root, NULL, NULL, NULL},
+    {"GET", "/assets/{name}", ROLE_NONE, no_params, "A file of the page", api_page_asset, NULL, NULL, NULL},
+    {"GET", "/upload", ROLE_NONE, any_params, "The page", api_page, NULL, NULL, NULL},
+    {"GET", "/recordings/{path...}", ROLE_NONE, any_params, "The page", api_page, NULL, NULL, NULL},
+    {"GET", "/admin", ROLE_NONE, any_params, "The page", api_page, NULL, NULL, NULL},
+    {"GET", "/docs", ROLE_NONE, any_params, "The page: this API for people", api_page, NULL, NULL, NULL},
+    {"GET", "/openapi.json", ROLE_NONE, no_params, "This API for programs, in OpenAPI 3.1", api_openapi, NULL, NULL, NULL},
+    {"GET", "/admin/{path...}", ROLE_NONE, any_params, "The page", api_page, NULL, NULL, NULL},
     {"GET", BASE, ROLE_READ, no_params, "The service document", api_service, NULL, NULL, NULL},
     {"GET", BASE "/recordings", ROLE_READ, list_params, "Search and list", api_recordings_list, NULL, NULL, NULL},
     {"POST", BASE "/recordings", ROLE_UPLOAD, upload_params, "Upload: the body is the file", api_upload_end, api_upload_begin, api_upload_piece,

@@ -12,6 +12,11 @@ void api_health(struct http_request *r);
 void api_ready(struct http_request *r);
 void api_metrics(struct http_request *r);
 void api_problem(struct http_request *r);
+/* page.c */
+void api_root(struct http_request *r);
+void api_page(struct http_request *r);
+void api_page_asset(struct http_request *r);
+void api_openapi(struct http_request *r);
 /* recordings.c */
 void api_recordings_list(struct http_request *r);
 void api_recording_get(struct http_request *r);

@@ -21,11 +21,23 @@ static json_t *view_formats(void) {
     return out;
 }
 
+/* "zstd lz4" as an array. */
+static json_t *view_words(const char *words) {
+    json_t *out = json_array();
+    for (const char *at = words; at && *at; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        json_array_append_new(out, json_stringn(at, size));
+        at += size;
+    }
+    return out;
+}
+
 static json_t *view_targets(void) {
     json_t *out = json_array();
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
         json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "name", w->name, "extension", w->extension, "media_type", w->media_type, "ranges", !(w->needs & REEL_STREAMED));
+        json_object_set_new(o, "compressions", view_words(w->compressions));
         if (w->variant) {
             json_object_set_new(o, "version", json_string(w->variant));
         }
@@ -41,7 +53,7 @@ void api_service(struct http_request *r) {
     }
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
-    json_t *links = json_pack("{s:s, s:s, s:s, s:s, s:s}", "recordings", "/api/v1/recordings", "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
+    json_t *links = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "openapi", "/openapi.json", "docs", "/docs", "recordings", "/api/v1/recordings", "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
     http_reply_json(r, 200, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "formats", view_formats(), "targets", view_targets(),
                                       "links", links, "free_bytes", view_u64(free_bytes), "interval", "[)"));
 }
@@ -69,6 +81,7 @@ static const struct {
     {"bad-body", "The body is not the JSON that this path takes. errors names the member."},
     {"bad-parameter", "A query parameter is unknown, given too often, or not of its type. errors names it."},
     {"bad-request", "The request breaks a rule of HTTP or of this API."},
+    {"catalog", "The server's catalog is damaged or cannot be read: reel fsck tells more."},
     {"busy", "The work this needs is still under way. Ask again after Retry-After; job tells how far it is."},
     {"conflict", "The name is taken by other content, or the thing is not in a state for this."},
     {"content-encoding", "Uploads are taken as they are, without Content-Encoding."},
@@ -78,10 +91,13 @@ static const struct {
     {"key-reused", "The Idempotency-Key was used for another request in the last 24 hours."},
     {"locked", "Another request adds to this upload just now. Ask with HEAD a little later how far it is."},
     {"mismatching-upload-offset", "The bytes do not go on where the upload stands. Upload-Offset says where that is."},
+    {"io", "The server's disk has failed to do this. The log of the server tells more."},
     {"missing", "The stored file is gone or changed. Upload it again."},
     {"not-acceptable", "None of the media types asked for can be given; the detail lists those that can."},
     {"forbidden", "The token is good, but not for this: its role is too low, or it is limited to other collections."},
+    {"no-space", "The disk or a quota is full. Nothing was kept; come again when there is room."},
     {"not-found", "There is no such thing."},
+    {"read-only", "The server's disk takes nothing just now. Nothing was kept; come again."},
     {"precondition-failed", "The thing has changed since the entity tag of If-Match. Get it again, and change that."},
     {"target-cannot-hold", "The target format cannot hold these messages. report names what and why."},
     {"too-large", "The upload is larger than this server takes."},

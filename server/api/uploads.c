@@ -33,13 +33,6 @@ static void add_number(struct http_request *r, const char *name, uint64_t value)
     http_add_header(r, name, text);
 }
 
-/* What counts for the client. Until the recording is there a tus upload lacks its last byte: its clients take it for done by the length
- * alone. */
-uint64_t uploads_told_offset(const struct catalog_upload *u) {
-    bool waits = !u->done && !u->draft && strcmp(u->concat, "partial") != 0 && u->length > 0 && session_is_full(u);
-    return u->offset - waits;
-}
-
 void uploads_add_limits(struct http_request *r, int64_t expires_ns) {
     char text[96];
     uint64_t max = http_app(r)->config.upload_max_bytes;
@@ -51,7 +44,7 @@ void uploads_add_limits(struct http_request *r, int64_t expires_ns) {
 
 void uploads_add_state(struct http_request *r, const struct call *c, const struct catalog_upload *u) {
     char text[96];
-    add_number(r, "Upload-Offset", uploads_told_offset(u));
+    add_number(r, "Upload-Offset", session_told_offset(u));
     if (!c->draft && !u->done) {
         http_add_date(r, "Upload-Expires", u->expires_ns);
     }
@@ -67,7 +60,7 @@ void uploads_add_state(struct http_request *r, const struct call *c, const struc
 
 static void reply_offset(struct http_request *r, const struct call *c, uint64_t given) {
     json_t *extra =
-        json_pack("{s:I, s:I}", "expected-offset", (json_int_t)uploads_told_offset(&c->now), "provided-offset", (json_int_t)given);
+        json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_told_offset(&c->now), "provided-offset", (json_int_t)given);
     uploads_add_state(r, c, &c->now);
     http_reply_problem_with(r, 409, "mismatching-upload-offset",
                             "the bytes do not go on where the upload stands: ask with HEAD and go on from there", extra);

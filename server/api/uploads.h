@@ -30,7 +30,6 @@ bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id,
 /* All bytes of this request have come, and count: replies. */
 void uploads_settle(struct http_request *r, struct call *c);
 
-uint64_t uploads_told_offset(const struct catalog_upload *u);
 void uploads_add_state(struct http_request *r, const struct call *c, const struct catalog_upload *u); /* headers */
 void uploads_add_limits(struct http_request *r, int64_t expires_ns);
 

@@ -200,7 +200,7 @@ void api_uploads_options(struct http_request *r) {
 
 static json_t *view_upload(const struct catalog_upload *u) {
     json_t *wishes = json_loads(u->wishes, 0, NULL);
-    json_t *body = json_pack("{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(uploads_told_offset(u)), "length",
+    json_t *body = json_pack("{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(session_told_offset(u)), "length",
                              u->length >= 0 ? view_u64((uint64_t)u->length) : json_null(), "complete", u->done, "wishes", wishes);
     json_object_set_new(body, "recording", u->recording[0] ? json_string(u->recording) : json_null());
     json_object_set_new(body, "created", view_time(u->created_ns, REEL_CLOCK_WALL));

@@ -85,6 +85,8 @@ static void put_span(struct object *o, const char *first, const char *last, bool
 
 /* ---- topics */
 
+enum { GAP_ENTRIES_MAX = 1000000 };
+
 struct topic_row {
     const char *name;
     uint32_t channel;
@@ -143,12 +145,33 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
-/* The longest time without a message, in seconds. */
-static json_t *view_gap(const struct reel_channel_stats *stats) {
-    return stats->knows_gap && stats->count > 1 ? json_real((double)stats->max_gap_ns / 1e9) : json_null();
+/* The longest time without a message, in seconds. Where it is not known, entries are gone through, so many in one answer; or a note says why not. */
+static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t count, uint64_t *budget) {
+    const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
+    uint64_t gap_ns = stats->max_gap_ns;
+    const char *note = NULL;
+    bool known = count > 1 && n == 1 && stats->knows_gap;
+    if (count > 1 && !known && reel_index_info(index)->shallow) {
+        note = "not known before the scan has ended";
+    } else if (count > 1 && !known && count > *budget) {
+        note = "too many messages that are told of side by side; coverage shows where there are none";
+    } else if (count > 1 && !known) {
+        AUTO_MEM uint32_t *channels = calloc(n, sizeof *channels);
+        for (size_t i = 0; channels && i < n; i++) {
+            channels[i] = rows[i].channel;
+        }
+        *budget -= count;
+        known = channels && reel_index_gap(index, channels, (uint32_t)n, &gap_ns, NULL);
+        note = known ? NULL : "the index could not be read";
+    }
+    put(o, "max_gap", known ? json_real((double)gap_ns / 1e9) : json_null());
+    if (note) {
+        put(o, "max_gap_note", json_string(note));
+    }
 }
 
-static json_t *view_channel(const struct reel_index *index, const struct reel_channel *c) {
+static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, uint64_t *budget) {
+    const struct reel_channel *c = reel_index_channel(index, row->channel);
     const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
     const struct reel_schema *schema = c->n_schemas > 0 ? &c->schemas[c->n_schemas - 1] : NULL;
     struct object o = object_new();
@@ -162,7 +185,7 @@ static json_t *view_channel(const struct reel_index *index, const struct reel_ch
     put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
     put(&o, "count", view_u64(stats->count));
     put(&o, "bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
-    put(&o, "max_gap", view_gap(stats));
+    put_gap(&o, index, row, 1, stats->count, budget);
     put_span(&o, "first", "last", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(c->latched));
     put(&o, "metadata", view_pairs(c->metadata));
@@ -180,7 +203,7 @@ static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_
 
 /* Rows of one name. Type, encoding and schema are those of the channel that bears just this name, or else of the first; the channels tell
  * where they differ. */
-static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n) {
+static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t *budget) {
     size_t chief = 0;
     while (chief < n && strcmp(reel_index_channel(index, rows[chief].channel)->name, rows[0].name) != 0) {
         chief++;
@@ -193,7 +216,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
         const struct reel_channel *c = reel_index_channel(index, rows[i].channel);
         add_stats(&sum, reel_index_stats(index, c->id));
         latched = latched || c->latched;
-        channels = append(channels, view_channel(index, c));
+        channels = append(channels, view_channel(index, &rows[i], budget));
     }
     double seconds = (double)((uint64_t)sum.last_ns - (uint64_t)sum.first_ns) / 1e9;
     struct object o = object_new();
@@ -204,7 +227,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "count", view_u64(sum.count));
     put(&o, "bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
-    put(&o, "max_gap", n == 1 ? view_gap(reel_index_stats(index, rows[0].channel)) : json_null()); /* of several each has its own */
+    put_gap(&o, index, rows, n, sum.count, budget);
     put_span(&o, "first", "last", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(latched));
     put(&o, "channels", channels);
@@ -213,13 +236,14 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
 
 json_t *view_topics(const struct reel_index *index) {
     size_t n;
+    uint64_t budget = GAP_ENTRIES_MAX;
     struct topic_row *rows = list_topics(index, &n);
     json_t *topics = rows ? json_array() : NULL;
     for (size_t i = 0, end; i < n && topics; i = end) {
         for (end = i + 1; end < n && strcmp(rows[end].name, rows[i].name) == 0;) {
             end++;
         }
-        topics = append(topics, view_topic(index, rows + i, end - i));
+        topics = append(topics, view_topic(index, rows + i, end - i, &budget));
     }
     free(rows);
     return topics;

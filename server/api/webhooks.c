@@ -10,6 +10,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "upkeep/settings.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 
@@ -62,7 +63,7 @@ void api_webhook_get(struct http_request *r) {
 
 void api_webhook_delete(struct http_request *r) {
     struct reel_error err = {0};
-    if (catalog_webhook_delete(http_app(r)->catalog, row_of(r), &err)) {
+    if (catalog_webhook_delete(http_app(r)->catalog, row_of(r), &err) && settings_keep(http_app(r), &err)) {
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);
@@ -129,6 +130,19 @@ static bool read_wish(struct http_request *r, const json_t *body, struct webhook
            (w->collections = read_globs(r, body, "collections", COLLECTIONS_MAX, json_array()));
 }
 
+/* It is there and kept beside the catalog, or it is not there. */
+static bool add(struct app *app, struct webhook *hook, struct reel_error *err) {
+    struct reel_error ignored;
+    if (!catalog_webhook_add(app->catalog, hook, err)) {
+        return false;
+    }
+    bool kept = settings_keep(app, err);
+    if (!kept) {
+        catalog_webhook_delete(app->catalog, hook->row, &ignored);
+    }
+    return kept;
+}
+
 void api_webhook_add(struct http_request *r) {
     struct app *app = http_app(r);
     struct webhook hook = {0};
@@ -138,7 +152,7 @@ void api_webhook_add(struct http_request *r) {
         webhook_done(&hook);
         return;
     }
-    if (catalog_webhook_add(app->catalog, &hook, &err)) {
+    if (add(app, &hook, &err)) {
         char address[64];
         feed_poke(app->feed);
         snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);

@@ -66,6 +66,10 @@ bool catalog_set_state(struct catalog *c, const char *id, enum recording_state s
 bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err); /* the row goes; the caller sweeps blobs without a recording */
+/* The same, if the recording's updated_ns is still `version`: REEL_CHANGED. */
+#define CATALOG_ANY_VERSION INT64_MIN
+bool catalog_trash_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
+bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
 
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
@@ -107,6 +111,8 @@ struct catalog_page {
     uint32_t n_items;
     char *next;     /* cursor, NULL on the last page */
     uint64_t total; /* when asked for */
+    bool total_capped;      /* there are more than that */
+    uint32_t sorted_newest; /* not 0: more are found than could be sorted; these are of so many that are the newest */
 };
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */
 void catalog_page_done(struct catalog_page *page);

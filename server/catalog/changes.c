@@ -2,6 +2,7 @@
  * by when it happened. */
 #include "catalog/changes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "catalog/own.h"
@@ -24,8 +25,9 @@ static bool append(struct db_statement *s, json_t *items, struct reel_error *err
     char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
     db_hex(s, 3, id, sizeof id);
     reel_time_rfc3339(db_int(s, 1), time);
-    json_t *o = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2),
-                          "recording", id, "collection", db_text(s, 4), "name", db_text(s, 5));
+    const char *about = strncmp(db_text(s, 2), "job.", 4) == 0 ? "job" : "recording";
+    json_t *o = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2), about, id,
+                          "collection", db_text(s, 4), "name", db_text(s, 5));
     if (o && *db_text(s, 6)) {
         json_t *detail = json_object();
         json_object_set_new(detail, db_text(s, 6), json_string(db_text(s, 7)));
@@ -57,6 +59,27 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
         *seq = db_int(s, 0);
     }
     return step != DB_FAILED;
+}
+
+bool catalog_change_job(struct catalog *c, const struct change_job *job, struct reel_error *err) {
+    char kind[32];
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    {
+        AUTO(db_done) struct db_statement *s = h ? db_statement(h, "change_job", err) : NULL;
+        if (!s) {
+            return false;
+        }
+        snprintf(kind, sizeof kind, "job.%s", job->state);
+        db_set_text(s, ":kind", kind);
+        db_set_hex(s, ":id", job->id);
+        db_set_text(s, ":collection", job->collection);
+        db_set_text(s, ":subject", job->subject);
+        db_set_text(s, ":work", job->kind);
+        if (!db_run(s, err)) {
+            return false;
+        }
+    }
+    return db_commit(h, err);
 }
 
 bool catalog_changes_ends(struct catalog *c, int64_t *first, int64_t *last, struct reel_error *err) {

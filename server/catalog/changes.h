@@ -20,8 +20,14 @@ struct change_filter {
     const char *const *kinds, *const *collections;
 };
 
-/* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording, collection, name[,
- * detail]}. *seq becomes that of the last one looked at; when it has not moved there are no more. */
+/* The one change that no trigger writes: background work has come to its end. */
+struct change_job {
+    const char *id, *kind, *state, *subject, *collection; /* kind "import", state "done"; collection "": of the server as a whole */
+};
+bool catalog_change_job(struct catalog *c, const struct change_job *job, struct reel_error *err);
+
+/* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording (or
+ * job), collection, name[, detail]}. *seq becomes that of the last one looked at; when it has not moved there are no more. */
 bool catalog_changes(struct catalog *c, const struct change_filter *filter, int64_t *seq, uint32_t max, json_t *items,
                      struct reel_error *err);
 /* The oldest and the newest that are kept; with none *first is *last + 1. */
@@ -40,7 +46,7 @@ struct webhook { /* texts belong to it */
 };
 void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
 
-/* Sets row. REEL_LIMIT: there are WEBHOOKS_MAX. */
+/* Sets row and created_ns where they are 0. REEL_LIMIT: there are WEBHOOKS_MAX. */
 bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err);
 bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err);                   /* REEL_NOT_FOUND */

@@ -139,17 +139,21 @@ bool catalog_manifest_due(struct catalog *c, int64_t *after, char id[33], struct
     return true;
 }
 
-bool catalog_manifest_written(struct catalog *c, const char *id, int64_t updated_ns, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "manifest_written", err) : NULL;
+static bool forget_due(struct db_handle *h, const struct catalog_written *one, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "manifest_written", err);
     if (!s) {
         return false;
     }
-    db_set_hex(s, ":id", id);
-    db_set_int(s, ":version", updated_ns);
-    if (!db_run(s, err)) {
-        return false;
+    db_set_hex(s, ":id", one->id);
+    db_set_int(s, ":version", one->updated_ns);
+    return db_run(s, err);
+}
+
+bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    bool good = h;
+    for (uint32_t i = 0; i < n && good; i++) {
+        good = forget_due(h, &written[i], err);
     }
-    db_done(TAKE(s));
-    return db_commit(h, err);
+    return good && db_commit(h, err);
 }

@@ -2,6 +2,7 @@
  * no lock outlives a call of the catalog. */
 #include "catalog/db.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sqlite3.h>
@@ -47,6 +48,7 @@ struct db {
 
 static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     enum reel_code code = REEL_IO;
+    const char *text = sqlite ? sqlite3_errmsg(sqlite) : sqlite3_errstr(rc);
     switch (rc & 0xff) {
     case SQLITE_FULL:
         code = REEL_NO_SPACE;
@@ -56,12 +58,19 @@ static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
         break;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        code = REEL_DAMAGED;
+        code = REEL_CATALOG;
         break;
+    case SQLITE_READONLY:
+        code = REEL_READ_ONLY;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: /* the system tells more than SQLite does */
+        errno = sqlite && sqlite3_system_errno(sqlite) ? sqlite3_system_errno(sqlite) : errno;
+        return errno ? reel_fail_errno(err, "catalog: %s", text) : reel_fail(err, REEL_IO, "catalog: %s", text);
     default:
         break;
     }
-    return reel_fail(err, code, "catalog: %s", sqlite ? sqlite3_errmsg(sqlite) : sqlite3_errstr(rc));
+    return reel_fail(err, code, "catalog: %s", text);
 }
 
 /* SQL's glob_match(glob, text): the one matcher of the house, so that a topic glob means the same in the catalog and in a recording. */
@@ -242,6 +251,7 @@ struct db_handle *db_write(struct db *db, struct reel_error *err) {
 }
 
 bool db_commit(struct db_handle *h, struct reel_error *err) {
+    errno = 0; /* of a commit SQLite keeps none: the system's is the one to tell */
     int rc = sqlite3_exec(h->sqlite, "COMMIT", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
         return fail(h->sqlite, rc, err);

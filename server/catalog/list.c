@@ -1,5 +1,6 @@
 /* The list: sorts and pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of its sort from where the
- * last one ended; when a filter leaves few recordings it goes over those instead (list_way.c); some ways come in the order of creation by themselves. */
+ * last one ended; when a filter leaves few recordings it goes over those instead (list_way.c); some ways come in the order of creation by themselves. A walk
+ * that finds too little on its way is given up for the newest that are found, sorted, and the page says so. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct list { /* one question being answered */
     char *cursor;     /* decoded; the key points into it */
     int64_t after_row;
     const char *after_key; /* NULL on the first page */
+    char *found; /* LIST_FOUND: a JSON array of rows */
 };
 
 static bool parse_sort(struct list *l, const char **column, bool *descending, struct reel_error *err) {
@@ -75,12 +77,17 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
 
 /* ---- answering */
 
+static bool in_order(const struct list *l) {
+    return strcmp(l->ask.form.column, "row") == 0;
+}
+
 static void bind_start(struct db_statement *s, const struct list *l) {
-    bool is_name = strcmp(l->ask.form.column, "name") == 0, down = l->ask.form.descending;
+    bool down = l->ask.form.descending;
     int64_t edge = down ? INT64_MAX : INT64_MIN;
     db_set_int(s, ":row", l->after_key ? l->after_row : edge);
-    if (!is_name) {
-        db_set_int(s, ":key", l->after_key ? strtoll(l->after_key, NULL, 10) : edge);
+    if (strcmp(l->ask.form.column, "name") != 0) {
+        int64_t first = !l->ask.placed ? edge : down ? l->ask.ceiling_ns : l->ask.floor_ns;
+        db_set_int(s, ":key", l->after_key ? strtoll(l->after_key, NULL, 10) : first);
     } else if (l->after_key || !down) {
         db_set_text(s, ":key", l->after_key ? l->after_key : "");
     } else {
@@ -88,9 +95,14 @@ static void bind_start(struct db_statement *s, const struct list *l) {
     }
 }
 
-static struct db_statement *compose(struct db_handle *h, struct list *l, bool counting, struct reel_error *err) {
-    l->ask.form.counting = counting;
-    AUTO_MEM char *sql = list_sql(&l->ask.form);
+/* How many rows of links a page looks at. */
+static int64_t page_looks(const struct list *l) {
+    return LIST_NEXT + (int64_t)(l->q->offset < INT32_MAX ? l->q->offset : INT32_MAX);
+}
+
+/* `looked`: how many rows of links are looked at. */
+static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_form *form, int64_t looked, struct reel_error *err) {
+    AUTO_MEM char *sql = list_sql(form);
     AUTO(db_done) struct db_statement *s = sql ? db_compose(h, sql, err) : NULL;
     if (!s) {
         if (!sql) {
@@ -101,15 +113,36 @@ static struct db_statement *compose(struct db_handle *h, struct list *l, bool co
     bind_start(s, l);
     list_bind(s, &l->ask);
     db_set_size(s, ":offset", l->q->offset);
+    db_set_text(s, ":found", l->found);
+    db_set_int(s, ":looked", looked);
     return TAKE(s);
+}
+
+/* The row behind the next `skip` that labels or tags lead to, whatever the other filters. */
+static bool find_edge(struct db_handle *h, struct list *l, int64_t skip, int64_t *row, bool *there, struct reel_error *err) {
+    struct list_form form = l->ask.form;
+    form.filters = LIST_BIT(FILTER_TRASH);
+    form.links = &l->ask.links[form.lead];
+    form.n_links = 1;
+    form.lead = 0;
+    AUTO(db_done) struct db_statement *s = compose(h, l, &form, skip + 1, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":offset", skip);
+    db_set_int(s, ":limit", 1);
+    enum db_step step = db_next(s, err);
+    *there = step == DB_ROW;
+    *row = *there ? db_int(s, 0) : 0;
+    return step != DB_FAILED;
 }
 
 static uint32_t page_size(const struct catalog_query *q) {
     return q->limit < 1 ? 1 : q->limit > PAGE_MAX ? PAGE_MAX : q->limit;
 }
 
-static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = compose(h, l, false, err);
+static bool read_page(struct db_handle *h, struct list *l, const struct list_form *form, struct catalog_page *out, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = compose(h, l, form, page_looks(l), err);
     uint32_t limit = page_size(l->q);
     out->items = calloc(limit, sizeof *out->items);
     if (!s || !out->items) {
@@ -137,12 +170,107 @@ static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *
     return step == DB_END;
 }
 
+/* The rows that it gives, up to `max`, as a JSON array; *more: it gives others. */
+static bool write_rows(struct db_statement *s, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err) {
+    size_t size;
+    free(*rows);
+    *rows = NULL;
+    FILE *out = open_memstream(rows, &size);
+    if (!out) {
+        return reel_fail_memory(err);
+    }
+    db_set_int(s, ":limit", (int64_t)max + 1);
+    enum db_step step;
+    fputc('[', out);
+    for (*n = 0; (step = db_next(s, err)) == DB_ROW && *n < max; ++*n) {
+        fprintf(out, *n == 0 ? "%lld" : ",%lld", (long long)db_int(s, 0));
+    }
+    fputc(']', out);
+    fclose(out);
+    *more = step == DB_ROW;
+    return step != DB_FAILED && (*rows || reel_fail_memory(err));
+}
+
+/* The newest of those that are found, put in order: where the others stand among them is not known. */
+static bool sort_newest(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+    const struct list_form form = {
+        .way = LIST_FOUND, .column = l->ask.form.column, .descending = l->ask.form.descending, .filters = LIST_BIT(FILTER_TRASH)};
+    uint32_t n;
+    bool more;
+    catalog_page_done(out);
+    if (!list_rows(h, l->q, LIST_LOOKED, &l->found, &n, &more, err)) {
+        return false;
+    }
+    out->sorted_newest = more ? n : 0;
+    return read_page(h, l, &form, out, err);
+}
+
+/* A page that is not full because no more candidates were looked at: the next one begins behind them. */
+static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+    int64_t row;
+    bool there;
+    if (!find_edge(h, l, page_looks(l) - 1, &row, &there, err)) {
+        return false;
+    }
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)row);
+    out->next = there ? write_cursor(l, row, key) : NULL;
+    return !there || out->next || reel_fail_memory(err);
+}
+
+/* The next LIST_LOOKED rows in the order of the sort; *full: there are more. Of the filters only those that are ends of that order count. */
+static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
+    const struct list_form *f = &l->ask.form;
+    bool by_start = strcmp(f->column, "placed_start_ns") == 0;
+    uint32_t ends = by_start ? LIST_BIT(FILTER_END) | LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_START) | LIST_BIT(FILTER_CEILING), n;
+    const struct list_form form = {
+        .way = LIST_WALK, .column = f->column, .descending = f->descending, .filters = l->ask.placed ? f->filters & ends : 0};
+    AUTO(db_done) struct db_statement *s = compose(h, l, &form, 0, err);
+    return s && write_rows(s, LIST_LOOKED, &l->found, &n, full, err);
+}
+
+/* Where filters may leave little of what a walk in the order of a sort meets, it looks at a window of it only. */
+static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+    struct list_form *f = &l->ask.form;
+    bool walks = f->way == LIST_WALK && !in_order(l) && l->q->offset == 0 && (f->filters || f->n_links > 0), full = false;
+    if (walks && (f->filters & LIST_BIT(FILTER_WORDS))) {
+        return sort_newest(h, l, out, err); /* whether a row has the words costs too much to be asked row by row */
+    }
+    if (walks) {
+        f->way = LIST_FOUND;
+        if (!find_window(h, l, &full, err)) {
+            return false;
+        }
+    }
+    if (!read_page(h, l, f, out, err)) {
+        return false;
+    }
+    if (out->next) {
+        return true;
+    }
+    return full ? sort_newest(h, l, out, err) : f->way != LIST_STREAM_LINKS || end_early(h, l, out, err);
+}
+
+/* All there are are counted already; others are as far as LIST_COUNTED. */
 static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = compose(h, l, true, err);
-    if (!s || db_next(s, err) != DB_ROW) {
+    struct list_form *f = &l->ask.form;
+    bool all = f->filters == 0 && f->n_links == 0;
+    *f = (struct list_form){.column = "row", .descending = true, .counting = true, .filters = f->filters, .links = f->links, .n_links = f->n_links};
+    f->filters &= ~(LIST_BIT(FILTER_FLOOR) | LIST_BIT(FILTER_CEILING));
+    if (!all && !list_choose(h, &l->ask, err)) {
+        return false;
+    }
+    AUTO(db_done) struct db_statement *s = all ? db_statement(h, "total", err) : compose(h, l, f, 0, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":counted", LIST_COUNTED + 1);
+    if (db_next(s, err) != DB_ROW) {
         return false;
     }
     out->total = db_size(s, 0);
+    out->total_capped = !all && out->total > LIST_COUNTED;
+    out->total -= out->total_capped;
     return true;
 }
 
@@ -162,13 +290,14 @@ static bool open_list(struct db_handle *h, const struct catalog_query *q, struct
 static void list_done(struct list *l) {
     list_ask_done(&l->ask);
     free(l->cursor);
+    free(l->found);
 }
 
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err) {
     *out = (struct catalog_page){0};
     struct list l = {0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool ok = h && open_list(h, q, &l, err) && read_page(h, &l, out, err) && (!q->count || read_total(h, &l, out, err));
+    bool ok = h && open_list(h, q, &l, err) && answer(h, &l, out, err) && (!q->count || read_total(h, &l, out, err));
     if (!ok) {
         catalog_page_done(out);
     }
@@ -176,32 +305,20 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
     return ok;
 }
 
-static bool write_rows(struct db_statement *s, uint32_t max, FILE *out, uint32_t *n, bool *more, struct reel_error *err) {
-    db_set_int(s, ":limit", (int64_t)max + 1);
-    enum db_step step;
-    fputc('[', out);
-    for (*n = 0; (step = db_next(s, err)) == DB_ROW && *n < max; ++*n) {
-        fprintf(out, *n == 0 ? "%lld" : ",%lld", (long long)db_int(s, 0));
-    }
-    fputc(']', out);
-    *more = step == DB_ROW;
-    return step != DB_FAILED;
-}
-
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err) {
     struct catalog_query plain = *q;
     struct list l;
-    size_t size;
+    *rows = NULL;
     plain.sort = plain.cursor = NULL;
     plain.offset = 0;
     bool good = open_list(h, &plain, &l, err);
     {
-        AUTO(db_done) struct db_statement *s = good ? compose(h, &l, false, err) : NULL;
-        FILE *out = s ? open_memstream(rows, &size) : NULL;
-        good = out ? write_rows(s, max, out, n, more, err) : s && reel_fail_memory(err);
-        if (out) {
-            fclose(out);
-        }
+        AUTO(db_done) struct db_statement *s = good ? compose(h, &l, &l.ask.form, (int64_t)max + 1, err) : NULL;
+        good = s && write_rows(s, max, rows, n, more, err);
+    }
+    if (good && !*more && l.ask.form.way == LIST_STREAM_LINKS) {
+        int64_t row;
+        good = find_edge(h, &l, max, &row, more, err); /* there are others that were not looked at */
     }
     if (!good) {
         free(*rows);

@@ -7,20 +7,27 @@
 
 #include "catalog/own.h"
 
-enum { LIST_FEW = 5000, LIST_VERY_FEW = 100, LIST_SOME = 20000 }; /* a filter that leaves no more than this is the way in */
+enum {
+    LIST_FEW = 5000, LIST_VERY_FEW = 100,     /* a filter that leaves no more than this is the way in */
+    LIST_SPANS = 20000,                       /* … an interval, whose recordings lie together */
+    LIST_LOOKED = 2000,                       /* a walk in the order of a sort looks through no more than this for a page */
+    LIST_NEXT = 2000,                         /* … and one along several labels or tags */
+    LIST_COUNTED = 5000,                      /* nothing is counted further */
+};
 
 enum list_way {
     LIST_WALK, /* the index of the sort */
     LIST_COLLECTION, LIST_GROUP, LIST_ALLOWED, LIST_FORMAT, LIST_STATE, LIST_DAMAGED, LIST_SIZE, LIST_DURATION, LIST_MESSAGES, /* an index of few */
     LIST_WORDS, LIST_LINK, LIST_INTERVAL, /* gathered */
-    LIST_STREAM_WORDS, LIST_STREAM_LINK, LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
+    LIST_FOUND, /* rows that are known */
+    LIST_STREAM_WORDS, LIST_STREAM_LINK, LIST_STREAM_LINKS, LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
     LIST_WAYS
 };
 
 enum list_filter {
     FILTER_COLLECTIONS, FILTER_NO_COLLECTIONS, FILTER_ALLOWED, FILTER_GROUPS, FILTER_NO_GROUPS, FILTER_FORMATS, FILTER_NO_FORMATS, FILTER_STATES,
     FILTER_NO_STATES, FILTER_TRASH /* may be among the states */, FILTER_DAMAGED, FILTER_INTACT, FILTER_START, FILTER_END, FILTER_SIZE, FILTER_DURATION,
-    FILTER_MESSAGES, FILTER_WORDS, FILTER_WITHOUT, FILTER_FLOOR, FILTER_CEILING /* where a walk in the order of times can begin */
+    FILTER_MESSAGES, FILTER_WORDS, FILTER_WITHOUT, FILTER_FLOOR, FILTER_CEILING /* where a walk in the order of times can end */
 };
 #define LIST_BIT(filter) (1u << (filter))
 
@@ -55,7 +62,9 @@ struct list_ask {
     struct list_link links[LIST_LINKS_MAX];
     char *words, *without, *allowed;
     char *texts[9]; /* of the sets, to be bound */
-    int64_t start_ns, end_ns, floor_ns, ceiling_ns, size[2], duration[2], messages[2];
+    int64_t start_ns, end_ns, size[2], duration[2], messages[2];
+    int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can be wanted, and the first that cannot */
+    bool placed;                  /* they are set */
     uint32_t looked; /* names looked through for globs and patterns, until that is too many or too late */
     int64_t deadline_ns;
 };

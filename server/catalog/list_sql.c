@@ -10,21 +10,28 @@ static bool has(const struct list_form *f, enum list_filter filter) {
 }
 
 static bool is_wanted(const char *mark, size_t size, const struct list_form *f) {
-    bool gathered = f->way == LIST_WORDS || f->way == LIST_LINK || f->way == LIST_INTERVAL, stream = f->way >= LIST_STREAM_WORDS,
+    bool next_links = f->way == LIST_STREAM_LINKS && !f->counting, count_links = f->way == LIST_STREAM_LINKS && f->counting;
+    bool gathered = f->way == LIST_WORDS || f->way == LIST_LINK || next_links, stream = f->way >= LIST_STREAM_WORDS && !next_links,
          filters_words = has(f, FILTER_WORDS) && f->way != LIST_WORDS && f->way != LIST_STREAM_WORDS;
     const struct {
         const char *mark;
         bool wanted;
     } marks[] = {
         {"page", !f->counting},
-        {"count", f->counting},
-        {"indexed", !gathered && !stream},
+        {"count", f->counting && !count_links},
+        {"count_links", count_links},
+        {"counting", f->counting},
+        {"indexed", !gathered && !stream && f->way != LIST_INTERVAL && f->way != LIST_FOUND},
+        {"found", f->way == LIST_FOUND},
+        {"interval", f->way == LIST_INTERVAL},
         {"gather", gathered},
         {"stream_words", f->way == LIST_STREAM_WORDS},
         {"stream_link", f->way == LIST_STREAM_LINK},
         {"stream_spans", f->way == LIST_STREAM_SPANS},
         {"shown", !has(f, FILTER_TRASH)},
-        {"keyset", !f->counting && !stream},
+        {"keyset", !f->counting && !stream && f->way != LIST_INTERVAL},
+        {"keyset_interval", !f->counting && f->way == LIST_INTERVAL},
+        {"next_links", next_links},
         {"keyset_words", !f->counting && f->way == LIST_STREAM_WORDS},
         {"keyset_link", !f->counting && f->way == LIST_STREAM_LINK},
         {"keyset_spans", !f->counting && f->way == LIST_STREAM_SPANS},
@@ -33,7 +40,6 @@ static bool is_wanted(const char *mark, size_t size, const struct list_form *f) 
         {"words_all", filters_words && !f->very_few},
         {"without", has(f, FILTER_WITHOUT)},
         {"few_link", f->way == LIST_LINK},
-        {"few_interval", f->way == LIST_INTERVAL},
         {"collections", has(f, FILTER_COLLECTIONS)},
         {"no_collections", has(f, FILTER_NO_COLLECTIONS)},
         {"allowed", has(f, FILTER_ALLOWED)},
@@ -49,8 +55,10 @@ static bool is_wanted(const char *mark, size_t size, const struct list_form *f) 
         {"duration", has(f, FILTER_DURATION)},
         {"messages", has(f, FILTER_MESSAGES)},
         {"times", has(f, FILTER_START) || has(f, FILTER_END)},
-        {"start", has(f, FILTER_START)},
-        {"end", has(f, FILTER_END)},
+        {"start", has(f, FILTER_START) && !has(f, FILTER_CEILING)},
+        {"start_walked", has(f, FILTER_START) && has(f, FILTER_CEILING)},
+        {"end", has(f, FILTER_END) && !has(f, FILTER_FLOOR)},
+        {"end_walked", has(f, FILTER_END) && has(f, FILTER_FLOOR)},
         {"floor", has(f, FILTER_FLOOR)},
         {"ceiling", has(f, FILTER_CEILING)},
     };
@@ -129,7 +137,7 @@ char *list_sql(const struct list_form *form) {
             continue;
         }
         if (mark_size == 4 && strncmp(mark + 5, "each", 4) == 0) {
-            bool leads = form->way == LIST_LINK || form->way == LIST_STREAM_LINK;
+            bool leads = form->way == LIST_LINK || form->way == LIST_STREAM_LINK || form->way == LIST_STREAM_LINKS;
             for (uint32_t i = 0; i < form->n_links; i++) {
                 if (!leads || i != form->lead) {
                     put_line(out, line, text, form, i);

@@ -55,8 +55,7 @@ static bool try_filters(struct db_handle *h, struct list_ask *ask, bool in_order
                    {FILTER_ALLOWED, LIST_ALLOWED, "few_allowed", false},  {FILTER_STATES, LIST_STATE, "few_state", false},
                    {FILTER_DAMAGED, LIST_DAMAGED, "few_damaged", false},  {FILTER_FORMATS, LIST_FORMAT, "few_format", false},
                    {FILTER_SIZE, LIST_SIZE, "few_size", true},            {FILTER_DURATION, LIST_DURATION, "few_duration", true},
-                   {FILTER_MESSAGES, LIST_MESSAGES, "few_messages", true}, {FILTER_START, LIST_INTERVAL, "few_interval", true},
-                   {FILTER_END, LIST_INTERVAL, "few_interval", true},     {FILTER_WORDS, LIST_WORDS, "few_words", false}};
+                   {FILTER_MESSAGES, LIST_MESSAGES, "few_messages", true}, {FILTER_WORDS, LIST_WORDS, "few_words", false}};
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         bool there = has(ask, filters[i].filter) && !(filters[i].shown && has(ask, FILTER_TRASH));
         there = there && !(filters[i].filter == FILTER_WORDS && in_order && best->way == LIST_WALK); /* they lead in anyway */
@@ -65,6 +64,19 @@ static bool try_filters(struct db_handle *h, struct list_ask *ask, bool in_order
         }
     }
     return true;
+}
+
+/* What an interval leaves lies together, so more of it is few, but not where the order is that of times. */
+static bool try_interval(struct db_handle *h, struct list_ask *ask, bool in_order, struct best *best, struct reel_error *err) {
+    if ((!has(ask, FILTER_START) && !has(ask, FILTER_END)) || has(ask, FILTER_TRASH) || best->count == 0) {
+        return true;
+    }
+    int64_t limit = best->count;
+    bool by_time = in_order || strncmp(ask->form.column, "placed_", 7) == 0;
+    best->count = best->way == LIST_WALK && !by_time ? LIST_SPANS + 1 : limit;
+    bool good = try(h, ask, LIST_INTERVAL, "few_interval", "", best, err);
+    best->count = best->way == LIST_WALK ? limit : best->count;
+    return good;
 }
 
 /* One label or tag leads in the order of rows. */
@@ -78,10 +90,21 @@ static bool find_single(const struct list_ask *ask, uint32_t *lead) {
     return false;
 }
 
+/* Several of them do so by turns. */
+static bool find_several(const struct list_ask *ask, uint32_t *lead) {
+    for (uint32_t i = 0; i < ask->form.n_links; i++) {
+        if (!ask->links[i].negated) {
+            *lead = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* In the order of starts, what overlaps an interval begins no longer before it than the widest recording is wide; so with ends. */
 static bool find_edges(struct db_handle *h, struct list_ask *ask, struct reel_error *err) {
-    bool by_start = strcmp(ask->form.column, "placed_start_ns") == 0 && has(ask, FILTER_START),
-         by_end = strcmp(ask->form.column, "placed_end_ns") == 0 && has(ask, FILTER_END);
+    bool timed = has(ask, FILTER_START) || has(ask, FILTER_END), by_start = timed && strcmp(ask->form.column, "placed_start_ns") == 0,
+         by_end = timed && strcmp(ask->form.column, "placed_end_ns") == 0;
     if (ask->form.way != LIST_WALK || (!by_start && !by_end)) {
         return true;
     }
@@ -89,10 +112,13 @@ static bool find_edges(struct db_handle *h, struct list_ask *ask, struct reel_er
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
     }
-    int64_t width = db_int(s, 0);
-    ask->floor_ns = ask->start_ns < INT64_MIN + width ? INT64_MIN : ask->start_ns - width;
-    ask->ceiling_ns = ask->end_ns > INT64_MAX - width ? INT64_MAX : ask->end_ns + width;
-    ask->form.filters |= by_start ? LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_CEILING);
+    int64_t width = db_int(s, 0), before = by_start ? width : 0, behind = by_start ? 0 : width;
+    ask->floor_ns = ask->start_ns < INT64_MIN + before ? INT64_MIN : ask->start_ns - before;
+    ask->ceiling_ns = ask->end_ns > INT64_MAX - behind ? INT64_MAX : ask->end_ns + behind;
+    ask->placed = true;
+    if (by_start == ask->form.descending) { /* the other end follows from the interval itself */
+        ask->form.filters |= by_start ? LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_CEILING);
+    }
     return true;
 }
 
@@ -100,14 +126,8 @@ bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *e
     struct best best = {.way = LIST_WALK, .count = LIST_FEW + 1};
     struct list_form *f = &ask->form;
     bool in_order = strcmp(f->column, "row") == 0;
-    if (!try_links(h, ask, &best, err) || !try_filters(h, ask, in_order, &best, err)) {
+    if (!try_links(h, ask, &best, err) || !try_filters(h, ask, in_order, &best, err) || !try_interval(h, ask, in_order, &best, err)) {
         return false;
-    }
-    if (best.way == LIST_WALK && in_order && !has(ask, FILTER_WORDS) && !find_single(ask, &f->lead)) {
-        best.count = LIST_SOME + 1; /* several labels or tags together are in no order, and they may all be old */
-        if (!try_links(h, ask, &best, err)) {
-            return false;
-        }
     }
     f->way = best.way;
     f->lead = best.lead;
@@ -118,6 +138,8 @@ bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *e
         f->way = LIST_STREAM_WORDS;
     } else if (in_order && best.way == LIST_WALK && find_single(ask, &f->lead)) {
         f->way = LIST_STREAM_LINK;
+    } else if (in_order && best.way == LIST_WALK && find_several(ask, &f->lead)) {
+        f->way = LIST_STREAM_LINKS;
     } else if (in_order && best.way == LIST_WALK && (has(ask, FILTER_START) || has(ask, FILTER_END))) {
         f->way = LIST_STREAM_SPANS;
     }

@@ -199,7 +199,11 @@ char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err)
 /* A recording whose manifest is older than its row: the first one behind the row *after, which moves on to it. REEL_NOT_FOUND at the end.
  */
 bool catalog_manifest_due(struct catalog *c, int64_t *after, char id[33], struct reel_error *err);
-bool catalog_manifest_written(struct catalog *c, const char *id, int64_t updated_ns,
-                              struct reel_error *err); /* unless it has changed since */
+struct catalog_written {
+    char id[33];
+    int64_t updated_ns; /* of the row that was written down */
+};
+/* They are due no more, but for those that have changed since. */
+bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n, struct reel_error *err);
 
 #endif

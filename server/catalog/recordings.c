@@ -420,10 +420,26 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
     return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
 }
 
-static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state, const char *problem,
-                         struct reel_error *err) {
+/* Is it still what somebody saw? In the transaction that is to change it. */
+static bool is_version(struct db_handle *h, const char *id, int64_t version, struct reel_error *err) {
+    struct catalog_recording now = {0};
+    int64_t row = 0;
+    if (version == CATALOG_ANY_VERSION) {
+        return true;
+    }
+    bool good = row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) && catalog_load(h, row, &now, err) &&
+                (now.updated_ns == version || reel_fail(err, REEL_CHANGED, "the recording has changed since"));
+    catalog_recording_done(&now);
+    return good;
+}
+
+static bool change_state_at(struct catalog *c, const char *statement, const char *id, int64_t version, enum recording_state state, const char *problem,
+                            struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
+    if (!h || !is_version(h, id, version, err)) {
+        return false;
+    }
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
     }
@@ -437,6 +453,11 @@ static bool change_state(struct catalog *c, const char *statement, const char *i
     return db_commit(h, err);
 }
 
+static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state, const char *problem,
+                         struct reel_error *err) {
+    return change_state_at(c, statement, id, CATALOG_ANY_VERSION, state, problem, err);
+}
+
 bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err) {
     if (state == STATE_TRASHED) {
         return catalog_trash(c, id, err);
@@ -445,7 +466,11 @@ bool catalog_set_state(struct catalog *c, const char *id, enum recording_state s
 }
 
 bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err) {
-    return change_state(c, "recording_trash", id, STATE_TRASHED, NULL, err);
+    return catalog_trash_at(c, id, CATALOG_ANY_VERSION, err);
+}
+
+bool catalog_trash_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err) {
+    return change_state_at(c, "recording_trash", id, version, STATE_TRASHED, NULL, err);
 }
 
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) {
@@ -453,8 +478,12 @@ bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) 
 }
 
 bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
+    return catalog_purge_at(c, id, CATALOG_ANY_VERSION, err);
+}
+
+bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     int64_t row = 0;
-    return h && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
+    return h && is_version(h, id, version, err) && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
            delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
 }

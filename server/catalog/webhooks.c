@@ -92,11 +92,13 @@ static bool insert(struct db_handle *h, struct webhook *w, struct reel_error *er
     if (!s || !events || !collections) {
         return s && reel_fail_memory(err);
     }
+    db_set_int(s, ":row", w->row);
     db_set_text(s, ":url", w->url);
     db_set_text(s, ":events", events);
     db_set_text(s, ":collections", collections);
     db_set_text(s, ":secret", w->secret);
-    db_set_int(s, ":now", w->created_ns = reel_now_ns());
+    w->created_ns = w->created_ns ? w->created_ns : reel_now_ns();
+    db_set_int(s, ":now", w->created_ns);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }

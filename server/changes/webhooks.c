@@ -2,6 +2,7 @@
 #include "changes/webhooks.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct webhooks {
     struct feed *feed;
     struct webhook_sender *sender;
     pthread_t thread;
+    _Atomic uint64_t delivered, failed, dropped;
     int64_t due_ns; /* when a hook wants to be looked at again, whatever happens; INT64_MAX: never */
 };
 
@@ -61,12 +63,14 @@ static bool settle(struct webhooks *w, struct webhook *hook, const json_t *chang
         hook->next_ns = result->next_ns = now + (pause < BACK_OFF_MAX_NS ? pause : BACK_OFF_MAX_NS);
         want(w, hook->next_ns);
     }
+    atomic_fetch_add(result->told ? &w->delivered : &w->failed, 1);
     bool old = !result->told && time && reel_time_parse(time, 1, &since, NULL) && now - since.ns > KEPT_NS;
     if (!catalog_webhook_result(w->catalog, hook->row, result, NULL) ||
         (old && !catalog_webhook_moved(w->catalog, hook->row, result->seq, 1, NULL))) {
         want(w, now + TROUBLE_NS);
         return false;
     }
+    atomic_fetch_add(&w->dropped, old);
     return result->told;
 }
 
@@ -77,6 +81,7 @@ static bool catch_up(struct webhooks *w, struct webhook *hook, int64_t first) {
     }
     int64_t lost = first - 1 - hook->seq;
     hook->seq = first - 1;
+    atomic_fetch_add(&w->dropped, (uint64_t)lost);
     return catalog_webhook_moved(w->catalog, hook->row, hook->seq, (uint64_t)lost, NULL);
 }
 
@@ -158,6 +163,13 @@ struct webhooks *webhooks_start(struct catalog *c, struct feed *feed, bool priva
         return NULL;
     }
     return w;
+}
+
+void webhooks_figures(struct webhooks *w, struct webhooks_figures *out) {
+    *out = (struct webhooks_figures){0};
+    if (w) {
+        *out = (struct webhooks_figures){.delivered = w->delivered, .failed = w->failed, .dropped = w->dropped};
+    }
 }
 
 void webhooks_stop(struct webhooks *w) {

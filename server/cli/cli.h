@@ -22,7 +22,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla, cli_nanover, cli_bag,
-    cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan;
+    cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan, cli_routes;
 
 /* ---- options.c: one table says what is parsed and what --help prints */
 
@@ -82,6 +82,10 @@ bool cli_options_and_environment(const struct cli_command *command, const struct
                                  int *exit_code);
 /* Each option with its value and where that came from, a line each. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
+
+/* The tags that --tag KEY=VALUE gave, as people say them of a recording; said NULL: only whether they are any. */
+struct catalog_said;
+bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct reel_error *err);
 
 void cli_print_help(const struct cli_command *command, const struct cli_option *options);
 

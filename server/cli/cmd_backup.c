@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "catalog/place.h"
 #include "catalog/upkeep.h"
 #include "cli/cli.h"
 #include "store/look.h"
@@ -13,10 +14,8 @@ static bool back_up(struct app *app, const char *data, const char *folder, enum 
     char path[PATH_MAX];
     bool alone;
     struct cli_progress progress;
-    int n = snprintf(path, sizeof path, "%s/catalog.db", data);
-    if (n < 0 || (size_t)n >= sizeof path || !(app->store = store_open_beside(data, &alone, err)) ||
-        !(app->catalog = catalog_open_beside(path, err))) {
-        return n > 0 && (size_t)n < sizeof path ? false : reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) || !(app->catalog = catalog_open_beside(path, err))) {
+        return false;
     }
     cli_progress_start(&progress, "backing up", data);
     bool good = backup_run(app, folder, blobs, &progress.report, manifest, err);

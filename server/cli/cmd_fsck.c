@@ -23,8 +23,9 @@ static void found(void *context, enum fsck_kind kind, const char *subject, const
 }
 
 static bool print_json(const struct told *t, const struct fsck_report *r, struct reel_error *err) {
-    json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "mended",
-                            (json_int_t)r->mended, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "server_runs",
+    json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "mended",
+                            (json_int_t)r->mended, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
+                            (json_int_t)r->elsewhere, "server_runs",
                             !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
@@ -43,6 +44,9 @@ static void print_text(const struct fsck_report *r) {
                r->old_catalog);
     }
     printf("%llu recordings, %llu stored files: ", (unsigned long long)r->recordings, (unsigned long long)r->files);
+    if (r->elsewhere > 0) {
+        printf("%llu files lie elsewhere and were not looked at (--import-root); ", (unsigned long long)r->elsewhere);
+    }
     if (r->found == 0) {
         puts(r->alone ? "all is well" : "all is well (a server runs: what it has under way was not looked at)");
     } else {
@@ -57,9 +61,15 @@ static int run(int argc, char **argv) {
     struct cli_progress progress;
     struct fsck_options o = {.data = "./data", .found = found, .context = &told};
     bool json = false;
+    AUTO(cli_list_done) struct cli_list roots = {0};
     int first, code;
     const struct cli_option options[] = {
         {.name = "data", .kind = CLI_TEXT, .to = &o.data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "import-root",
+         .kind = CLI_LIST,
+         .to = &roots,
+         .value = "DIR",
+         .help = "a folder below which files lie that are not copied (as of serve): they are looked at too; may be repeated"},
         {.name = "repair", .kind = CLI_FLAG, .to = &o.repair, .help = "mend what is found; no server may run"},
         {.name = "rebuild",
          .kind = CLI_FLAG,
@@ -74,6 +84,7 @@ static int run(int argc, char **argv) {
     if (first < argc) {
         return cli_misused(&cli_fsck, "\"%s\" is no option", argv[first]);
     }
+    o.roots = roots.items;
     told.items = json ? json_array() : NULL;
     cli_catch_interrupt();
     cli_progress_start(&progress, "checking", "the archive");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "catalog/notes.h"
 #include "cli/cli.h"
 #include "ingest/import.h"
 #include "store/reference.h"
@@ -117,9 +118,13 @@ static int run(int argc, char **argv) {
     const char *data = "./data";
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
+    AUTO(cli_list_done) struct cli_list tags = {0};
+    struct catalog_said said = {0};
+    struct reel_error err = {0};
     const struct cli_option options[] = {
         {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
         {.name = "collection", .kind = CLI_TEXT, .to = &c.terms.collection, .value = "NAME", .help = "where the recordings go (default)"},
+        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording that is added; may be repeated"},
         {.name = "mode",
          .kind = CLI_CHOICE,
          .to = &mode,
@@ -142,6 +147,11 @@ static int run(int argc, char **argv) {
     if (!cli_options(&cli_import, options, 1, argc, argv, &first, &code)) {
         return code;
     }
+    if (!cli_tags(&tags, &said, &err)) {
+        catalog_said_done(&said);
+        return cli_misused(&cli_import, "%s", err.text);
+    }
+    c.terms.said = &said;
     c.terms.mode = (enum import_mode)mode;
     c.terms.flat = !recursive && !c.terms.glob;
     c.terms.context = &c;
@@ -151,6 +161,7 @@ static int run(int argc, char **argv) {
         import_all(&c, &argv[first], argc - first);
     }
     app_close(&c.app);
+    catalog_said_done(&said);
     return code != CLI_DONE || c.failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }
 

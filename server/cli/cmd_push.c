@@ -1,7 +1,6 @@
 /* reel push: files of this machine to a server, resumed when it is run again. Its one rule: a file that fails is told and the others still
  * go; those that make one recording go after each other, the one that carries it first. */
-#include <errno.h>
-#include <fts.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/push_file.h"
+#include "ingest/folder_walk.h"
 
 enum { JOBS_MAX = 16, TOKEN_MAX = 4096, BAR_WIDTH = 24, STEP_MS = 200 };
 
@@ -168,41 +168,56 @@ static bool paths_add(struct paths *p, const char *path) {
     return good;
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b) {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
+struct walking {
+    struct pushing *push;
+    struct paths *files;
+};
+
+static enum folder_wish enter(void *context, const char *folder, struct reel_error *err) {
+    (void)context, (void)folder;
+    return !cli_interrupted() ? FOLDER_ENTER : (reel_fail(err, REEL_CANCELLED, "interrupted"), FOLDER_STOP);
 }
 
-/* The plain files of a folder and those below; hidden ones and links are left out. */
-static bool add_folder(struct paths *files, char *path, struct reel_error *err) {
-    char *paths[] = {path, NULL};
-    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    bool good = walk || reel_fail_errno(err, "it cannot be read");
-    for (FTSENT *e; good && (e = fts_read(walk)) && !cli_interrupted();) {
-        if (e->fts_level > 0 && e->fts_name[0] == '.') {
-            fts_set(walk, e, FTS_SKIP);
-        } else if (e->fts_info == FTS_F && !paths_add(files, e->fts_path)) {
-            good = reel_fail_memory(err);
-        } else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {
-            errno = e->fts_errno;
-            good = reel_fail_errno(err, "%.200s cannot be read", e->fts_path);
+static bool add_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
+    const struct walking *w = context;
+    char path[PATH_MAX];
+    (void)fd;
+    for (uint32_t i = 0; i < l->n_files; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", folder, l->files[i].name);
+        if (n < 0 || n >= PATH_MAX) {
+            return reel_fail(err, REEL_LIMIT, "a path in it is too long");
+        }
+        if (!paths_add(w->files, path)) {
+            return reel_fail_memory(err);
         }
     }
-    if (walk) {
-        fts_close(walk);
-    }
-    return good;
+    return true;
 }
 
-static bool add_path(struct paths *files, char *path, bool recursive, struct reel_error *err) {
+static void refused(void *context, const char *folder, const struct reel_error *why) {
+    const struct walking *w = context;
+    w->push->failed += cli_fail(&cli_push, folder, why) != CLI_DONE;
+}
+
+static bool add_path(struct pushing *p, struct paths *files, char *path, bool recursive, struct reel_error *err) {
     struct stat st;
+    struct walking w = {.push = p, .files = files};
+    size_t n = strlen(path);
     if (stat(path, &st) != 0) {
         return reel_fail_errno(err, "it cannot be opened");
     }
-    if (S_ISDIR(st.st_mode)) {
-        return recursive ? add_folder(files, path, err)
-                         : reel_fail(err, REEL_ARGUMENT, "it is a folder; --recursive takes the files in it");
+    if (!S_ISDIR(st.st_mode)) {
+        return paths_add(files, path) || reel_fail_memory(err);
     }
-    return paths_add(files, path) || reel_fail_memory(err);
+    if (!recursive) {
+        return reel_fail(err, REEL_ARGUMENT, "it is a folder; --recursive takes the files in it");
+    }
+    while (n > 1 && path[n - 1] == '/') {
+        path[--n] = '\0';
+    }
+    AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct folder_visit visit = {.enter = enter, .files = add_files, .refused = refused, .context = &w};
+    return fd >= 0 ? folder_walk(&visit, path, fd, err) : reel_fail_errno(err, "it cannot be read");
 }
 
 static uint64_t size_of_all(const struct paths *files) {
@@ -244,16 +259,6 @@ static char *api_of(const char *url) {
     }
     bool whole = n > 7 && strncmp(url + n - 7, "/api/v1", 7) == 0;
     return asprintf(&api, "%.*s%s", (int)n, url, whole ? "" : "/api/v1") >= 0 ? api : NULL;
-}
-
-static bool tags_are_good(const struct cli_list *tags) {
-    for (uint32_t i = 0; i < tags->count; i++) {
-        const char *equals = strchr(tags->items[i], '=');
-        if (!equals || equals == tags->items[i]) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static int push_paths(struct pushing *p, const struct paths *files, uint64_t jobs) {
@@ -323,8 +328,8 @@ static int run(int argc, char **argv) {
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
         return cli_misused(&cli_push, "the last argument must be the server: http://… or https://…");
     }
-    if (!tags_are_good(&tags)) {
-        return cli_misused(&cli_push, "--tag takes KEY=VALUE");
+    if (!cli_tags(&tags, NULL, &err)) {
+        return cli_misused(&cli_push, "%s", err.text);
     }
     AUTO_MEM char *api = api_of(url);
     if (!api || !read_token(token_file, token, &err)) {
@@ -336,7 +341,7 @@ static int run(int argc, char **argv) {
     p.token = token[0] ? token : NULL;
     cli_catch_interrupt();
     for (int k = first; k < argc - 1; k++) {
-        if (!add_path(&files, argv[k], recursive, &err)) {
+        if (!add_path(&p, &files, argv[k], recursive, &err)) {
             p.failed += cli_fail(&cli_push, argv[k], &err) != CLI_DONE;
         }
     }

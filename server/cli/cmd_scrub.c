@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "catalog/place.h"
 #include "catalog/upkeep.h"
 #include "cli/cli.h"
 #include "ingest/manifests.h"
@@ -15,12 +16,8 @@ static bool scrub(struct app *app, const char *data, const struct scrub_wish *wi
     char path[PATH_MAX];
     bool alone;
     struct cli_progress progress;
-    int n = snprintf(path, sizeof path, "%s/catalog.db", data);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-    }
-    if (!(app->store = store_open_beside(data, &alone, err)) || (access(path, F_OK) != 0 && !reel_fail_errno(err, "there is no catalog")) ||
-        !(app->catalog = catalog_open(path, err))) {
+    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) ||
+        (access(path, F_OK) != 0 && !reel_fail_errno(err, "there is no catalog")) || !(app->catalog = catalog_open(path, err))) {
         return false;
     }
     cli_progress_start(&progress, "reading", "stored files");

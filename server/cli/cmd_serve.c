@@ -3,11 +3,14 @@
 #include <arpa/inet.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "access/access.h"
 #include "api/routes.h"
 #include "app.h"
+#include "catalog/place.h"
 #include "cli/cli.h"
+#include "cli/systemd.h"
 #include "ingest/import.h"
 
 enum { MB = 1000000 };
@@ -38,11 +41,16 @@ static void block_signals(sigset_t *stop) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Who asks a second time does not want to wait for the drain. */
-static void wait_for_stop(const sigset_t *stop) {
-    int number;
-    while (sigwait(stop, &number) != 0) {
+/* Who asks a second time does not want to wait for the drain. While waiting systemd hears that the catalog still answers. */
+static void wait_for_stop(const struct app *app, const sigset_t *stop) {
+    int64_t every_ns = systemd_alive_every_ns();
+    const struct timespec patience = {.tv_sec = every_ns / 1000000000, .tv_nsec = every_ns % 1000000000};
+    while ((every_ns > 0 ? sigtimedwait(stop, NULL, &patience) : sigwaitinfo(stop, NULL)) < 0) {
+        if (every_ns > 0 && catalog_ready(app->catalog)) {
+            systemd_alive();
+        }
     }
+    systemd_stopping();
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, stop, NULL);
@@ -65,16 +73,32 @@ static bool lock_doors(struct app *app, struct reel_error *err) {
     return true;
 }
 
-static int serve(const struct app_config *config) {
+/* A connection is a file too, and many systems begin with 1024. */
+static void allow_files(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files); /* what is allowed already cannot be refused */
+    }
+}
+
+static int serve(struct app_config *config) {
     struct app app = {0};
     struct reel_error err = {0};
+    char address[SYSTEMD_ADDRESS_ROOM];
     sigset_t stop;
+    if (!systemd_socket(&config->listen_fd, address, &err)) {
+        return cli_fail(&cli_serve, NULL, &err);
+    }
+    config->listen = config->listen_fd > 0 ? address : config->listen;
     block_signals(&stop);
+    allow_files();
     int code = CLI_FAILED;
-    if (app_open(&app, config, &err) && lock_doors(&app, &err) && app_serve(&app, api_routes, &err)) {
+    if (catalog_settle(config->data, config->catalog, &err) && app_open(&app, config, &err) && lock_doors(&app, &err) && app_serve(&app, api_routes, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
-        wait_for_stop(&stop);
+        systemd_ready();
+        wait_for_stop(&app, &stop);
         code = CLI_DONE;
     }
     if (code != CLI_DONE) {
@@ -85,7 +109,7 @@ static int serve(const struct app_config *config) {
 }
 
 struct wishes { /* as the command line has them */
-    const char *data, *listen, *viewer, *user_header, *proxy_role;
+    const char *data, *catalog, *listen, *viewer, *user_header, *proxy_role;
     struct cli_list hosts, origins, proxies, roots, watches;
     int watch_mode; /* enum import_mode */
     uint64_t still_time, rescan_interval, watch_folders;
@@ -108,6 +132,7 @@ static inline void reel_auto_wishes_done(struct wishes *w) {
 static struct app_config config_of(const struct wishes *w) {
     return (struct app_config){
         .data = w->data,
+        .catalog = w->catalog,
         .listen = w->listen,
         .viewer = w->viewer,
         .backup_dir = w->backup_dir,
@@ -157,6 +182,7 @@ static int run(int argc, char **argv) {
     int first, code;
     const struct cli_option options[] = {
         WORD("data", CLI_TEXT, &w.data, "DIR", "folder of the archive, made when missing (./data)"),
+        WORD("catalog", CLI_TEXT, &w.catalog, "DIR", "folder of the catalog when it is to lie elsewhere, on a local disk; said once, every command knows it"),
         WORD("listen", CLI_TEXT, &w.listen, "ADDRESS:PORT", "where to answer (127.0.0.1:8040); port 0 takes a free one"),
         WORD("insecure-open", CLI_FLAG, &w.insecure_open, NULL, "no token is needed: anybody who reaches it may read and write"),
         WORD("trust-proxy", CLI_LIST, &w.proxies, "ADDRESS", "of a proxy (10.0.0.7, 10.0.0.0/8) that says who asks; may be repeated"),
@@ -183,7 +209,7 @@ static int run(int argc, char **argv) {
         NUMBER("header-timeout", &w.header_timeout, "S", 1, DAY_S, "seconds for a request's header (15)"),
         NUMBER("idle-timeout", &w.idle_timeout, "S", 1, DAY_S, "seconds a connection may do nothing (60)"),
         NUMBER("drain", &w.drain, "S", 0, DAY_S, "seconds that running requests get when the server ends (30)"),
-        NUMBER("connections", &w.connections, "N", 1, 100000, "at most so many at once (1000)"),
+        NUMBER("connections", &w.connections, "N", 1, 100000, "at most so many at once (1000); for one more the longest idle one is closed"),
         NUMBER("scan-threads", &w.scan_threads, "N", 1, 64, "scans and other jobs at once (2)"),
         NUMBER("body-min-rate", &w.body_min_rate, "B/S", 0, 0, "slower uploads are cut (1000; 0: never)"),
         WORD("check-config", CLI_FLAG, &w.check_config, NULL, "only say what these options and the environment come to: exit code 0, or 2 when they make no sense"),
@@ -203,7 +229,7 @@ static int run(int argc, char **argv) {
         cli_print_settings(&cli_serve, options, &w.sources);
         return CLI_DONE;
     }
-    const struct app_config config = config_of(&w);
+    struct app_config config = config_of(&w);
     return serve(&config);
 }
 

@@ -6,6 +6,7 @@
 
 #include "access/links.h"
 #include "access/token.h"
+#include "catalog/place.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
 
@@ -22,9 +23,7 @@ REEL_DEFINE_AUTO(struct catalog, catalog_close);
 static struct catalog *open_archive(const char *data, bool make, struct reel_error *err) {
     char path[PATH_MAX];
     struct stat st;
-    int n = snprintf(path, sizeof path, "%s/catalog.db", data);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+    if (!catalog_place(data, path, err)) {
         return NULL;
     }
     if (!make && stat(path, &st) != 0) {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "catalog/notes.h"
 #include "cli/cli.h"
 
 enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
@@ -186,6 +187,23 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
     if (argc - optind < wanted) {
         cli_misused(command, argc == optind ? "no file is named" : "more arguments are needed");
         return false;
+    }
+    return true;
+}
+
+bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct reel_error *err) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *text = list->items[i], *equals = strchr(text, '=');
+        AUTO_MEM char *key = equals ? strndup(text, (size_t)(equals - text)) : NULL;
+        if (!equals || equals == text) {
+            return reel_fail(err, REEL_ARGUMENT, "--tag takes KEY=VALUE, not \"%.100s\"", text);
+        }
+        if (!key) {
+            return reel_fail_memory(err);
+        }
+        if (said ? !catalog_said_set_tag(said, key, equals + 1, err) : !catalog_tag_check(key, equals + 1, err)) {
+            return false;
+        }
     }
     return true;
 }

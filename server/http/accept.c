@@ -129,3 +129,7 @@ bool accept_coding(const char *header, const char *coding) {
     }
     return any > 0;
 }
+
+bool http_accepts_coding(const struct http_request *r, const char *coding) {
+    return accept_coding(http_header(r, "Accept-Encoding"), coding);
+}

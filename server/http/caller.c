@@ -37,7 +37,9 @@ static void refuse(struct http_request *r, enum http_verdict verdict) {
     switch (verdict) {
     case HTTP_UNKNOWN:
         http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
+        if (!http_header(r, "X-Requested-With")) { /* of a page's script: the browser would open its own prompt, and hold the answer back */
+            http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
+        }
         http_reply_problem(r, 401, "unauthorized", "%s", detail);
         return;
     case HTTP_FORBIDDEN:

@@ -92,6 +92,27 @@ bool conditional_etag_listed(const char *list, const char *etag, bool weak) {
     return false;
 }
 
+bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]) {
+    size_t size = strlen(etag);
+    int n = size > 0 && etag[size - 1] == '"' ? snprintf(out, HTTP_ETAG_TEXT, "%.*s-gzip\"", (int)size - 1, etag) : -1;
+    return n > 0 && n < HTTP_ETAG_TEXT;
+}
+
+/* Whoever has got it packed, or plain, means the same state of it. */
+static bool is_state_listed(const char *list, const char *etag) {
+    static const char packed_end[] = "-gzip\"";
+    char other[HTTP_ETAG_TEXT];
+    size_t size = strlen(etag), end = sizeof packed_end - 1;
+    if (conditional_etag_listed(list, etag, false)) {
+        return true;
+    }
+    if (size > end && strcmp(etag + size - end, packed_end) == 0) {
+        int n = snprintf(other, sizeof other, "%.*s\"", (int)(size - end), etag);
+        return n > 0 && (size_t)n < sizeof other && conditional_etag_listed(list, other, false);
+    }
+    return conditional_packed_etag(etag, other) && conditional_etag_listed(list, other, false);
+}
+
 static int64_t modified_seconds(const struct http_validators *v) {
     return v->modified_ns / 1000000000 - (v->modified_ns % 1000000000 < 0);
 }
@@ -100,7 +121,7 @@ static int64_t modified_seconds(const struct http_validators *v) {
 static bool precondition_holds(const struct http_request *r, const struct http_validators *v) {
     const char *match = http_header(r, "If-Match");
     if (match) {
-        return v->etag ? conditional_etag_listed(match, v->etag, false) : strcmp(match, "*") == 0;
+        return v->etag ? is_state_listed(match, v->etag) : strcmp(match, "*") == 0;
     }
     int64_t since;
     const char *unmodified = http_header(r, "If-Unmodified-Since");
@@ -143,5 +164,5 @@ bool conditional_if_range(const struct http_request *r, const struct http_valida
 
 bool http_if_match(const struct http_request *r, const char *etag) {
     const char *match = http_header(r, "If-Match");
-    return !match || conditional_etag_listed(match, etag, false);
+    return !match || is_state_listed(match, etag);
 }

@@ -173,9 +173,9 @@ static bool body_is_wanted(struct http_request *r) {
     return false;
 }
 
-static void admit(struct http_request *r, const char *version) {
+static void admit(struct http_request *r, const char *method, const char *version) {
     take_body_length(r);
-    if (!guard_request(r, version) || !guard_host(r)) {
+    if (!guard_request(r, method, version) || !guard_host(r)) {
         return;
     }
     if (request_method_is(r, "OPTIONS") && strcmp(r->target, "*") == 0) {
@@ -213,7 +213,7 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
     deadline_phase(r->connection, PHASE_BUSY);
     take_method(r, method);
     request_take_id(r);
-    admit(r, version);
+    admit(r, method, version);
     connection_worked(r, begun_ms);
     if (r->has_body && !r->replied) {
         deadline_phase(r->connection, PHASE_BODY);

@@ -38,6 +38,27 @@ void deadline_phase(struct http_connection *c, enum http_phase phase) {
     atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
 }
 
+/* More than there may be: of those that wait for their client the one that has waited longest goes, so that many idle ones lock nobody out. The
+ * mutex is held. */
+static void make_room(struct http_server *server) {
+    struct http_connection *longest = NULL;
+    int64_t since_ms = INT64_MAX;
+    unsigned staying = 0;
+    for (struct http_connection *c = server->watch.first; c; c = c->next) {
+        int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
+        int64_t its_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
+        staying += !c->leaves;
+        if (!c->leaves && c != server->watch.first && its_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
+            longest = c;
+            since_ms = its_ms;
+        }
+    }
+    if (longest && staying > server->options.connections_max) {
+        longest->leaves = true;
+        shutdown(longest->fd, SHUT_RDWR);
+    }
+}
+
 void deadline_add(struct http_connection *c) {
     struct http_watch *watch = &c->server->watch;
     deadline_phase(c, PHASE_HEADERS);
@@ -47,6 +68,9 @@ void deadline_add(struct http_connection *c) {
         c->next->previous = c;
     }
     watch->first = c;
+    if (atomic_load_explicit(&c->server->counters.connections, memory_order_relaxed) >= c->server->options.connections_max) {
+        make_room(c->server);
+    }
     pthread_mutex_unlock(&watch->mutex);
 }
 

@@ -77,10 +77,13 @@ static const char *framing_fault(const struct seen *seen, const char *version) {
     return seen->hosts != 1 ? "A request needs exactly one Host." : NULL;
 }
 
-bool guard_request(struct http_request *r, const char *version) {
+bool guard_request(struct http_request *r, const char *method, const char *version) {
     struct seen seen = {0};
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, look_at_header, &seen);
     const char *fault = framing_fault(&seen, version);
+    if (!fault && !head_is_whole(r->mhd, method, version)) {
+        fault = "The request's head holds a line without a name, a NUL, a folded line, or a line that does not end with CR LF.";
+    }
     if (!fault) {
         fault = target_fault(r->target);
     }

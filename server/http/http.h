@@ -99,6 +99,7 @@ bool http_param_duration(const struct http_request *r, const char *name, int64_t
 
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
+bool http_accepts_coding(const struct http_request *r, const char *coding); /* for bytes that are kept packed; JSON is packed by its reply */
 
 /* A body of multipart/form-data, taken apart while it comes: piece() of the route feeds it. field() gets each field's bytes in order and in pieces: `at` is
  * where in the field they belong, so 0 begins a field. False from field() ends it. */
@@ -147,8 +148,16 @@ void http_reply_stream(struct http_request *r, const struct http_stream *stream)
 bool http_is_stopping(const struct http_request *r); /* the server takes no more requests: a stream that would go on for long ends */
 
 /* ---- the server */
+/* What this thread has spent on something so far; a list ends with a NULL name. */
+enum { HTTP_SPENT_MAX = 4 };
+struct http_spent {
+    const char *name;
+    int64_t (*ns)(void);
+};
+
 struct http_options {
     const char *listen;          /* "127.0.0.1:8040", "[::1]:0" */
+    int listen_fd;               /* a socket that listens already, taken over; 0: none, `listen` says where */
     const struct http_route *routes; /* ends with {0} */
     const struct http_param *everywhere; /* what every route takes besides its own; may be NULL */
     const char *const *hosts;    /* further Host names that are ours, NULL-terminated; addresses and localhost of the listener are always */
@@ -157,7 +166,7 @@ struct http_options {
     uint64_t body_min_rate;      /* bytes a second, measured over 30 s; slower uploads are cut */
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;               /* … as a JSON object, else as logfmt */
-    int64_t (*spent_ns)(void);   /* what this thread has spent in the catalog so far, for Server-Timing; may be NULL */
+    const struct http_spent *spent; /* for Server-Timing; may be NULL */
     /* Says who asks, and whether this role is theirs; runs before a body is taken. NULL: anybody may do anything. `out` comes zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
     void (*finished)(const struct http_request *r); /* each request whose headers came, after its answer is out; may be NULL */

@@ -31,6 +31,7 @@ enum {
     HTTP_GZIP_MIN = 1024,
     HTTP_LINGER_MS = 2000,       /* for a refused client to take its answer before the connection is closed */
     HTTP_RATE_WINDOW_MS = 30000, /* over which an upload's rate is measured */
+    HTTP_CONNECTIONS_LEAVING = 256, /* beyond the most there may be, for those that are being closed for others */
     HTTP_WATCH_MS = 200,         /* between two looks of the watchdog */
     HTTP_DATE_TEXT = 32,
 };
@@ -129,7 +130,7 @@ struct http_request {
     bool close;      /* the connection ends with this answer */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     int64_t started_ms, started_ns;
-    int64_t spent_ns; /* in the catalog by this thread, before this request */
+    int64_t spent_ns[HTTP_SPENT_MAX]; /* by this thread, before this request */
     char error[160]; /* why it failed on our side, for the log */
 };
 
@@ -139,6 +140,7 @@ struct http_connection {
     int fd;
     char remote[64];
     bool asked;           /* a first line has come */
+    bool leaves;          /* it makes room for others; guarded by the watch's mutex */
     uint64_t sent_before; /* body bytes of earlier requests */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
@@ -176,14 +178,16 @@ void log_request(struct http_request *r, bool cut);
 /* deadline.c */
 bool deadline_start(struct http_server *server, struct reel_error *err);
 void deadline_stop(struct http_server *server);
-void deadline_add(struct http_connection *connection);
+void deadline_add(struct http_connection *connection); /* may end another, that there is room */
 void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
 /* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
 bool deadline_passed(struct http_connection *connection, int64_t now_ms);
 
 /* guard.c */
-bool guard_request(struct http_request *r, const char *version); /* 400 for what could be read in two ways; false = has replied */
+bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for what could be read in two ways; false = has replied */
+/* Is the raw head that `method` begins, as the library gave it, what the library has told of it? (head.c) */
+bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *version);
 bool guard_host(struct http_request *r);                         /* 421 */
 bool guard_origin(struct http_request *r);                       /* 403 */
 bool guard_host_is_ours(const struct http_server *server, const char *host);
@@ -234,6 +238,8 @@ struct http_validators {
 unsigned conditional_status(const struct http_request *r, const struct http_validators *v); /* 0 = go on, 304, 412 */
 bool conditional_if_range(const struct http_request *r, const struct http_validators *v);   /* whether Range counts */
 bool conditional_etag_listed(const char *list, const char *etag, bool weak);
+enum { HTTP_ETAG_TEXT = 128 };
+bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]); /* of the same, packed: "x" is "x-gzip"; false: it is too long */
 bool conditional_parse_date(const char *text, int64_t *seconds);
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 

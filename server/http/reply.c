@@ -46,13 +46,15 @@ void reply_note_error(struct http_request *r, const char *text) {
     }
 }
 
-/* Up to the answer's first byte: what takes longer shows in the log. */
+/* Up to the answer's first byte: what takes longer shows in the log. What took no time at all is left out. */
 static void add_timing(const struct http_request *r, struct MHD_Response *response) {
-    char text[96];
-    int64_t total = reel_now_ns() - r->started_ns, db = r->server->options.spent_ns ? r->server->options.spent_ns() - r->spent_ns : -1;
+    char text[160];
+    const struct http_spent *spent = r->server->options.spent;
+    int64_t total = reel_now_ns() - r->started_ns;
     int n = snprintf(text, sizeof text, "total;dur=%.3f", (double)(total > 0 ? total : 0) / 1e6);
-    if (db >= 0) {
-        snprintf(text + n, sizeof text - (size_t)n, ", db;dur=%.3f", (double)db / 1e6);
+    for (unsigned i = 0; spent && i < HTTP_SPENT_MAX && spent[i].name; i++) {
+        int64_t ns = spent[i].ns() - r->spent_ns[i];
+        n += ns > 0 ? snprintf(text + n, sizeof text - (size_t)n, ", %s;dur=%.3f", spent[i].name, (double)ns / 1e6) : 0;
     }
     reply_header(response, "Server-Timing", text);
 }
@@ -164,17 +166,37 @@ static bool json_text(struct http_request *r, json_t *body, struct text *text) {
     return made;
 }
 
+/* The tag is of the very bytes: those of the packed form have one of their own. */
+static void tag_as(struct http_request *r, const char *etag) {
+    for (struct http_extra_header **h = &r->extra_headers; *h; h = &(*h)->next) {
+        if (strcasecmp((*h)->name, "ETag") == 0) {
+            struct http_extra_header *gone = *h;
+            *h = gone->next;
+            r->extra_headers_end = r->extra_headers_end == &gone->next ? h : r->extra_headers_end;
+            free(gone);
+            break;
+        }
+    }
+    http_add_header(r, "ETag", etag);
+}
+
 void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
-    /* A handler that sets an ETag gets conditional reads for it; such a body is not packed, since the tag is of these very bytes. */
+    /* A handler that sets an ETag gets conditional reads for it. */
     const char *etag = extra_header(r, "ETag");
-    struct http_validators validators = {.etag = etag};
-    unsigned condition = etag && status == 200 && !request_writes(r) ? conditional_status(r, &validators) : 0;
+    char packed[HTTP_ETAG_TEXT];
     struct text text = {0};
     if (!json_text(r, body, &text)) {
         return;
     }
+    bool reads = etag && status == 200 && !request_writes(r);
+    if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && conditional_packed_etag(etag, packed)) {
+        tag_as(r, packed);
+        etag = packed;
+    }
+    struct http_validators validators = {.etag = etag};
+    unsigned condition = reads ? conditional_status(r, &validators) : 0;
     if (condition == 0) {
-        reply_body(r, status, "application/json", &text, !etag);
+        reply_body(r, status, "application/json", &text, !etag || reads);
         return;
     }
     free(text.data);
@@ -300,6 +322,8 @@ void http_reply_error(struct http_request *r, const struct reel_error *err) {
         [REEL_NO_MEMORY] = {503, "no-memory"},
         [REEL_CANCELLED] = {503, "cancelled"},
         [REEL_CHANGED] = {500, "changed"},
+        [REEL_READ_ONLY] = {503, "read-only"},
+        [REEL_CATALOG] = {500, "catalog"},
     };
     size_t code = (size_t)err->code < sizeof answers / sizeof answers[0] ? (size_t)err->code : 0;
     http_reply_problem_with(r, answers[code].status, answers[code].slug, err->text, NULL);

@@ -16,7 +16,10 @@ int64_t http_clock_ms(void) {
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
     size_t size = strlen(target);
     *r = (struct http_request){.server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
-    r->spent_ns = r->server->options.spent_ns ? r->server->options.spent_ns() : 0;
+    const struct http_spent *spent = r->server->options.spent;
+    for (unsigned i = 0; spent && i < HTTP_SPENT_MAX && spent[i].name; i++) {
+        r->spent_ns[i] = spent[i].ns();
+    }
     r->extra_headers_end = &r->extra_headers;
     r->buffer = malloc(4 * (size + 1));
     if (!r->buffer) {

@@ -2,6 +2,7 @@
 #include "http/private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -65,6 +66,13 @@ static bool listen_on(struct http_server *server, struct reel_error *err) {
     char host[256];
     const char *port = NULL;
     AUTO(addrinfo_free) struct addrinfo *found = NULL;
+    if (server->options.listen_fd > 0) {
+        server->fd = server->options.listen_fd;
+        if (fcntl(server->fd, F_SETFL, O_NONBLOCK) != 0) {
+            return reel_fail_errno(err, "the socket that was passed");
+        }
+        return name_self(server, err);
+    }
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     if (!split_listen(listen_text, host, sizeof host, &port, err)) {
         return false;
@@ -104,7 +112,7 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
                                           MHD_OPTION_LISTEN_SOCKET, server->fd,                          //
                                           MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,   //
                                           MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,        //
-                                          MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max,  //
+                                          MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max + HTTP_CONNECTIONS_LEAVING, //
                                           MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s, //
                                           MHD_OPTION_STRICT_FOR_CLIENT, 1,                               //
                                           MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,             //

@@ -150,7 +150,8 @@ bool fresh_start(struct fresh *f, struct app *app, const struct catalog_recordin
     }
     sketch(app, r, format, wait_ns);
     snprintf(subject, sizeof subject, "%.120s/%.120s", collection, name);
-    f->job = jobs_add(app->jobs, "scan", subject, NULL, run_fresh_scan, f->scan, fresh_scan_free, err);
+    const struct job_wish wish = {.kind = "scan", .subject = subject, .collection = collection, .quiet = true};
+    f->job = jobs_add_in(app->jobs, &wish, run_fresh_scan, f->scan, fresh_scan_free, err);
     return f->job;
 }
 
@@ -180,6 +181,7 @@ enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const 
         memcpy(scan->r.id, entered ? r->id : "", entered ? sizeof scan->r.id : 1);
         strncpy(scan->before, entered && entry->before ? entry->before : "", sizeof scan->before - 1);
         scan->adopted = true;
+        job_tell_end(f->job); /* it does not end without the mutex */
     }
     pthread_mutex_unlock(&scan->mutex);
     if (!left) {

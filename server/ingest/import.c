@@ -69,8 +69,8 @@ void import_unit_free(struct import_unit *u) {
     free(u);
 }
 
-bool import_unit_add(struct import_unit *u, const struct import_file *file) {
-    struct import_file *f = &u->files[u->n];
+bool import_unit_add(struct import_unit *u, const struct folder_file *file) {
+    struct folder_file *f = &u->files[u->n];
     *f = *file;
     f->name = strdup(file->name);
     u->n += f->name != NULL;

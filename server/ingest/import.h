@@ -10,7 +10,6 @@
 
 enum {
     IMPORT_PATHS_MAX = 1000, /* of one request */
-    IMPORT_DEPTH_MAX = 64,   /* folders in folders */
 };
 
 enum import_outcome {

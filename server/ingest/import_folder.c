@@ -23,7 +23,7 @@ struct look {
     struct import_run *run;
     const char *folder;
     int fd;
-    struct import_file *files;
+    struct folder_file *files;
     uint32_t n;
     enum fate *fates;
     struct catalog_imports known;
@@ -77,7 +77,7 @@ static bool is_enough(const struct look *l, const struct catalog_import *k) {
 }
 
 /* Its time is another, but what can be told at a glance is not: it was touched, copied back, brought by a backup. */
-static bool looks_the_same(const struct look *l, const struct import_file *f, const struct catalog_import *k) {
+static bool looks_the_same(const struct look *l, const struct folder_file *f, const struct catalog_import *k) {
     char fingerprint[65];
     struct reel_error ignored;
     if (f->size != k->size || !k->content[0] || !k->fingerprint[0] || k->failure) {
@@ -98,7 +98,7 @@ static bool looks_the_same(const struct look *l, const struct import_file *f, co
     return true;
 }
 
-static bool is_known(const struct look *l, const struct import_file *f) {
+static bool is_known(const struct look *l, const struct folder_file *f) {
     const struct catalog_import *k = find_known(&l->known, f->name);
     bool same = k && k->size == f->size && k->mtime_ns == f->mtime_ns;
     return k && is_enough(l, k) && (same || looks_the_same(l, f, k));
@@ -111,7 +111,7 @@ static bool is_recent(int64_t time_ns, int64_t now, int64_t still_ns) {
     return time_ns > now - still_ns && time_ns <= now + still_ns;
 }
 
-static bool is_still(const struct look *l, const struct import_file *f) {
+static bool is_still(const struct look *l, const struct folder_file *f) {
     int64_t still_ns = l->run->terms->still_ns, now = reel_now_ns(), last = now - still_ns;
     last = is_recent(f->mtime_ns, now, still_ns) ? f->mtime_ns : last;
     last = is_recent(f->ctime_ns, now, still_ns) && f->ctime_ns > last ? f->ctime_ns : last;
@@ -126,7 +126,7 @@ static bool is_still(const struct look *l, const struct import_file *f) {
     return false;
 }
 
-static void tell_file(const struct look *l, const struct import_file *f, enum import_outcome outcome) {
+static void tell_file(const struct look *l, const struct folder_file *f, enum import_outcome outcome) {
     const char *names[] = {f->name};
     run_tell(l->run, &(struct import_told){.outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
 }
@@ -155,7 +155,7 @@ static void tell_known(struct look *l, uint32_t first) {
 }
 
 static void judge(struct look *l, uint32_t i) {
-    const struct import_file *f = &l->files[i];
+    const struct folder_file *f = &l->files[i];
     struct app *app = l->run->app;
     l->run->out->files++;
     if (is_known(l, f)) {
@@ -242,7 +242,7 @@ static void tell_unit(const struct look *l, const struct import_unit *u, enum im
 /* No format knows it. Named by somebody, or named like a recording, it has failed; else it is something else that lies here. */
 static void pass_over(const struct look *l, struct import_unit *u) {
     struct reel_error why = {0};
-    const struct import_file *f = &u->files[0];
+    const struct folder_file *f = &u->files[0];
     if (l->run->named || is_named_like_a_recording(f->name)) {
         int fd = openat(l->fd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         AUTO(reel_source_free) struct reel_source *source = fd >= 0 ? reel_source_from_fd(fd, f->name, &why) : NULL;
@@ -380,13 +380,13 @@ static void forget_gone(const struct look *l) {
         bool there = i < l->n && strcmp(l->files[i].name, row->name) == 0;
         if (!there && row->mode == IMPORT_REFERENCE && row->content[0]) {
             references_look_again(l->run->app, row->content);
-        } else if (!there && !import_passes_name(row->name)) {
+        } else if (!there && !folder_passes_name(row->name)) {
             catalog_imports_forget(l->run->app->catalog, l->folder, row, 1, &ignored);
         }
     }
 }
 
-bool import_look(struct import_run *run, const char *folder, int fd, struct import_file *files, uint32_t n, bool whole,
+bool import_look(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
                  struct reel_error *err) {
     AUTO_MEM enum fate *fates = calloc((size_t)n + 1, sizeof *fates);
     AUTO_MEM uint32_t *new_ones = calloc((size_t)n + 1, sizeof *new_ones);

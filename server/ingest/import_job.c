@@ -144,7 +144,7 @@ static bool queue(struct import_job *j, char id[33], struct reel_error *err) {
         snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", j->q.n, j->q.n == 1 ? "" : "s", j->q.collection,
                  import_mode_name(j->q.mode));
     }
-    struct job *job = jobs_add(app->jobs, "import", subject, NULL, work, j, job_free, err);
+    struct job *job = jobs_add_in(app->jobs, &(struct job_wish){.kind = "import", .subject = subject, .collection = j->q.collection}, work, j, job_free, err);
     if (!job) {
         return false;
     }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "ingest/folder_walk.h"
 #include "ingest/import.h"
 
 /* One import under way. The mutex guards all that is not set at its start. */
@@ -24,25 +25,19 @@ struct import_run {
     bool full;                                           /* the page is */
 };
 
-struct import_file {
-    char *name;
-    uint64_t device, inode, size;
-    int64_t mtime_ns, ctime_ns;
-};
-
 /* The files of one recording, on their way to be taken. */
 struct import_unit {
     struct import_unit *next;
     struct import_run *run;
     char *folder, *name; /* name of the recording */
-    struct import_file *files;
+    struct folder_file *files;
     uint32_t n;
     const struct reel_format *format; /* NULL: none that is known */
     uint64_t size;
 };
 struct import_unit *import_unit_new(const char *folder, const char *name, uint32_t n);
 void import_unit_free(struct import_unit *unit);
-bool import_unit_add(struct import_unit *unit, const struct import_file *file);
+bool import_unit_add(struct import_unit *unit, const struct folder_file *file);
 
 /* import.c */
 void run_begin(struct import_run *run);
@@ -62,12 +57,11 @@ void import_take(struct import_unit *unit);
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
 /* import_folder.c: decides about these files of a folder. Takes what is in `files`. */
-bool import_look(struct import_run *run, const char *folder, int fd, struct import_file *files, uint32_t n, bool whole,
+bool import_look(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
                  struct reel_error *err);
 
 /* import_walk.c: for who keeps a run over many walks; its units may still be under way when they return. */
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */
 bool run_tree(struct import_run *run, const char *folder, struct reel_error *err);
-bool import_passes_name(const char *name); /* hidden, or on its way: .active, .part … */
 
 #endif

@@ -1,5 +1,4 @@
-/* One recording taken in: read, stored, scanned, noted. Its one rule: a file that is moved goes only when its recording is there for good,
- * and while it is still what was read. */
+/* One recording taken in: read, stored, scanned, noted. Its one rule: whatever becomes of it is told, once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -48,7 +47,7 @@ static char *write_request(const struct import_unit *u) {
 }
 
 static struct catalog_import row_of(const struct import_unit *u, uint32_t i) {
-    const struct import_file *f = &u->files[i];
+    const struct folder_file *f = &u->files[i];
     return (struct catalog_import){
         .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns, .mode = u->run->terms->mode};
 }
@@ -95,17 +94,6 @@ static bool on_progress(void *context, uint64_t done, uint64_t total) {
     return run_goes_on(t->unit->run);
 }
 
-/* The source goes, unless somebody has written to it since. */
-static void remove_source(struct app *app, const struct store_reference *was) {
-    struct store_reference now;
-    struct reel_error ignored;
-    AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
-    if (fd >= 0 && store_look_at(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
-        now.size == was->size && now.mtime_ns == was->mtime_ns) {
-        roots_unlink(store_roots(app->store), was->path, &ignored);
-    }
-}
-
 static void note_taken(struct import_unit *u, const struct ingest_file *files, const struct store_reference *are,
                        const struct catalog_recording *r) {
     struct app *app = u->run->app;
@@ -117,17 +105,10 @@ static void note_taken(struct import_unit *u, const struct ingest_file *files, c
         memcpy(rows[i].content, files[i].sha256, sizeof rows[i].content);
         memcpy(rows[i].recording, r->id, sizeof rows[i].recording);
     }
-    if (u->run->terms->mode != IMPORT_MOVE) {
-        if (rows) {
-            catalog_imports_put(app->catalog, u->folder, rows, u->n, &ignored);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < u->n; i++) {
-        remove_source(app, &are[i]);
-    }
-    if (rows) {
+    if (rows && u->run->terms->mode == IMPORT_MOVE) {
         catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
+    } else if (rows) {
+        catalog_imports_put(app->catalog, u->folder, rows, u->n, &ignored);
     }
 }
 
@@ -136,7 +117,7 @@ static void take_files(struct import_unit *u, const char *const *paths, struct s
     struct taking taking = {.unit = u};
     const struct reel_progress progress = {.report = on_progress, .context = &taking};
     const struct ingest_request q = {.collection = t->collection, .name = u->name, .said = t->said, .replace = t->replace || t->watched};
-    struct local_wishes wishes = {.reference = t->mode == IMPORT_REFERENCE, .seen = true, .are = are, .progress = &progress};
+    struct local_wishes wishes = {.reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
     wishes.wait_ns = t->patient || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
     struct ingest_result result = {0};
     struct reel_error why = {0};
@@ -197,7 +178,7 @@ static struct import_unit *unit_again(const struct catalog_failure *f, const str
     for (uint32_t i = 0; u && i < files->n; i++) { /* as they are now; the first one leads */
         struct store_reference is;
         AUTO_FD int fd = openat(folder, files->items[i].name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        struct import_file file = {.name = files->items[i].name};
+        struct folder_file file = {.name = files->items[i].name};
         if (fd >= 0 && store_look_at(fd, "", &is, NULL)) {
             file.device = is.device;
             file.inode = is.inode;
@@ -207,7 +188,7 @@ static struct import_unit *unit_again(const struct catalog_failure *f, const str
         if (!import_unit_add(u, &file)) {
             import_unit_free(TAKE(u));
         } else if (strcmp(file.name, f->name) == 0) {
-            struct import_file first = u->files[0];
+            struct folder_file first = u->files[0];
             u->files[0] = u->files[i];
             u->files[i] = first;
         }

@@ -1,7 +1,4 @@
-/* Through folders, in one order: the files of each by name, then the folders in it by name. Its one rule: a folder is opened from the one
- * above it, and no link is followed. */
-#include <dirent.h>
-#include <errno.h>
+/* The folders and files of an import, walked through. Its one rule: what cannot be gone into is told, and the rest still is. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,118 +9,8 @@
 #include "store/look.h"
 #include "store/roots.h"
 
-enum { ENTRIES_MAX = 100000 }; /* of one folder */
-
-struct listing {
-    struct import_file *files;
-    uint32_t n_files, files_room;
-    char **folders;
-    uint32_t n_folders, folders_room;
-};
-static void listing_done(struct listing *l) {
-    while (l->n_files > 0) {
-        free(l->files[--l->n_files].name);
-    }
-    while (l->n_folders > 0) {
-        free(l->folders[--l->n_folders]);
-    }
-    free(l->files);
-    free(l->folders);
-    *l = (struct listing){0};
-}
-static inline void reel_auto_listing_done(struct listing *l) {
-    listing_done(l);
-}
-
-bool import_passes_name(const char *name) {
-    static const char *const unfinished[] = {".active", ".part", ".tmp", ".partial", ".crdownload", ".swp", "~"};
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++) {
-        size_t end = strlen(unfinished[i]);
-        if (n >= end && strcmp(name + n - end, unfinished[i]) == 0) {
-            return true;
-        }
-    }
-    return name[0] == '.';
-}
-
-/* ---- listing */
-
-static struct import_file file_of(const char *name, const struct stat *st) {
-    return (struct import_file){.name = strdup(name),
-                                .device = (uint64_t)st->st_dev,
-                                .inode = (uint64_t)st->st_ino,
-                                .size = (uint64_t)st->st_size,
-                                .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
-                                .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec};
-}
-
-static bool make_room(void **items, uint32_t n, uint32_t *room, size_t size) {
-    if (n < *room) {
-        return true;
-    }
-    uint32_t more = *room ? 2 * *room : 64;
-    void *grown = realloc(*items, more * size);
-    *items = grown ? grown : *items;
-    *room = grown ? more : *room;
-    return grown;
-}
-
-static bool add_entry(struct listing *l, int fd, const char *name, struct reel_error *err) {
-    struct stat st;
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
-        return true; /* gone already, a link, a pipe */
-    }
-    if (l->n_files + l->n_folders == ENTRIES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a folder has more than %d entries", ENTRIES_MAX);
-    }
-    if (S_ISREG(st.st_mode)) {
-        if (!make_room((void **)&l->files, l->n_files, &l->files_room, sizeof *l->files)) {
-            return reel_fail_memory(err);
-        }
-        l->files[l->n_files] = file_of(name, &st);
-        l->n_files += l->files[l->n_files].name != NULL;
-        return true;
-    }
-    if (!make_room((void **)&l->folders, l->n_folders, &l->folders_room, sizeof *l->folders)) {
-        return reel_fail_memory(err);
-    }
-    l->folders[l->n_folders] = strdup(name);
-    l->n_folders += l->folders[l->n_folders] != NULL;
-    return true;
-}
-
-static int file_order(const void *a, const void *b) {
-    return strcmp(((const struct import_file *)a)->name, ((const struct import_file *)b)->name);
-}
-static int folder_order(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool list(int fd, struct listing *l, struct reel_error *err) {
-    int own = dup(fd);
-    DIR *d = own >= 0 ? fdopendir(own) : NULL;
-    bool good = d || reel_fail_errno(err, "a folder cannot be read");
-    if (!d && own >= 0) {
-        close(own);
-    }
-    for (struct dirent *e; good && d && (e = readdir(d));) {
-        good = import_passes_name(e->d_name) || add_entry(l, fd, e->d_name, err);
-    }
-    if (d) {
-        closedir(d);
-    }
-    if (good && l->n_files > 0) {
-        qsort(l->files, l->n_files, sizeof *l->files, file_order);
-    }
-    if (good && l->n_folders > 0) {
-        qsort(l->folders, l->n_folders, sizeof *l->folders, folder_order);
-    }
-    return good;
-}
-
 /* Only files whose path below the base matches. */
-static void keep_matching(const struct import_run *run, const char *folder, struct listing *l) {
+static void keep_matching(const struct import_run *run, const char *folder, struct folder_listing *l) {
     uint32_t kept = 0;
     const char *glob = run->terms->glob, *below = folder + strlen(run->base);
     below += *below == '/';
@@ -163,13 +50,7 @@ static bool is_own(const struct import_run *run, const char *folder) {
     return strncmp(folder, data, n) == 0 && (folder[n] == '\0' || folder[n] == '/');
 }
 
-static bool join_path(char out[PATH_MAX], const char *folder, const char *name) {
-    int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
-    return n > 0 && n < PATH_MAX;
-}
-
-static bool enter(struct import_run *run, const char *folder, int fd, struct listing *l, struct reel_error *err) {
-    struct reel_error why = {0};
+static bool go_in(struct import_run *run, const char *folder, struct reel_error *err) {
     const struct import_terms *t = run->terms;
     if (!run_goes_on(run) || (t->entered && !t->entered(t->context, folder))) {
         return reel_fail(err, REEL_CANCELLED, "cancelled");
@@ -177,16 +58,23 @@ static bool enter(struct import_run *run, const char *folder, int fd, struct lis
     run->folder++;
     run->item = 0;
     run->out->folders++;
-    if (!list(fd, l, &why)) {
-        tell_folder(run, folder, &why);
-        listing_done(l);
-        return true;
-    }
+    return true;
+}
+
+static enum folder_wish enter(void *context, const char *folder, struct reel_error *err) {
+    const struct import_run *run = context;
+    return run->full || is_own(run, folder) ? FOLDER_PASS : go_in(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
+}
+
+static bool look(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
+    struct import_run *run = context;
+    struct reel_error why = {0};
     keep_matching(run, folder, l);
-    if (t->dry && run->folder < run->from_folder) {
+    bool passed = run->terms->dry && run->folder < run->from_folder;
+    if (passed || import_look(run, folder, fd, l->files, l->n_files, !run->terms->glob, &why)) {
         return true;
     }
-    if (import_look(run, folder, fd, l->files, l->n_files, !t->glob, &why) || run->full) {
+    if (run->full) {
         return true;
     }
     if (why.code == REEL_CANCELLED) {
@@ -196,32 +84,12 @@ static bool enter(struct import_run *run, const char *folder, int fd, struct lis
     return true;
 }
 
-static bool walk(struct import_run *run, const char *folder, int fd, unsigned depth, struct reel_error *err) {
-    AUTO(listing_done) struct listing l = {0};
-    struct reel_error why = {0};
-    if (is_own(run, folder)) {
-        return true;
-    }
-    if (!enter(run, folder, fd, &l, err)) {
-        return false;
-    }
-    AUTO_MEM char *path = malloc(PATH_MAX);
-    bool good = path || reel_fail_memory(err);
-    for (uint32_t i = 0; good && i < l.n_folders && !run->full; i++) {
-        if (depth == IMPORT_DEPTH_MAX || !join_path(path, folder, l.folders[i])) {
-            reel_fail(&why, REEL_LIMIT, "folders lie deeper than %d in each other", IMPORT_DEPTH_MAX);
-            tell_folder(run, folder, &why);
-            break;
-        }
-        AUTO_FD int below = openat(fd, l.folders[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below < 0) {
-            reel_fail_errno(&why, "the folder cannot be opened");
-            tell_folder(run, path, &why);
-            continue;
-        }
-        good = walk(run, path, below, depth + 1, err);
-    }
-    return good;
+static void refused(void *context, const char *folder, const struct reel_error *why) {
+    tell_folder(context, folder, why);
+}
+
+static bool walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
+    return folder_walk(&(struct folder_visit){.enter = enter, .files = look, .refused = refused, .context = run}, folder, fd, err);
 }
 
 /* ---- what was asked for */
@@ -234,7 +102,7 @@ static void tell_path(struct import_run *run, const char *path, const struct ree
 }
 
 /* Files that were named, of one folder. */
-static bool look_at_named(struct import_run *run, const char *folder, struct listing *l, struct reel_error *err) {
+static bool look_at_named(struct import_run *run, const char *folder, struct folder_listing *l, struct reel_error *err) {
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, &why);
     run->base = folder;
@@ -253,7 +121,7 @@ static bool look_at_named(struct import_run *run, const char *folder, struct lis
 }
 
 /* A path of the request: a folder is walked through, a file goes into `named`, which is of the folder *of. */
-static bool begin(struct import_run *run, const char *path, struct listing *named, char of[PATH_MAX], struct reel_error *err) {
+static bool begin(struct import_run *run, const char *path, struct folder_listing *named, char of[PATH_MAX], struct reel_error *err) {
     struct reel_error why = {0};
     struct stat st;
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), path, O_RDONLY, &why);
@@ -264,7 +132,7 @@ static bool begin(struct import_run *run, const char *path, struct listing *name
             return true;
         }
         run->base = path;
-        return walk(run, path, fd, 0, err);
+        return walk(run, path, fd, err);
     }
     if (fd >= 0 && !S_ISREG(st.st_mode)) {
         reel_fail(&why, REEL_ARGUMENT, "it is no plain file");
@@ -277,12 +145,7 @@ static bool begin(struct import_run *run, const char *path, struct listing *name
     }
     const char *slash = strrchr(path, '/');
     snprintf(of, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    if (!make_room((void **)&named->files, named->n_files, &named->files_room, sizeof *named->files)) {
-        return reel_fail_memory(err);
-    }
-    named->files[named->n_files] = file_of(slash + 1, &st);
-    named->n_files += named->files[named->n_files].name != NULL;
-    return true;
+    return folder_listing_add(named, slash + 1, &st, err);
 }
 
 /* Two files of one folder lie side by side in this order, which is that of a walk. */
@@ -295,7 +158,7 @@ static int path_order(const void *a, const void *b) {
 }
 
 static bool go_through(struct import_run *run, const char **paths, uint32_t n, struct reel_error *err) {
-    AUTO(listing_done) struct listing named = {0};
+    AUTO(folder_listing_done) struct folder_listing named = {0};
     AUTO_MEM char *folder = calloc(1, PATH_MAX), *of = calloc(1, PATH_MAX);
     bool good = (folder && of) || reel_fail_memory(err);
     qsort(paths, n, sizeof *paths, path_order);
@@ -306,13 +169,10 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         }
         good = begin(run, paths[i], &named, of, err);
         if (good && named.n_files > before && before > 0 && strcmp(of, folder) != 0) { /* the first of another folder */
-            struct import_file next = named.files[--named.n_files];
+            struct folder_file next = named.files[--named.n_files];
             good = look_at_named(run, folder, &named, err);
-            listing_done(&named);
-            good = make_room((void **)&named.files, 0, &named.files_room, sizeof *named.files) && good;
-            if (named.files) {
-                named.files[named.n_files++] = next;
-            }
+            named.files[0] = next; /* what was there is taken */
+            named.n_files = 1;
         }
         memcpy(folder, of, PATH_MAX);
     }
@@ -347,12 +207,23 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
 }
 
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err) {
-    AUTO(listing_done) struct listing l = {0};
+    AUTO(folder_listing_done) struct folder_listing l = {0};
+    struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, err);
-    return fd >= 0 && (is_own(run, folder) || enter(run, folder, fd, &l, err));
+    if (fd < 0 || is_own(run, folder)) {
+        return fd >= 0;
+    }
+    if (!go_in(run, folder, err)) {
+        return false;
+    }
+    if (!folder_list(fd, &l, &why)) {
+        tell_folder(run, folder, &why);
+        return true;
+    }
+    return look(run, folder, fd, &l, err);
 }
 
 bool run_tree(struct import_run *run, const char *folder, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, err);
-    return fd >= 0 && walk(run, folder, fd, 0, err);
+    return fd >= 0 && walk(run, folder, fd, err);
 }

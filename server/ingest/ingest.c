@@ -223,6 +223,7 @@ static bool is_same(const struct catalog_recording *there, const struct catalog_
 
 static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
     struct catalog_recording there = {0};
+    sweep_ahead(in->app, in->r.content);
     if (!look_up_name(in, &there, err)) {
         return refuse(in);
     }
@@ -348,6 +349,10 @@ bool ingest_resume(struct app *app, struct reel_error *err) {
 }
 
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err) {
+    return ingest_purge_at(app, id, CATALOG_ANY_VERSION, err);
+}
+
+bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct reel_error *err) {
     struct catalog_recording r;
     if (!catalog_get(app->catalog, id, &r, err)) {
         return false;
@@ -356,8 +361,9 @@ bool ingest_purge(struct app *app, const char *id, struct reel_error *err) {
     {
         AUTO_CONTENT struct content_lock lock = {0};
         content_lock_take(&lock, r.content);
+        sweep_ahead(app, r.content);
         manifests_hold();
-        ok = catalog_purge(app->catalog, r.id, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
+        ok = catalog_purge_at(app->catalog, r.id, version, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
              (used ? store_forget_manifest(app->store, r.content, r.id, err) : scan_drop_unused(app, r.content, err));
         manifests_release();
     }

@@ -61,5 +61,6 @@ bool ingest_resume(struct app *app, struct reel_error *err);
 
 /* Trash is a state; purge removes rows, then blobs, packs and manifests nobody uses. */
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err);
+bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct reel_error *err); /* if it is still that one: catalog_purge_at() */
 
 #endif

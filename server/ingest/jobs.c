@@ -19,7 +19,7 @@ struct job {
     atomic_uint refs;
     atomic_bool cancelled;
     atomic_uint_least64_t done, total;
-    pthread_mutex_t mutex; /* guards state, ended_ns, error */
+    pthread_mutex_t mutex; /* guards state, ended_ns, error, outcome, quiet */
     pthread_cond_t ended;
     struct job_view view; /* the rest of it never changes */
     job_work work;
@@ -253,7 +253,16 @@ static bool make_id(char out[33]) {
     return ok;
 }
 
-static struct job *make_job(const char *kind, const char *subject, const char *result, struct reel_error *err) {
+static bool is_own_business(const char *kind) {
+    static const char *const kinds[] = {"plan", "manifests", "sweep", "references", NULL};
+    const char *const *k = kinds;
+    while (*k && strcmp(*k, kind) != 0) {
+        k++;
+    }
+    return *k;
+}
+
+static struct job *make_job(const char *kind, const char *subject, struct reel_error *err) {
     struct job *job = calloc(1, sizeof *job);
     if (!job || !make_id(job->view.id)) {
         free(job);
@@ -262,8 +271,8 @@ static struct job *make_job(const char *kind, const char *subject, const char *r
     }
     snprintf(job->view.kind, sizeof job->view.kind, "%s", kind);
     snprintf(job->view.subject, sizeof job->view.subject, "%s", subject ? subject : "");
-    snprintf(job->view.result, sizeof job->view.result, "%s", result ? result : "");
     job->view.created_ns = reel_now_ns();
+    job->view.quiet = is_own_business(kind);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -273,18 +282,8 @@ static struct job *make_job(const char *kind, const char *subject, const char *r
     return job;
 }
 
-struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
-                     void (*free_context)(void *), struct reel_error *err) {
-    struct job *job = make_job(kind, subject, result, err);
-    if (!job) {
-        if (free_context) {
-            free_context(context);
-        }
-        return NULL;
-    }
-    job->work = work;
-    job->context = context;
-    job->free_context = free_context;
+/* Takes the job over: known from now on, and in its lane. */
+static struct job *enqueue(struct jobs *jobs, struct job *job, struct reel_error *err) {
     atomic_init(&job->refs, 3); /* the caller's, the list's, the queue's */
     pthread_mutex_lock(&jobs->mutex);
     if (jobs->closing) {
@@ -299,12 +298,48 @@ struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, c
     *(jobs->newest ? &jobs->newest->newer : &jobs->oldest) = job;
     jobs->newest = job;
     jobs->known++;
-    struct lane *lane = &jobs->lanes[lane_of(kind)];
+    struct lane *lane = &jobs->lanes[lane_of(job->view.kind)];
     *lane->queue_end = job;
     lane->queue_end = &job->next_queued;
     pthread_cond_signal(&lane->queued);
     pthread_mutex_unlock(&jobs->mutex);
     return job;
+}
+
+static struct job *with_work(struct job *job, job_work work, void *context, void (*free_context)(void *)) {
+    if (job) {
+        job->work = work;
+        job->context = context;
+        job->free_context = free_context;
+    } else if (free_context) {
+        free_context(context);
+    }
+    return job;
+}
+
+struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
+                     void (*free_context)(void *), struct reel_error *err) {
+    struct job *job = with_work(make_job(kind, subject, err), work, context, free_context);
+    if (job) {
+        snprintf(job->view.result, sizeof job->view.result, "%s", result ? result : "");
+    }
+    return job ? enqueue(jobs, job, err) : NULL;
+}
+
+struct job *jobs_add_in(struct jobs *jobs, const struct job_wish *wish, job_work work, void *context, void (*free_context)(void *),
+                        struct reel_error *err) {
+    struct job *job = with_work(make_job(wish->kind, wish->subject, err), work, context, free_context);
+    if (job) {
+        snprintf(job->view.collection, sizeof job->view.collection, "%s", wish->collection ? wish->collection : "");
+        job->view.quiet = wish->quiet;
+    }
+    return job ? enqueue(jobs, job, err) : NULL;
+}
+
+void job_tell_end(struct job *job) {
+    pthread_mutex_lock(&job->mutex);
+    job->view.quiet = false;
+    pthread_mutex_unlock(&job->mutex);
 }
 
 static struct timespec deadline_of(int64_t timeout_ns) {
@@ -317,13 +352,26 @@ static struct timespec deadline_of(int64_t timeout_ns) {
     return t;
 }
 
+static _Thread_local int64_t waited_ns;
+
+int64_t job_waited_ns(void) {
+    return waited_ns;
+}
+
+static int64_t clock_ns(void) {
+    struct timespec t = deadline_of(0);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 bool job_wait(struct job *job, int64_t timeout_ns) {
     struct timespec deadline = deadline_of(timeout_ns > 0 ? timeout_ns : 0);
+    int64_t began_ns = clock_ns();
     pthread_mutex_lock(&job->mutex);
     while (!has_ended(job->view.state) && pthread_cond_timedwait(&job->ended, &job->mutex, &deadline) == 0) {
     }
     bool ended = has_ended(job->view.state);
     pthread_mutex_unlock(&job->mutex);
+    waited_ns += clock_ns() - began_ns;
     return ended;
 }
 

@@ -29,7 +29,16 @@ bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stop
  * people) and `result` (link shown when done) are copied; result may be NULL. */
 struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
                      struct reel_error *err);
+/* The same for work of one collection: who is limited to others does not learn of it. */
+struct job_wish {
+    const char *kind, *subject, *collection;
+    bool quiet; /* its end is no news until job_tell_end() */
+};
+struct job *jobs_add_in(struct jobs *jobs, const struct job_wish *wish, job_work work, void *context, void (*free_context)(void *),
+                        struct reel_error *err);
+void job_tell_end(struct job *job); /* somebody waits for it now: to be called while it surely runs */
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
+int64_t job_waited_ns(void); /* that this thread has waited in job_wait(), ever */
 struct job *job_ref(struct job *job);
 void job_unref(struct job *job); /* NULL is fine */
 
@@ -37,6 +46,8 @@ struct job_view {
     char id[33];
     char kind[16];
     char subject[256], result[256];
+    char collection[256]; /* "": of the server as a whole */
+    bool quiet;           /* nobody was told of it, or it is the server's own business: its end is no news */
     enum job_state state;
     uint64_t done, total;
     int64_t created_ns, ended_ns;

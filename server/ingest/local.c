@@ -1,5 +1,6 @@
 /* Files of this machine, copied in as if they had been uploaded, or read where they lie: one, or the parts of one recording. Its one rule:
- * nothing is kept before all of them are there, and none that was written to while it was read. */
+ * nothing is kept before all of them are there, and none that was written to while it was read; a file that is moved goes only when its recording
+ * is there for good. */
 #include "ingest/local.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ingest/names.h"
 #include "reel/cleanup.h"
@@ -73,10 +75,15 @@ bool local_hash(int fd, struct store_reference *is, const struct reel_progress *
     return hash_file(&in, sha256, err) && is_settled(&in, err);
 }
 
-static bool copy_file(struct app *app, struct reading *in, struct ingest_file *file, struct reel_error *err) {
+static bool copy_file(struct app *app, struct reading *in, bool move, struct ingest_file *file, struct reel_error *err) {
     uint64_t size;
-    in->upload = file->upload = store_upload_begin(app->store, err);
-    return in->upload && read_all(in, err) && store_upload_finish(in->upload, file->sha256, &size, err);
+    if (!(in->upload = file->upload = store_upload_begin(app->store, err))) {
+        return false;
+    }
+    bool shared = store_upload_share(in->upload, in->fd, move);
+    return (shared ? store_upload_hash(in->upload, in->progress, err) : read_all(in, err)) &&
+           store_upload_finish(in->upload, file->sha256, &size, err) &&
+           (size == in->is->size || reel_fail(err, REEL_CHANGED, "the file is still being written"));
 }
 
 /* Fills file->upload, which its owner frees, or makes it a reference. */
@@ -96,7 +103,18 @@ static bool take_in(struct app *app, const char *path, const struct ingest_reque
     }
     file->size = is->size;
     file->reference = wishes->reference ? is : NULL;
-    return (wishes->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, file, err)) && is_settled(&in, err);
+    return (wishes->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, wishes->move, file, err)) && is_settled(&in, err);
+}
+
+/* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any more. */
+static void remove_source(struct app *app, const struct store_reference *was) {
+    struct store_reference now;
+    struct reel_error ignored;
+    AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
+    if (fd >= 0 && store_look_at(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
+        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored)) {
+        (void)fchmod(fd, 0600);
+    }
 }
 
 void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct local_wishes *wishes,
@@ -117,7 +135,11 @@ void ingest_files(struct app *app, const char *const *paths, uint32_t n, const s
     if (good) {
         ingest_uploads(app, files, n, q, wishes->wait_ns, out, err);
     }
+    bool kept = out->outcome != INGEST_REFUSED && out->outcome != INGEST_KEPT;
     for (uint32_t i = 0; i < n && files; i++) {
+        if (kept && wishes->move) {
+            remove_source(app, &are[i]);
+        }
         store_upload_free(TAKE(files[i].upload));
     }
 }

@@ -7,6 +7,7 @@
 
 struct local_wishes {
     bool reference;                       /* they stay where they are, and are only read */
+    bool move;                            /* they go when their recording is there for good, those that are still what was read */
     bool seen;                            /* `are` says what size and time each has had: another now is REEL_CHANGED */
     int64_t wait_ns;                      /* as of ingest_uploads() */
     struct store_reference *are;          /* one for each file, filled; NULL: nobody wants to know */

@@ -1,5 +1,5 @@
-/* See manifests.h. Its one rule: row, notes and events are read, written down and no longer due under one lock, so an older state never
- * replaces a newer one. */
+/* See manifests.h. Its one rule: row, notes and events are read and written down under one lock, so an older state never replaces a newer
+ * one; what has changed since stays due. */
 #include "ingest/manifests.h"
 
 #include <pthread.h>
@@ -8,7 +8,10 @@
 
 #include "ingest/jobs.h"
 
-enum { AT_ONCE_MAX = 256 }; /* notes and events of a recording that are written while a request waits; above, many changes make one write */
+enum {
+    AT_ONCE_MAX = 256, /* notes and events of a recording that are written while a request waits; above, many changes make one write */
+    BATCH = 64,        /* manifests of which one transaction says that they are written */
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -76,15 +79,26 @@ static bool write_row(struct app *app, const struct catalog_recording *r, struct
     struct catalog_events events = {0};
     bool good = (r->said.notes == 0 || gather_notes(app, r->id, &notes, err)) &&
                 (r->said.events == 0 || gather_events(app, r->id, &events, err)) &&
-                store_write_manifest_whole(app->store, r, &(struct store_said){.notes = &notes, .events = &events}, err) &&
-                catalog_manifest_written(app->catalog, r->id, r->updated_ns, err);
+                store_write_manifest_whole(app->store, r, &(struct store_said){.notes = &notes, .events = &events}, err);
     catalog_notes_done(&notes);
     catalog_events_done(&events);
     return good;
 }
 
+/* What is written, and of which the catalog is yet to be told: it looks whether a row has changed since. */
+struct batch {
+    struct catalog_written written[BATCH];
+    uint32_t n;
+};
+
+static bool tell(struct app *app, struct batch *b, struct reel_error *err) {
+    uint32_t n = b->n;
+    b->n = 0;
+    return n == 0 || catalog_manifests_written(app->catalog, b->written, n, err);
+}
+
 /* `at_once_max`: with more notes and events *left is set instead. A recording that is gone needs no manifest. */
-static bool write_one(struct app *app, const char *id, uint64_t at_once_max, bool *left, struct reel_error *err) {
+static bool write_one(struct app *app, const char *id, uint64_t at_once_max, bool *left, struct batch *b, struct reel_error *err) {
     struct catalog_recording r;
     struct reel_error why = {0};
     manifests_hold();
@@ -92,6 +106,10 @@ static bool write_one(struct app *app, const char *id, uint64_t at_once_max, boo
     if (there) {
         *left = r.said.notes + r.said.events > at_once_max;
         good = *left || write_row(app, &r, err);
+        if (good && !*left) {
+            memcpy(b->written[b->n].id, r.id, sizeof r.id);
+            b->written[b->n++].updated_ns = r.updated_ns;
+        }
         catalog_recording_done(&r);
     } else if (why.code == REEL_NOT_FOUND) {
         good = true;
@@ -104,13 +122,26 @@ static bool write_one(struct app *app, const char *id, uint64_t at_once_max, boo
 
 void manifests_settle(struct app *app, const char *id) {
     struct reel_error ignored;
+    struct batch batch = {.n = 0};
     bool left = false;
-    if (write_one(app, id, AT_ONCE_MAX, &left, &ignored) && left) {
+    bool good = write_one(app, id, AT_ONCE_MAX, &left, &batch, &ignored);
+    if (!tell(app, &batch, &ignored) || !good) {
+        atomic_store(&app->manifests_missed, true);
+    } else if (left) {
+        manifests_later(app);
+    } else {
+        manifests_again(app); /* the disk takes what others have missed */
+    }
+}
+
+void manifests_again(struct app *app) {
+    if (atomic_exchange(&app->manifests_missed, false)) {
         manifests_later(app);
     }
 }
 
-bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {
+static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b,
+                      struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     struct reel_error none = {0}, failed = {0};
     int64_t after = 0;
@@ -119,16 +150,29 @@ bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_pr
         if (stop || (until_ns && reel_now_ns() > until_ns)) {
             return reel_fail(err, REEL_CANCELLED, "stopped before all manifests were written");
         }
-        write_one(app, id, UINT64_MAX, &left, &failed); /* what fails stays due, the others are not to wait for it */
+        write_one(app, id, UINT64_MAX, &left, b, &failed); /* what fails stays due, the others are not to wait for it */
+        if (b->n == BATCH) {
+            tell(app, b, &failed);
+        }
     }
     const struct reel_error *told = none.code != REEL_NOT_FOUND ? &none : &failed;
     return told->code == REEL_OK || reel_fail(err, told->code, "%s", told->text);
 }
 
+bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {
+    struct batch batch = {.n = 0};
+    bool written = write_due(app, until_ns, progress, &batch, err);
+    return tell(app, &batch, written ? err : NULL) && written;
+}
+
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct app *app = context;
     atomic_store(&app->manifests_queued, false); /* what becomes due from now on asks for another one */
-    return manifests_write_due(app, 0, progress, err);
+    bool good = manifests_write_due(app, 0, progress, err);
+    if (!good) {
+        atomic_store(&app->manifests_missed, true);
+    }
+    return good;
 }
 
 void manifests_later(struct app *app) {

@@ -6,10 +6,12 @@
 
 #include "app.h"
 
-/* After a change of this recording. What cannot be written now stays due. */
+/* After a change of this recording. What cannot be written now stays due, and is tried again (manifests_again()). */
 void manifests_settle(struct app *app, const char *id);
 /* After a change of many: a job does it. */
 void manifests_later(struct app *app);
+/* From time to time: what could not be written when it changed is tried again. */
+void manifests_again(struct app *app);
 /* Writes all that are due. Stops early when progress says so, or at `until_ns` of reel_now_ns() (0: never). */
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err);
 /* After a change of a collection's description. */

@@ -8,6 +8,7 @@
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
+#include "upkeep/retention.h"
 #include "upkeep/scrub.h"
 
 enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
@@ -112,12 +113,15 @@ static bool change_row(struct joining *j, const struct reel_index *index, struct
     if (!store_write_manifest(j->app->store, &j->r, err)) {
         return false;
     }
+    quota_hold();
     scan_hold_rows();
     manifests_hold();
-    bool changed = is_unchanged(j, err) && catalog_set_parts(j->app->catalog, &j->r, index, err);
+    bool changed = is_unchanged(j, err) && quota_check(j->app->catalog, j->r.collection, j->size, false, err) &&
+                   catalog_set_parts(j->app->catalog, &j->r, index, err);
     store_forget_manifest(j->app->store, changed ? j->before : j->r.content, j->r.id, &ignored);
     manifests_release();
     scan_release_rows();
+    quota_release();
     return changed;
 }
 
@@ -169,6 +173,7 @@ static bool keep_again(struct joining *j, struct reel_error *err) {
 /* All locks are held; `content` is what the recording is to become. */
 static bool join_locked(struct joining *j, const char *content, struct reel_error *err) {
     bool there;
+    sweep_ahead(j->app, content);
     if (!look_up(j, &there, err)) {
         return false;
     }

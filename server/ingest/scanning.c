@@ -222,11 +222,6 @@ static bool settle_scanned(struct app *app, struct catalog_recording *r, struct 
     return index && scan_fill(r, index, err) && catalog_update_scan(app->catalog, r, index, err);
 }
 
-/* Disk, memory and cancel say nothing about the file itself. */
-static bool is_passing(enum reel_code code) {
-    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED;
-}
-
 static void settle_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
     bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* taken up again at the next start */
@@ -234,7 +229,7 @@ static void settle_failed(struct app *app, const struct catalog_recording *r, co
         catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
     } else if (why->code == REEL_CHANGED && references_has(app, r)) {
         catalog_set_state(app->catalog, r->id, STATE_CHANGED, why->text, &ignored);
-    } else if (!stopping && (r->state == STATE_SCANNING || !is_passing(why->code))) {
+    } else if (!stopping && (r->state == STATE_SCANNING || !reel_is_passing(why->code))) {
         catalog_set_state(app->catalog, r->id, STATE_FAILED, why->text, &ignored);
     }
 }
@@ -324,7 +319,7 @@ struct job *scan_again(struct app *app, const struct catalog_recording *r, struc
     }
     a->app = app;
     memcpy(a->id, r->id, sizeof a->id);
-    return jobs_add(app->jobs, "scan", r->id, NULL, scan_recording, a, free, err);
+    return jobs_add_in(app->jobs, &(struct job_wish){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a, free, err);
 }
 
 bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {

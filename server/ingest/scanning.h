@@ -60,5 +60,7 @@ void scan_tidy(struct app *app, const char *content);
 
 /* Queues a look at every stored file and recording: what a crash left without a recording goes, a recording without its file is missing. */
 bool sweep_start(struct app *app, struct reel_error *err);
+/* That look passes over contents whose lock somebody has: before it is done, who takes a lock and adds or removes recordings does its part. */
+void sweep_ahead(struct app *app, const char *content);
 
 #endif

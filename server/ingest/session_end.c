@@ -7,10 +7,6 @@
 #include "ingest/sessions_own.h"
 #include "ingest/wishes.h"
 
-static bool is_passing(const struct reel_error *err) {
-    return err->code == REEL_IO || err->code == REEL_NO_SPACE || err->code == REEL_NO_MEMORY || err->code == REEL_CANCELLED;
-}
-
 /* Hashes, notes the hash (for a crash behind this), ingests. */
 static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
                              struct reel_error *err) {
@@ -73,12 +69,10 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
         return;
     }
     out->ingest.outcome = INGEST_REFUSED;
-    out->again = is_passing(err) && store_upload_is_here(l->file);
+    out->again = reel_is_passing(err->code) && store_upload_is_here(l->file);
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
         live_remove(app, l);
-    } else if (!u->draft && u->length > 0) {
-        store_upload_cut(l->file, (uint64_t)u->length - 1, &ignored);
     }
 }
 

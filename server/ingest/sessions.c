@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ingest/manifests.h"
 #include "ingest/sessions_own.h"
 #include "reel/time.h"
 
@@ -260,6 +261,11 @@ static bool overtake(struct live *l, struct reel_error *err) {
     return !before || !before->piece.checked || store_upload_back(l->file, before->piece.offset, err);
 }
 
+uint64_t session_told_offset(const struct catalog_upload *u) {
+    bool waits = !u->done && !u->draft && strcmp(u->concat, "partial") != 0 && u->length > 0 && session_is_full(u);
+    return u->offset - waits;
+}
+
 static enum session_answer take_over(struct live *l, const struct session_piece *piece, struct catalog_upload *now,
                                      struct reel_error *err) {
     if (l->writer && reel_now_ns() - l->heard_ns < SILENT_NS) {
@@ -269,6 +275,12 @@ static enum session_answer take_over(struct live *l, const struct session_piece 
         return SESSION_FAILED;
     }
     now->offset = store_upload_size(l->file);
+    if (now->offset != piece->offset && piece->offset == session_told_offset(now)) {
+        if (!store_upload_cut(l->file, piece->offset, err)) {
+            return SESSION_FAILED;
+        }
+        now->offset = piece->offset;
+    }
     if (now->offset != piece->offset) {
         return SESSION_OFFSET;
     }
@@ -409,6 +421,7 @@ static void sweep(struct app *app) {
         catalog_upload_done(&u);
     }
     catalog_answers_expire(app->catalog, &err);
+    manifests_again(app);
 }
 
 static void *run_sweeper(void *context) {

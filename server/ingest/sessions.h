@@ -57,8 +57,8 @@ void session_drop(struct session_writer *w); /* what this request has written do
 bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err);
 
 /* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
- * refused for what they are; when it is for a passing reason (out->again) the session stays, without its last byte unless it is of the
- * draft, so that whoever asks comes back. */
+ * refused for what they are; when it is for a passing reason (out->again) the session stays, and
+ * whoever asks comes back (session_told_offset()). */
 struct session_result {
     struct ingest_result ingest;
     bool partial, again;
@@ -78,5 +78,8 @@ bool session_gather(struct app *app, const struct catalog_upload *u, const char 
 static inline bool session_is_full(const struct catalog_upload *u) {
     return u->length >= 0 && u->offset == (uint64_t)u->length;
 }
+/* What counts for the client. Until the recording is there a tus upload lacks its last byte: its clients take it for done by the length
+ * alone. Whoever goes on from there makes the recording. */
+uint64_t session_told_offset(const struct catalog_upload *u);
 
 #endif

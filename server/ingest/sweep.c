@@ -24,6 +24,20 @@ static bool go_on(struct sweep *s) {
     return !s->stopped;
 }
 
+/* What the manifest of a content that is used says of others. */
+static void look_at_manifest(struct app *app, const char *content) {
+    AUTO_CONTENT struct content_lock lock = {0};
+    if (content_lock_try(&lock, content)) { /* else who has it called sweep_ahead() */
+        rebuild_forget_unknown(app, content);
+    }
+}
+
+void sweep_ahead(struct app *app, const char *content) {
+    if (!app->swept) {
+        rebuild_forget_unknown(app, content);
+    }
+}
+
 static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct sweep *s = context;
     struct reel_error ignored;
@@ -39,7 +53,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
             references_note(s->app, hex);
         }
         if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
-            rebuild_forget_unknown(s->app, hex); /* a crash between a manifest and its row */
+            look_at_manifest(s->app, hex); /* a crash between a manifest and its row */
         }
         return go_on(s);
     }

@@ -190,7 +190,7 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
         all->items[i].scan_due_ns = reel_now_ns() + SECOND_NS;
     }
     pthread_mutex_unlock(&all->mutex);
-    if (!known || (e->mask & (IN_IGNORED | IN_Q_OVERFLOW)) || e->len == 0 || import_passes_name(e->name)) {
+    if (!known || (e->mask & (IN_IGNORED | IN_Q_OVERFLOW)) || e->len == 0 || folder_passes_name(e->name)) {
         return;
     }
     bool gone = e->mask & (IN_DELETE | IN_MOVED_FROM);

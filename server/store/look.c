@@ -111,6 +111,12 @@ json_t *store_load_collections(const struct store *store) {
     return out;
 }
 
+json_t *store_load_settings(const struct store *store) {
+    char path[STORE_PATH];
+    struct reel_error none;
+    return store_path(store, path, "settings.json") ? load(path, &none) : NULL;
+}
+
 /* ---- what nobody uses */
 
 /* lost+found/<hex><suffix>, or with a number behind it when that is taken. */

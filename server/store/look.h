@@ -18,6 +18,9 @@ bool store_file_path(const struct store *store, const char *hex, const char *suf
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err);
 /* {"name": "description"} of collections.json, a new reference; an empty object when there is none. */
 json_t *store_load_collections(const struct store *store);
+/* settings.json (upkeep/settings.h): a new reference, NULL when there is none; and written whole beside the old one, for its owner only. */
+json_t *store_load_settings(const struct store *store);
+bool store_write_settings(struct store *store, const json_t *settings, struct reel_error *err);
 /* Moves a file under blobs/ to lost+found/, under a name that is free. */
 bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err);
 /* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "catalog/catalog.h"
+#include "store/look.h"
 #include "store/own.h"
 
 static void drop_json(json_t *j) {
@@ -21,8 +22,8 @@ static inline void auto_json(json_t **j) {
 }
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
 
-/* The recordings of a manifest (may be NULL), without the one of `id`; empty when there is none or it makes no sense. */
-static json_t *others(const json_t *old, const char *id) {
+/* The recordings of a manifest (may be NULL; empty when it makes no sense) with `entry` instead of the one of `id`, in its place; NULL: without it. */
+static json_t *with_entry(const json_t *old, const char *id, json_t *entry) {
     json_t *out = json_array();
     size_t i;
     json_t *item;
@@ -30,7 +31,12 @@ static json_t *others(const json_t *old, const char *id) {
         const char *its = json_string_value(json_object_get(item, "id"));
         if (its && strcmp(its, id) != 0) {
             json_array_append(out, item);
+        } else if (its && entry) {
+            json_array_append_new(out, TAKE(entry));
         }
+    }
+    if (entry) {
+        json_array_append_new(out, entry);
     }
     return out;
 }
@@ -128,24 +134,20 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r, c
     return entry;
 }
 
-static json_t *build(const char *path, const struct catalog_recording *r, const struct store_said *whole) {
-    AUTO_JSON json_t *old = json_load_file(path, 0, NULL);
-    json_t *recordings = others(old, r->id);
-    json_array_append_new(recordings, entry_for(old, r, whole));
+static json_t *build(const json_t *old, const struct catalog_recording *r, const struct store_said *whole) {
     return json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "", "parts",
-                     parts_of(r), "recordings", recordings);
+                     parts_of(r), "recordings", with_entry(old, r->id, entry_for(old, r, whole)));
 }
 
-/* `content` NULL: the descriptions of collections. */
-static bool write_text(const struct store *store, const char *content, const char *text, struct reel_error *err) {
+/* `name`: a content, or a file of the data folder itself ("….json"). */
+static bool write_text(const struct store *store, const char *name, const char *text, struct reel_error *err) {
     char from[STORE_PATH];
     AUTO_FD int fd = store_new_file(store, from, err);
     if (fd < 0) {
         return false;
     }
-    size_t size = strlen(text);
-    bool ok = write(fd, text, size) == (ssize_t)size && fsync(fd) == 0 ? content ? store_place(store, from, content, ".json", err)
-                                                                                 : store_place_beside(store, from, "collections.json", err)
+    bool ok = store_write_all(fd, text, strlen(text)) && fsync(fd) == 0 ? strchr(name, '.') ? store_place_beside(store, from, name, err)
+                                                                                           : store_place(store, from, name, ".json", err)
                                                                        : reel_fail_errno(err, "the manifest cannot be written");
     if (!ok) {
         unlink(from);
@@ -153,9 +155,9 @@ static bool write_text(const struct store *store, const char *content, const cha
     return ok;
 }
 
-static bool write_out(const struct store *store, const char *content, json_t *manifest, struct reel_error *err) {
+static bool write_out(const struct store *store, const char *name, const json_t *manifest, struct reel_error *err) {
     AUTO_MEM char *text = manifest ? json_dumps(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
-    return text ? write_text(store, content, text, err) : reel_fail_memory(err);
+    return text ? write_text(store, name, text, err) : reel_fail_memory(err);
 }
 
 bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole, struct reel_error *err) {
@@ -164,8 +166,10 @@ bool store_write_manifest_whole(struct store *store, const struct catalog_record
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
     pthread_mutex_lock(&store->manifests);
-    AUTO_JSON json_t *manifest = build(path, r, whole);
-    bool ok = write_out(store, r->content, manifest, err);
+    AUTO_JSON json_t *old = json_load_file(path, 0, NULL);
+    AUTO_JSON json_t *manifest = build(old, r, whole);
+    bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
+    bool ok = same ? store_sync_bucket(store, r->content, err) : write_out(store, r->content, manifest, err);
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }
@@ -182,7 +186,7 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     pthread_mutex_lock(&store->manifests);
     AUTO_JSON json_t *manifest = json_load_file(path, 0, NULL);
     bool ok =
-        !manifest || (json_object_set_new(manifest, "recordings", others(manifest, id)) == 0 && write_out(store, content, manifest, err));
+        !manifest || (json_object_set_new(manifest, "recordings", with_entry(manifest, id, NULL)) == 0 && write_out(store, content, manifest, err));
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }
@@ -190,7 +194,11 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err) {
     AUTO_JSON json_t *file = json_pack("{s:i, s:o}", "reel_collections", 1, "descriptions", json_loads(descriptions, 0, NULL));
     pthread_mutex_lock(&store->manifests);
-    bool ok = write_out(store, NULL, file, err);
+    bool ok = write_out(store, "collections.json", file, err);
     pthread_mutex_unlock(&store->manifests);
     return ok;
+}
+
+bool store_write_settings(struct store *store, const json_t *settings, struct reel_error *err) {
+    return write_out(store, "settings.json", settings, err);
 }

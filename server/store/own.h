@@ -26,7 +26,11 @@ bool store_place(const struct store *store, const char *from, const char *hex, c
 bool store_sweep_incoming(const struct store *store, struct reel_error *err);
 /* incoming/<id>.part; false when `id` is none. */
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]);
-/* The same to a file in the data folder itself. */
+/* The name that a file has there already lasts. */
+bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err);
+/* So do the names that files have in incoming/. */
+bool store_sync_incoming(const struct store *store, struct reel_error *err);
+/* store_place() to a file in the data folder itself. */
 bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);

@@ -71,7 +71,8 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
     if (!store_content_path(store, sha256, "", from, sizeof from) || !store_partial_path(store, id, to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    return rename(from, to) == 0 || reel_fail_errno(err, "the stored file cannot be taken back");
+    return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_bucket(store, sha256, err)
+                                 : reel_fail_errno(err, "the stored file cannot be taken back");
 }
 
 /* The boot, and the disk that the folder is on. */

@@ -68,7 +68,8 @@ static bool sync_folder(const char *path, struct reel_error *err) {
 /* Makes `folder`/`name` and lets the parent know it for good. */
 static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
-        return !parent || sync_folder(parent, err);
+        bool lasts = !parent || sync_folder(parent, err);
+        return lasts || (rmdir(path), false); /* else the next one would take it for lasting */
     }
     return errno == EEXIST || reel_fail_errno(err, "the store cannot make a folder");
 }
@@ -80,9 +81,19 @@ bool store_make_bucket(const struct store *store, const char *hex, struct reel_e
                : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
+bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
+    char folder[STORE_PATH];
+    return store_path(store, folder, "blobs/%.2s", hex) ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+}
+
+bool store_sync_incoming(const struct store *store, struct reel_error *err) {
+    char folder[STORE_PATH];
+    return store_path(store, folder, "incoming") ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+}
+
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
-    char to[STORE_PATH], folder[STORE_PATH];
-    if (!store_content_path(store, hex, suffix, to, sizeof to) || !store_path(store, folder, "blobs/%.2s", hex)) {
+    char to[STORE_PATH];
+    if (!store_content_path(store, hex, suffix, to, sizeof to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
     if (!store_make_bucket(store, hex, err)) {
@@ -91,7 +102,7 @@ bool store_place(const struct store *store, const char *from, const char *hex, c
     if (rename(from, to) != 0) {
         return reel_fail_errno(err, "the store cannot put a file in its place");
     }
-    return sync_folder(folder, err);
+    return store_sync_bucket(store, hex, err);
 }
 
 bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
@@ -100,6 +111,16 @@ bool store_place_beside(const struct store *store, const char *from, const char 
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
     return rename(from, to) == 0 ? sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
+}
+
+bool store_write_all(int fd, const void *data, size_t size) {
+    const char *at = data;
+    for (ssize_t n; size > 0; at += n, size -= (size_t)n) {
+        if ((n = write(fd, at, size)) <= 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {

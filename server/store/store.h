@@ -17,11 +17,21 @@ struct catalog_recording;
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
 
+/* All of it, also where the system takes it in pieces; false: errno says why. */
+bool store_write_all(int fd, const void *data, size_t size);
+
 /* A file coming in: gathered in an own buffer, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err);
 /* Everything is hashed and fsynced; sha256 as hex. Nothing is visible yet. */
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err);
+/* Instead of writing the bytes of an open file: shares their blocks with it, where the file system can. With `whole` better still: a second name for
+ * the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits until this upload is freed
+ * (at most the system's lease-break-time). False: they have to be written. */
+bool store_upload_share(struct store_upload *u, int fd, bool whole);
+/* Hashes what was not hashed on its way, which is told; store_upload_finish() does the same, and tells nobody. */
+struct reel_progress;
+bool store_upload_hash(struct store_upload *u, const struct reel_progress *progress, struct reel_error *err);
 /* Renames to its content address; when that blob is there already this only drops the new copy. The upload is still to be freed. */
 bool store_upload_keep(struct store_upload *u, struct reel_error *err);
 /* The same when the blob that is there is known to be rotten: this takes its place. */
@@ -50,6 +60,7 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
+int64_t store_spent_ns(void); /* that this thread has waited for the disk with uploads, ever */
 bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 

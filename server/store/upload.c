@@ -3,12 +3,17 @@
  * back at the end: most often from the page cache. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <openssl/evp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "reel/scan.h"
 #include "store/own.h"
 #include "store/reference.h"
 
@@ -22,12 +27,14 @@ enum {
 struct store_upload {
     struct store *store;
     int fd;
+    int leased;            /* of a file that this is a second name of: while it is open nobody writes to it; -1 */
     char path[STORE_PATH]; /* in incoming/ */
     bool placed;           /* it has become a blob */
     bool lasting;          /* of a session: its file stays when this is freed */
     uint8_t *buffer;       /* NULL while nothing is held */
     size_t held;
     uint64_t written, started; /* bytes given to write(), bytes whose writeback has been started */
+    uint64_t sure;             /* so many of them no loss of power takes back */
     uint64_t hashed;           /* so many of them went through the hash: all, or what is missing is read back */
     EVP_MD_CTX *hash, *hash_marked;
     uint64_t marked;
@@ -40,6 +47,25 @@ static bool hash_restart(struct store_upload *u, struct reel_error *err) {
     return EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL) == 1 || reel_fail_memory(err);
 }
 
+static _Thread_local int64_t spent_ns;
+
+int64_t store_spent_ns(void) {
+    return spent_ns;
+}
+
+static int64_t clock_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool sync_file(int fd) {
+    int64_t began_ns = clock_ns();
+    bool good = fsync(fd) == 0;
+    spent_ns += clock_ns() - began_ns;
+    return good;
+}
+
 static struct store_upload *new_upload(struct store *store, struct reel_error *err) {
     AUTO(store_upload_free) struct store_upload *u = calloc(1, sizeof *u);
     if (!u) {
@@ -47,7 +73,7 @@ static struct store_upload *new_upload(struct store *store, struct reel_error *e
         return NULL;
     }
     u->store = store;
-    u->fd = -1;
+    u->fd = u->leased = -1;
     u->hash = EVP_MD_CTX_new();
     if (!u->hash) {
         reel_fail_memory(err);
@@ -67,6 +93,50 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
         return NULL;
     }
     return TAKE(u);
+}
+
+/* ---- a file that is there already */
+
+/* The signal that tells of a broken lease is one that does nothing: whoever opens the file waits, and that is all. */
+static bool lease(int fd) {
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 && fcntl(fd, F_SETSIG, SIGURG) == 0 &&
+           fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+}
+
+static bool link_whole(struct store_upload *u, int fd) {
+    char from[32], name[STORE_PATH + 8];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    snprintf(name, sizeof name, "%s.link", u->path);
+    if ((u->leased = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0) {
+        return false;
+    }
+    bool named = lease(fd) && linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    int opened = named ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    if (opened >= 0 && rename(name, u->path) == 0) {
+        close(u->fd);
+        u->fd = opened;
+        return true;
+    }
+    if (named) {
+        unlink(name);
+    }
+    if (opened >= 0) {
+        close(opened);
+    }
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    close(u->leased);
+    u->leased = -1;
+    return false;
+}
+
+bool store_upload_share(struct store_upload *u, int fd, bool whole) {
+    struct stat st;
+    if (!(whole && link_whole(u, fd)) && ioctl(u->fd, FICLONE, fd) != 0) {
+        return false;
+    }
+    u->written = u->started = fstat(u->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    return true;
 }
 
 /* ---- over several requests */
@@ -91,7 +161,11 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
         }
         return NULL;
     }
-    u->written = u->started = (uint64_t)st.st_size;
+    u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
+    if (create && !store_sync_incoming(store, err)) { /* whoever is told of it will come back for it */
+        u->lasting = false;
+        return NULL;
+    }
     return TAKE(u);
 }
 
@@ -109,6 +183,7 @@ bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *
     }
     u->written = size;
     u->started = u->started < size ? u->started : size;
+    u->sure = u->sure < size ? u->sure : size;
     return u->hashed <= size || hash_restart(u, err);
 }
 
@@ -130,11 +205,26 @@ bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error 
     return store_upload_cut(u, size, err);
 }
 
+/* When an fsync has failed the next one may say that all is well, of pages that are lost: what it was to confirm does not count. */
+static bool note_sync(struct store_upload *u, bool synced, struct reel_error *err) {
+    struct reel_error ignored;
+    if (synced) {
+        u->sure = u->written;
+        return true;
+    }
+    reel_fail_errno(err, "the upload cannot be made to last");
+    if (u->lasting) {
+        store_upload_cut(u, u->sure, &ignored);
+    }
+    return false;
+}
+
 bool store_upload_sync(struct store_upload *u, struct reel_error *err) {
-    return store_upload_flush(u, err) && (fdatasync(u->fd) == 0 || reel_fail_errno(err, "the upload cannot be made to last"));
+    return store_upload_flush(u, err) && note_sync(u, fdatasync(u->fd) == 0, err);
 }
 
 static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+    int64_t began_ns = clock_ns();
     for (size_t at = 0; at < size;) {
         ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
@@ -143,6 +233,7 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
         at += n > 0 ? (size_t)n : 0;
         u->written += n > 0 ? (uint64_t)n : 0;
     }
+    spent_ns += clock_ns() - began_ns;
     if (u->hashed == u->written - size) {
         if (EVP_DigestUpdate(u->hash, data, size) != 1) {
             return reel_fail_memory(err);
@@ -194,7 +285,7 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
 }
 
 /* Reads back what has not been hashed. */
-static bool hash_rest(struct store_upload *u, struct reel_error *err) {
+bool store_upload_hash(struct store_upload *u, const struct reel_progress *progress, struct reel_error *err) {
     AUTO_MEM uint8_t *buffer = u->hashed < u->written ? malloc(BUFFER_BYTES) : NULL;
     while (u->hashed < u->written) {
         uint64_t left = u->written - u->hashed;
@@ -209,6 +300,9 @@ static bool hash_rest(struct store_upload *u, struct reel_error *err) {
             return reel_fail_memory(err);
         }
         u->hashed += n > 0 ? (uint64_t)n : 0;
+        if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
+            return reel_fail(err, REEL_CANCELLED, "cancelled");
+        }
     }
     return true;
 }
@@ -216,14 +310,14 @@ static bool hash_rest(struct store_upload *u, struct reel_error *err) {
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
-    if (!store_upload_flush(u, err) || !hash_rest(u, err)) {
+    if (!store_upload_flush(u, err) || !store_upload_hash(u, NULL, err)) {
         return false;
     }
     if (EVP_DigestFinal_ex(u->hash, raw, &n) != 1 || n != 32 || !hash_restart(u, err)) {
         return reel_fail_memory(err);
     }
-    if (fsync(u->fd) != 0) {
-        return reel_fail_errno(err, "the upload cannot be made to last");
+    if (!note_sync(u, sync_file(u->fd), err)) {
+        return false;
     }
     for (unsigned i = 0; i < n; i++) {
         snprintf(u->sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
@@ -233,7 +327,7 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
     return true;
 }
 
-/* A file of that address and size is there: the same bytes, durable since it got its name. */
+/* A file of that address and size is there: the same bytes, durable before it got its name. */
 static bool is_there(const struct store_upload *u) {
     char path[STORE_PATH];
     struct stat st;
@@ -241,18 +335,19 @@ static bool is_there(const struct store_upload *u) {
 }
 
 bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
-    return is_there(u) && !u->placed ? true : store_upload_replace(u, err);
+    return is_there(u) && !u->placed ? store_sync_bucket(u->store, u->sha256, err) : store_upload_replace(u, err);
 }
 
 bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
     if (!u->sha256[0] || u->placed) {
         return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
     }
-    u->placed = store_place(u->store, u->path, u->sha256, "", err);
-    if (u->placed) {
+    bool lasts = store_place(u->store, u->path, u->sha256, "", err);
+    u->placed = lasts || access(u->path, F_OK) != 0; /* it may have got its name, and not for good */
+    if (lasts) {
         store_drop_reference(u->store, u->sha256); /* the copy stands for it from now on */
     }
-    return u->placed;
+    return lasts;
 }
 
 bool store_upload_is_here(const struct store_upload *u) {
@@ -276,6 +371,9 @@ void store_upload_free(struct store_upload *u) {
     }
     if (u->fd >= 0) {
         close(u->fd);
+    }
+    if (u->leased >= 0) {
+        close(u->leased);
     }
     if (u->path[0] && !u->placed && !u->lasting) {
         unlink(u->path);

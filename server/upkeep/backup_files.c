@@ -36,13 +36,11 @@ static bool copy_bytes(int from, int to, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     while ((n = read(from, buffer, COPY_BYTES)) > 0) {
-        for (ssize_t at = 0, done; at < n; at += done) {
-            if ((done = write(to, buffer + at, (size_t)(n - at))) <= 0) {
-                return reel_fail_errno(err, "a file cannot be copied");
-            }
+        if (!store_write_all(to, buffer, (size_t)n)) {
+            break;
         }
     }
-    return n == 0 || reel_fail_errno(err, "a file cannot be copied");
+    return n == 0 || reel_fail_errno(err, "a file cannot be copied"); /* read, or written */
 }
 
 /* *gone: there is no such file any more. */
@@ -67,8 +65,9 @@ static bool copy_file(const char *from, const char *to, bool *gone, struct reel_
 
 static bool link_file(const char *from, const char *to, bool *gone, struct reel_error *err) {
     unlink(to); /* one of an earlier backup */
-    *gone = link(from, to) != 0 && errno == ENOENT;
-    if (*gone || access(to, F_OK) == 0) {
+    bool linked = link(from, to) == 0;
+    *gone = !linked && errno == ENOENT;
+    if (linked || *gone) {
         return true;
     }
     return errno == EXDEV ? reel_fail(err, REEL_ARGUMENT, "files cannot be linked to another disk: copy them")
@@ -160,13 +159,17 @@ static bool bring_content(void *context, const struct catalog_recording *r) {
     return bring(c->f, r->content, ".json", &gone, &c->error) && bring(c->f, r->content, ".reel", &gone, &c->error);
 }
 
-static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
-    struct contents c = {.f = f};
+/* A file of the data folder itself, which need not be there. */
+static bool bring_beside(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     bool gone;
+    return backup_path(from, store_folder(f->from), name, err) && backup_path(to, folder, name, err) && copy_file(from, to, &gone, err);
+}
+
+static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
+    struct contents c = {.f = f};
     return catalog_each(copied, bring_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
-           backup_path(from, store_folder(f->from), "collections.json", err) && backup_path(to, folder, "collections.json", err) &&
-           copy_file(from, to, &gone, err);
+           bring_beside(f, folder, "collections.json", err);
 }
 
 /* ---- what an earlier backup needed */
@@ -199,15 +202,22 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
     return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || bring_contents(f, copied, folder, err)) &&
+           bring_beside(f, folder, "settings.json", err) &&
            store_each(f->to, prune_one, &p, err) && (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) &&
            sync_all(folder, err);
 }
 
+/* As text first: the library that makes it does not notice every write that fails. */
 bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err) {
     char part[PATH_MAX], path[PATH_MAX];
+    AUTO_MEM char *text = json_dumps(manifest, JSON_INDENT(1));
+    if (!text) {
+        return reel_fail_memory(err);
+    }
     if (!backup_path(part, folder, "backup.json.part", err) || !backup_path(path, folder, "backup.json", err)) {
         return false;
     }
-    bool good = json_dump_file(manifest, part, JSON_INDENT(1)) == 0 && sync_all(folder, NULL) && rename(part, path) == 0;
+    AUTO_FD int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = fd >= 0 && store_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0;
     return (good && sync_all(folder, err)) || reel_fail_errno(err, "backup.json cannot be written");
 }

@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/place.h"
 #include "catalog/upkeep.h"
 #include "ingest/manifests.h"
 #include "reel/time.h"
 #include "store/look.h"
+#include "store/reference.h"
+#include "store/roots.h"
 #include "upkeep/rebuild.h"
+#include "upkeep/settings.h"
 
 const char *fsck_kind_name(enum fsck_kind kind) {
     static const char *const names[] = {"catalog", "figures", "search", "file", "index", "manifest", "unknown", "orphan", "leftover"};
@@ -51,7 +55,7 @@ static bool look_at_catalog(struct fsck *f, struct reel_error *err) {
     if (catalog_check(f->app.catalog, &check, &why)) {
         return true;
     }
-    if (why.code != REEL_DAMAGED) {
+    if (why.code != REEL_CATALOG) {
         return reel_fail(err, why.code, "%s", why.text);
     }
     fsck_tell(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again", why.text);
@@ -69,23 +73,18 @@ static bool check_all(struct fsck *f, struct reel_error *err) {
 
 /* ---- opening */
 
-static bool catalog_path(const struct fsck *f, char out[PATH_MAX], struct reel_error *err) {
-    int n = snprintf(out, PATH_MAX, "%s/catalog.db", f->options->data);
-    return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-}
-
 /* Its store is the one to be looked at only: nothing is swept before it is told of. */
 static bool open_to_look(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct reel_error why = {0};
-    if (!catalog_path(f, path, err) || !(f->app.store = store_open_beside(f->options->data, &f->report->alone, err))) {
+    if (!catalog_place(f->options->data, path, err) || !(f->app.store = store_open_beside(f->options->data, &f->report->alone, err))) {
         return false;
     }
     f->app.catalog = catalog_open_beside(path, &why);
     if (f->app.catalog) {
         return true;
     }
-    if (why.code == REEL_DAMAGED || why.code == REEL_NOT_FOUND) {
+    if (why.code == REEL_CATALOG || why.code == REEL_NOT_FOUND) {
         fsck_tell(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again from the stored files", why.text);
         return true;
     }
@@ -102,7 +101,7 @@ static void drop_incoming(void *context, const char *name, const char *id) {
 /* Opening it sweeps incoming/, which is told of first. */
 static bool open_to_mend(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
-    struct store *beside = catalog_path(f, path, err) ? store_open_beside(f->options->data, &f->report->alone, err) : NULL;
+    struct store *beside = catalog_place(f->options->data, path, err) ? store_open_beside(f->options->data, &f->report->alone, err) : NULL;
     bool good = beside &&
                 (f->report->alone ||
                  reel_fail(err, REEL_CONFLICT, "a server uses this data folder: it can be looked at, and mended when that has ended")) &&
@@ -111,15 +110,15 @@ static bool open_to_mend(struct fsck *f, struct reel_error *err) {
     if (!good || !(f->app.store = store_open(f->options->data, err))) {
         return false;
     }
-    if (f->options->rebuild && !rebuild_set_catalog_aside(f->options->data, f->report->old_catalog, err)) {
+    if (f->options->rebuild && !rebuild_set_catalog_aside(path, f->report->old_catalog, err)) {
         return false;
     }
-    return (f->app.catalog = catalog_open(path, err));
+    return (f->app.catalog = catalog_open(path, err)) && catalog_is_fresh(f->app.catalog, &f->fresh, err);
 }
 
 /* Every recording is unknown then. */
 static bool rebuild(struct fsck *f, struct reel_error *err) {
-    bool good = fsck_files(f, err) && rebuild_collections(&f->app, err);
+    bool good = fsck_files(f, err) && rebuild_collections(&f->app, err) && settings_take_back(&f->app, err);
     f->report->files = 0; /* they are looked at once more */
     return good;
 }
@@ -127,11 +126,14 @@ static bool rebuild(struct fsck *f, struct reel_error *err) {
 bool fsck_run(const struct fsck_options *options, struct fsck_report *out, struct reel_error *err) {
     struct fsck f = {.options = options, .report = out, .repair = options->repair || options->rebuild, .began_ns = reel_now_ns()};
     *out = (struct fsck_report){0};
-    bool good = f.repair ? open_to_mend(&f, err) : open_to_look(&f, err);
+    f.app.roots = roots_open(options->roots, err);
+    bool good = f.app.roots && (f.repair ? open_to_mend(&f, err) : open_to_look(&f, err));
     if (good && f.app.catalog) {
-        good = (!options->rebuild || rebuild(&f, err)) && check_all(&f, err);
+        store_set_roots(f.app.store, f.app.roots);
+        good = (!(options->rebuild || f.fresh) || rebuild(&f, err)) && check_all(&f, err);
     }
     catalog_close(f.app.catalog);
     store_close(f.app.store);
+    roots_close(f.app.roots);
     return good;
 }

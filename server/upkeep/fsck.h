@@ -9,7 +9,7 @@ enum fsck_kind {
     FSCK_CATALOG,  /* the database's file, or its rows among each other: only a rebuild helps */
     FSCK_FIGURES,  /* what is counted as it changes is not what is there */
     FSCK_SEARCH,   /* words */
-    FSCK_FILE,     /* a stored file is gone or of another size */
+    FSCK_FILE,     /* a stored file is gone or of another size, or one that is not copied is gone or changed */
     FSCK_INDEX,    /* an index pack is gone, damaged or of another version */
     FSCK_MANIFEST, /* a manifest is gone, or does not say what the catalog says */
     FSCK_UNKNOWN,  /* a manifest names a recording that the catalog does not have */
@@ -20,6 +20,7 @@ const char *fsck_kind_name(enum fsck_kind kind);
 
 struct fsck_options {
     const char *data;
+    const char *const *roots; /* folders below which files lie that are not copied, NULL-terminated: these are looked at; NULL: none is */
     bool repair, rebuild;                 /* rebuild: the catalog is made again from the manifests; it repairs too */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Hears of everything found; `subject` names a recording or file. `mended` NULL: nothing was done about it, else what. */
@@ -29,6 +30,7 @@ struct fsck_options {
 struct fsck_report {
     uint64_t found, mended;
     uint64_t recordings, files, manifests; /* looked at */
+    uint64_t elsewhere;                    /* files that are not copied and lie below none of the roots: not looked at */
     bool alone;                            /* no server was there: all was looked at */
     char old_catalog[64];                  /* after a rebuild, where it is; "": there was none */
 };

@@ -9,6 +9,7 @@ struct fsck {
     struct fsck_report *report;
     struct app app; /* store and catalog of it */
     bool repair;
+    bool fresh; /* the catalog was not there, and is new */
     bool wrote; /* something of the catalog is to be mended at the end */
     int64_t began_ns;
     struct reel_error error; /* why it cannot go on */

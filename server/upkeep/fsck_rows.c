@@ -8,6 +8,8 @@
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
 #include "store/look.h"
+#include "store/reference.h"
+#include "store/roots.h"
 #include "upkeep/fsck_own.h"
 
 static void name_of(const struct catalog_recording *r, char out[320]) {
@@ -41,6 +43,29 @@ static const char *mend_file(struct fsck *f, const struct catalog_recording *r, 
     return there ? "moved to lost+found, the recording is missing it now" : "the recording is missing it now";
 }
 
+/* A file that is not copied; true: it is what it was, or below no root that is known. */
+static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
+    enum recording_state now = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
+    struct store_reference ref;
+    struct reel_error why = {0}, ignored;
+    if (!store_load_reference(f->app.store, sha256, &ref, &why) || !roots_below(f->app.roots, ref.path)) {
+        f->report->elsewhere++;
+        return true;
+    }
+    AUTO_FD int fd = store_open_reference(f->app.store, sha256, &why);
+    if (fd >= 0) {
+        return true;
+    }
+    enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
+    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
+        bool mended = f->repair && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
+        f->wrote = f->wrote || mended;
+        fsck_tell(f, FSCK_FILE, subject, !mended ? NULL : then == STATE_MISSING ? "the recording is missing it now" : "the recording is changed now",
+                  "its file %s, which is not copied: %s", sha256, why.text);
+    }
+    return false;
+}
+
 /* True: all are there. */
 static bool look_at_files(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     bool whole = true, known = (r->state == STATE_TRASHED ? r->state_before_trash : r->state) == STATE_MISSING;
@@ -49,7 +74,11 @@ static bool look_at_files(struct fsck *f, const struct catalog_recording *r, con
         uint64_t size, unused;
         bool there = store_file_size(f->app.store, part->sha256, "", &size),
              elsewhere = !there && store_file_size(f->app.store, part->sha256, ".ref", &unused);
-        if ((there && size == part->size) || elsewhere || !whole) { /* what lies elsewhere is looked at by its watch */
+        if ((there && size == part->size) || !whole) {
+            continue;
+        }
+        if (elsewhere) {
+            whole = look_elsewhere(f, r, part->sha256, subject);
             continue;
         }
         whole = false;

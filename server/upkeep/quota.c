@@ -1,6 +1,7 @@
 /* See retention.h. Its one rule: a collection that is full refuses what is new and keeps what it has. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "upkeep/retention.h"
 #include "upkeep/retention_own.h"
@@ -34,4 +35,16 @@ bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool
            reel_fail(err, REEL_NO_SPACE,
                      "the collection %.100s is full: its quota is %" PRIu64 " bytes, it has %" PRIu64 ", and %" PRIu64 " more do not fit",
                      collection, room, used, bytes);
+}
+
+bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err) {
+    struct catalog_recording r = {0};
+    if (!catalog_get(c, id, &r, err)) {
+        return false;
+    }
+    bool trashed = r.state == STATE_TRASHED; /* what is there takes no room, wherever it is moved to */
+    bool takes = collection ? !trashed && strcmp(collection, r.collection) != 0 : trashed;
+    bool good = !takes || quota_check(c, collection ? collection : r.collection, r.size, true, err);
+    catalog_recording_done(&r);
+    return good;
 }

@@ -11,6 +11,7 @@
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/look.h"
+#include "upkeep/settings.h"
 
 enum { OLD_MAX = 10000 };
 
@@ -207,17 +208,17 @@ bool rebuild_collections(struct app *app, struct reel_error *err) {
 
 /* ---- the file itself */
 
-bool rebuild_set_catalog_aside(const char *data, char name[64], struct reel_error *err) {
+bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char from[PATH_MAX], to[PATH_MAX];
     unsigned n = 0;
     do {
-        snprintf(name, 64, "catalog.db.old-%u", ++n);
-        snprintf(to, sizeof to, "%s/%s", data, name);
+        snprintf(name, 64, "%.40s.old-%u", strrchr(catalog, '/') + 1, ++n);
+        snprintf(to, sizeof to, "%s.old-%u", catalog, n);
     } while (access(to, F_OK) == 0 && n < OLD_MAX);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        snprintf(from, sizeof from, "%s/catalog.db%s", data, suffixes[i]);
-        snprintf(to, sizeof to, "%s/%s%s", data, name, suffixes[i]);
+        snprintf(from, sizeof from, "%s%s", catalog, suffixes[i]);
+        snprintf(to, sizeof to, "%s.old-%u%s", catalog, n, suffixes[i]);
         if (access(from, F_OK) == 0 && rename(from, to) != 0) {
             return reel_fail_errno(err, "the old catalog cannot be moved aside");
         }
@@ -245,7 +246,7 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
         return false;
     }
     bool good = rebuild_adopt(app, &list, &(struct rebuild_told){.tell = count_added, .context = n}, NULL, err) &&
-                (*n == 0 || rebuild_collections(app, err)) && (!copied[0] || catalog_set_upkeep(app->catalog, "copied", NULL, err));
+                (*n == 0 || rebuild_collections(app, err)) && settings_take_back(app, err) && (!copied[0] || catalog_set_upkeep(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);
     return good;
 }
@@ -256,10 +257,6 @@ void rebuild_forget_unknown(struct app *app, const char *content) {
     struct reel_error ignored;
     size_t i;
     json_t *item;
-    AUTO_CONTENT struct content_lock lock = {0};
-    if (!content_lock_try(&lock, content)) {
-        return; /* who has it writes it */
-    }
     json_t *manifest = store_load_manifest(app->store, content, &ignored);
     json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
         const char *id = json_string_value(json_object_get(item, "id"));

@@ -39,17 +39,17 @@ struct rebuild_told {
 bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_told *told, const struct reel_progress *progress,
                    struct reel_error *err);
 
-/* Moves catalog.db and what belongs to it aside, to catalog.db.old-N; fine when there is none. The data folder's lock is held. */
-bool rebuild_set_catalog_aside(const char *data, char name[64], struct reel_error *err);
+/* Moves the catalog (catalog/place.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data folder's lock is held. */
+bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err);
 /* Descriptions of collections, from collections.json. */
 bool rebuild_collections(struct app *app, struct reel_error *err);
 
 /* Before anything is swept: into a catalog that came from a backup, or that never had a recording (the one before it is gone), come those
- * of the manifests. *n says how many. */
+ * of the manifests, and the settings. *n says how many. */
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
 
 /* Of a content that other recordings have: what its manifest says of recordings that never came into the catalog, or were just purged from
- * it, goes. */
+ * it, goes. The content's lock is held. */
 void rebuild_forget_unknown(struct app *app, const char *content);
 /* When the last server but one ended as it should; 0: nobody knows. Then the same of this one. */
 int64_t rebuild_ran_since(struct app *app);

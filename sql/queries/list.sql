@@ -1,22 +1,31 @@
 -- A page of the list: only the rows; or, counting, how many there are. list_sql.c keeps a line that ends with a mark when it wants the mark, writes the
 -- line marked "each" once for every condition on links, and puts words in for {column}, {after} and the rest. The way in is one of: the index of the sort
--- (walk), an index of a filter that leaves few (few), rows gathered first, or what comes in the order of rows by itself: the words, one label or tag,
--- blocks of rows by their times (stream).
+-- (walk), an index of a filter that leaves few (few), rows gathered first, rows that were found before, or what comes in the order of rows by itself: the
+-- words, one label or tag, the next rows of several of them, blocks of rows by their times (stream).
 -- scan: r: only when counting, which looks at everything it counts and is done when asked for; scan: width: the few classes of length
 SELECT r.row, r.{column} --: page
-SELECT count(*) --: count
+SELECT count(*) FROM (SELECT r.row --: count
+SELECT count(*) FROM (SELECT DISTINCT r.row --: count_links
 FROM recordings AS r INDEXED BY {index} --: indexed
 FROM recordings AS r NOT INDEXED --: gather
+FROM json_each(:found) AS found CROSS JOIN recordings AS r ON r.row = found.value --: found
+FROM json_each('[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]') AS width --: interval
+CROSS JOIN recordings AS r INDEXED BY recordings_spans ON r.width_ns = width.value AND r.placed_start_ns > :start - width.value --: interval
 FROM search CROSS JOIN recordings AS r ON r.row = search.rowid --: stream_words
 FROM {table} AS way INDEXED BY {table}_{by} CROSS JOIN recordings AS r ON r.row = way.recording --: stream_link
+FROM {table} AS way INDEXED BY {table}_{by} CROSS JOIN recordings AS r ON r.row = way.recording --: count_links
 FROM row_spans AS span CROSS JOIN recordings AS r NOT INDEXED ON r.row BETWEEN span.block * 1024 AND span.block * 1024 + 1023 --: stream_spans
 WHERE TRUE
 AND r.state <> 4 --: shown
 AND (r.{column}, r.row) {after} (:key, :row) --: keyset
+AND (+r.{column}, +r.row) {after} (:key, :row) --: keyset_interval
 AND search MATCH :words --: stream_words
 AND search.rowid {after} :row --: keyset_words
 AND way.{by} = :lead --: stream_link
 AND way.recording {after} :row --: keyset_link
+AND way.{by} IN (SELECT value FROM json_each(:leads)) --: count_links
+AND r.row IN (SELECT link.recording FROM {table} AS link INDEXED BY {table}_{by} --: next_links
+    WHERE link.{by} IN (SELECT value FROM json_each(:leads)) AND link.recording {after} :row ORDER BY link.recording {order} LIMIT :looked) --: next_links
 AND span.block {after}= :row / 1024 AND span.start_ns < :end AND span.end_ns >= :start --: stream_spans
 AND r.row {after} :row --: keyset_spans
 AND r.row IN (SELECT rowid FROM search WHERE search MATCH :words) --: few_words
@@ -26,10 +35,6 @@ AND +r.row NOT IN (SELECT rowid FROM search WHERE search MATCH :without) --: wit
 AND r.row IN (SELECT link.recording FROM {table} AS link INDEXED BY {table}_{by} --: few_link
     WHERE link.{by} IN (SELECT value FROM json_each(:leads))) --: few_link
 AND {not}EXISTS (SELECT 1 FROM {table} AS link WHERE link.recording = r.row AND +link.{by} IN (SELECT value FROM json_each(:ids{n}))) --: each
-AND r.row IN (SELECT i.row FROM --: few_interval
-    json_each('[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]') AS width --: few_interval
-    CROSS JOIN recordings AS i INDEXED BY recordings_spans ON i.width_ns = width.value AND i.placed_start_ns > :start - width.value --: few_interval
-    WHERE i.placed_start_ns < :end AND i.placed_end_ns >= :start AND i.state <> 4) --: few_interval
 AND r.collection IN (SELECT value FROM json_each(:collections)) --: collections
 AND r.collection NOT IN (SELECT value FROM json_each(:no_collections)) --: no_collections
 AND r.collection IN (SELECT value FROM json_each(:allowed)) --: allowed
@@ -46,11 +51,15 @@ AND r.duration_ns BETWEEN :min_duration AND :max_duration --: duration
 AND r.messages BETWEEN :min_messages AND :max_messages --: messages
 AND r.width_ns IS NOT NULL --: times
 AND r.placed_start_ns < :end --: end
+AND +r.placed_start_ns < :end --: end_walked
 AND r.placed_end_ns >= :start --: start
+AND +r.placed_end_ns >= :start --: start_walked
 AND r.placed_start_ns >= :floor --: floor
 AND r.placed_end_ns < :ceiling --: ceiling
 ORDER BY r.{column} {order}, r.row {order} --: keyset
+ORDER BY r.{column} {order}, r.row {order} --: keyset_interval
 ORDER BY search.rowid {order} --: keyset_words
 ORDER BY way.recording {order} --: keyset_link
 ORDER BY span.block {order}, r.row {order} --: keyset_spans
 LIMIT :limit OFFSET :offset --: page
+LIMIT :counted) --: counting

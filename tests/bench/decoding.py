@@ -111,10 +111,9 @@ def points(reel, path, limit):
 
 def series(lab, reel):
     """The first call reads the whole topic; a further one of the same field reads what was kept."""
-    path = lab.path('long.bag')
-    values = inputs.robot_bag(path, lab.big)['/odom']
+    path, counts = lab.made_once('robot-%d.bag' % lab.big, lambda path: inputs.robot_bag(path, lab.big))
+    values = counts['/odom']
     _, recording = reel.put(path, 'long.bag')
-    os.unlink(path)
     base = '%s/%s/series?max_points=1000&field=' % (API, recording)
     firsts = [points(reel, base + '/odom.' + name, 1000) for name in ('pose.pose.position.x', 'pose.pose.position.y', 'twist.twist.linear.x')]
     again = [points(reel, base + '/odom.pose.pose.position.x', 1000) for _ in range(20)]

@@ -85,11 +85,11 @@ def quantile(values, q):
 median = statistics.median
 
 
-def wait_for(check, what):
-    end = time.monotonic() + PATIENCE
+def wait_for(check, what, patience=PATIENCE):
+    end = time.monotonic() + patience
     while not check():
         if time.monotonic() > end:
-            raise BenchError('waited %d s for %s' % (PATIENCE, what))
+            raise BenchError('waited %d s for %s' % (patience, what))
         time.sleep(0.02)
 
 
@@ -104,6 +104,20 @@ def curl(*args):
     out = run('curl', '-sS', '--max-time', str(PATIENCE), '-o', '/dev/null', '-w', '%{http_code} %{time_total} %{size_download}', *args)
     status, seconds, size = out.split()
     return int(status), float(seconds), int(size)
+
+
+def first_byte(connection, path, headers, status):
+    """(seconds to the first byte of the body, seconds to the last, the body)"""
+    start = time.perf_counter()
+    connection.request('GET', path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read(1)
+    first = time.perf_counter() - start
+    body += answer.read()
+    whole = time.perf_counter() - start
+    if answer.status != status:
+        raise BenchError('%s: %d %s' % (path, answer.status, body[:200].decode(errors='replace')))
+    return first, whole, body
 
 
 class Process:
@@ -180,6 +194,13 @@ class Reel(Server):
     def recording(self, recording):
         return json.loads(self.request('GET', '%s/%s' % (API, recording))[1])
 
+    def jobs(self, kind=''):
+        """The newest first."""
+        return [job for job in json.loads(self.request('GET', '/api/v1/jobs')[1])['items'] if kind in ('', job['kind'])]
+
+    def busy(self):
+        return any(job['state'] in ('queued', 'running') for job in self.jobs())
+
     def planned(self, path):
         """Asks for a conversion until it is planned: its length, and how long that took."""
         start = time.perf_counter()
@@ -224,12 +245,16 @@ class Lab:
 
     def bag(self, version, size, payload, rate):
         """A bag of `size` bytes as 1.2, made at first use and in the page cache: (path, messages)."""
-        key = 'bag-%s-%d-%d' % (version.replace('.', ''), size, payload)
-        if key not in self.made:
-            path = self.path(key + '.bag')
-            self.made[key] = path, int(self.tool('make_bag', version, size, payload, rate, path))
+        name = 'bag-%s-%d-%d.bag' % (version.replace('.', ''), size, payload)
+        return self.made_once(name, lambda path: int(self.tool('make_bag', version, size, payload, rate, path)))
+
+    def made_once(self, name, make):
+        """A file of the folder, made at first use and in the page cache: (path, what `make` said of it)."""
+        if name not in self.made:
+            path = self.path(name)
+            self.made[name] = path, make(path)
             warm(path)
-        return self.made[key]
+        return self.made[name]
 
     def small_messages(self, size, version='1.2'):
         return self.bag(version, size, 100, 1000)

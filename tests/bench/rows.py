@@ -6,11 +6,13 @@ import re
 import time
 from urllib.parse import quote
 
+import catalog
 import decoding
-from lab import API, BenchError, curl, in_turn, measured, median, packs_of, quantile, run, timed, wait_for
+import memory
+from lab import API, BenchError, curl, first_byte, in_turn, measured, median, quantile, run, timed
 from row import Row, at_most, size_name, throughput
 
-RANGES, SLICES, PAGES = 300, 60, 100  # requests of each kind, for p99 and p50
+RANGES, SLICES = 300, 60  # requests of each kind, for p99 and p50
 
 
 # ---- the scan alone
@@ -175,20 +177,6 @@ def small_messages(lab, reel, small):
 
 # ---- how soon
 
-def first_byte(connection, path, headers, status):
-    """(seconds to the first byte of the body, seconds to the last, the body)"""
-    start = time.perf_counter()
-    connection.request('GET', path, headers=headers)
-    answer = connection.getresponse()
-    body = answer.read(1)
-    first = time.perf_counter() - start
-    body += answer.read()
-    whole = time.perf_counter() - start
-    if answer.status != status:
-        raise BenchError('%s: %d %s' % (path, answer.status, body[:200].decode(errors='replace')))
-    return first, whole, body
-
-
 def ranges(lab, reel, kinds):
     """kinds: name -> (id of a short recording, id of a long one)"""
     pick = random.Random(1)
@@ -236,89 +224,6 @@ def slices(lab, reel, short, long):
                   {'ours_p99_s': quantile(many, 0.99), 'peer_p99_s': quantile(few, 0.99)}, 1e3)
 
 
-# ---- the catalog
-
-def filled(lab, name, count):
-    """A server with `count` recordings in its catalog, one of 997 of another kind (catalog_fill.c says how they are named and tagged)."""
-    path, _ = lab.bag('1.2', 100000, 100, 1000)
-    run(lab.program, 'demo', '--force', lab.folder)
-    reel = lab.reel(name)
-    data, kinds = lab.path(name), []
-    for file in path, lab.path('demo.nanover.zip'):
-        _, recording = reel.put(file, os.path.basename(file))
-        kinds += [recording, next(p for p in packs_of(data) if p not in kinds)]
-    lab.stop(reel)
-    lab.tool('catalog_fill', data + '/catalog.db', *kinds, count - 2, timeout=3600)
-    reel = lab.reel(name)
-
-    def jobs():
-        return [job for job in json.loads(reel.request('GET', '/api/v1/jobs')[1])['items'] if job['state'] in ('queued', 'running')]
-
-    for job in jobs():  # the sweep at start, which would write a manifest for each
-        reel.request('DELETE', '/api/v1/jobs/' + job['id'], status=(200, 202, 204, 404, 409))
-    wait_for(lambda: not jobs(), 'the sweep at start')
-    return reel
-
-
-def list_questions(count, pick):
-    """(what, path, recordings on the page): each question another time anew, all of a catalog of `count`."""
-    first = 1262304000  # 2010-01-01, and one a minute
-    robots = ('albatross', 'buzzard', 'condor', 'dunlin', 'egret', 'falcon', 'grebe', 'heron')
-
-    def span(minutes):
-        at = first + 60 * pick.randrange(max(count - minutes, 1))
-        return 'start=%ds&end=%ds' % (at, at + 60 * minutes)
-
-    listed, values = '/api/v1/recordings?limit=100&', '/api/v1/values?'
-    return (
-        ('list, page of 100', lambda: listed, 100),
-        ('list by name', lambda: listed + 'sort=name', 100),
-        ('next page at a depth of half', None, 100),
-        ('search of a word that every eighth has', lambda: listed + 'q=' + pick.choice(robots), 100),
-        ('search of two words', lambda: listed + 'q=%s+yard' % pick.choice(robots), 100),
-        ('search of a word that one has', lambda: listed + 'q=%06d' % pick.randrange(count - 2), None),
-        ('by a topic that nearly all have', lambda: listed + 'topic=/sensor%d/*' % pick.randrange(10), 100),
-        ('by a topic that one of 997 has', lambda: listed + 'topic=frame', min(100, (count - 2) // 997 + 1)),
-        ('by regular expression', lambda: listed + 'topic_re=sensor%5B12%5D', 100),
-        ('by a tag that every eighth has', lambda: listed + 'tag=robot%3D' + pick.choice(robots), 100),
-        ('by a tag that a hundred have', lambda: listed + 'q=run:run-%d' % pick.randrange(count // 100 - 1), None),
-        ('by an interval of a day', lambda: listed + span(1440), min(100, count)),
-        ('by an interval of a month', lambda: listed + span(43200), 100),
-        ('facets of topics', lambda: values + 'field=topic', None),
-        ('facets of a tag', lambda: values + 'field=tag:run&prefix=run-' + str(pick.randrange(1, 10)), None),
-        ('facets of a search', lambda: values + 'field=topic&q=' + pick.choice(robots), None),
-        ('totals', lambda: '/api/v1/stats', None),
-    )
-
-
-def lists(lab):
-    few, many = 1000, 20000 if lab.quick else 1000000
-    servers = [filled(lab, 'few', few), filled(lab, 'many', many)]
-    lines = [server.connect() for server in servers]
-    questions = [list_questions(count, random.Random(3)) for count in (few, many)]
-    depths = [json.loads(server.request('GET', '%s?sort=name&limit=1&offset=%d' % (API, count // 2))[1])['next'] for server, count in zip(servers, (few, many))]
-    for k, (what, _, items) in enumerate(questions[1]):
-        def one(i):
-            ask = questions[i][k][1] or (lambda: '%s?limit=100&sort=name&cursor=%s' % (API, depths[i]))
-            _, whole, body = first_byte(lines[i], ask(), {}, 200)
-            if i == 1 and items is not None and body.count(b'"collection"') != items:
-                raise BenchError('%s: a page of %d has %d recordings' % (what, items, body.count(b'"collection"')))
-            return whole
-
-        for i in (0, 1):
-            one(i)
-        a, b = in_turn(PAGES, lambda: one(1), lambda: one(0))
-        p50, p99 = median(a), quantile(a, 0.99)
-        yield Row('%s, %d recordings, p99 | p50' % (what, many), '%.2f ms' % (p99 * 1e3), '%.2f ms' % (p50 * 1e3), p50 / median(b), 'p99 <= 20 ms', p99 <= 0.02,
-                  {'ours_s': a, 'of_%d_s' % few: b})
-    for line in lines:
-        line.close()
-    each = os.path.getsize(lab.path('many') + '/catalog.db') / many
-    yield Row('catalog, bytes a recording', '%.0f B' % each, '', None, '<= 3000 B', each <= 3000)
-    for server in servers:
-        lab.stop(server)
-
-
 # ---- many clients
 
 def requests_per_second(lab, address):
@@ -355,7 +260,8 @@ def all_rows(lab):
     (_, short), (_, short_large) = reel.put(lab.small_messages(lab.small)[0], 'short.bag'), reel.put(lab.large_messages(lab.small)[0], 'short-large.bag')
     yield 'ranges', ranges(lab, reel, {'100-byte': (short, small), '100-KB': (short_large, large)})
     yield 'slices', slices(lab, reel, short, small)
-    yield 'lists', lists(lab)
+    yield 'lists', catalog.lists(lab)
     yield 'many clients', many_clients(lab, reel, nginx)
     yield 'decoding', decoding.decoding(lab)
     yield 'series', decoding.series(lab, reel)
+    yield 'memory', memory.memory(lab)

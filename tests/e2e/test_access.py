@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -249,6 +250,33 @@ class Collections(Guarded):
         self.assertEqual([i['collection'] for i in self.get(self.link(API + '/recordings', self.some)).json()['items']], ['lab'])
         self.assertProblem(self.server.get(self.link('%s/recordings/%s' % (API, self.secret), self.some)), 404)
 
+    def test_jobs_of_others_are_not_there(self):
+        ours, theirs = (self.ask('POST', '%s/recordings/%s/rescan' % (API, i), self.tokens['admin']).headers['Location'] for i in (self.lab, self.secret))
+        scrub = self.ask('POST', API + '/admin/scrub', self.tokens['admin']).headers['Location']
+        self.assertEqual(self.ask('GET', ours, self.some).json()['subject'], self.lab)
+        none = self.ask('GET', API + '/jobs/' + '0' * 32, self.some).json()['detail']
+        for path in (theirs, scrub):
+            self.assertEqual(self.ask('GET', path, self.tokens['read']).status, 200)
+            for method, headers in (('GET', {}), ('GET', {'Accept': 'text/event-stream'}), ('DELETE', {})):
+                answer = self.ask(method, path, self.some, **headers)
+                self.assertProblem(answer, 404)
+                self.assertEqual(answer.json()['detail'], none.replace('0' * 32, path.rsplit('/', 1)[1]))
+        listed = [j['id'] for j in self.ask('GET', API + '/jobs', self.some).json()['items']]
+        self.assertIn(ours.rsplit('/', 1)[1], listed)
+        self.assertFalse({theirs.rsplit('/', 1)[1], scrub.rsplit('/', 1)[1]} & set(listed))
+        self.assertEqual(self.ask('DELETE', ours, self.some).status, 204)
+
+    def test_a_plan_is_seen_by_who_waits_for_it(self):
+        for i in range(1, 50):  # one that is not made at once
+            answer = self.ask('GET', '%s/recordings/%s/as/a.mcap?end=%%2B%dms' % (API, self.lab, 20 * i), self.some, Prefer='respond-async')
+            if answer.status == 503:
+                break
+        self.assertProblem(answer, 503)
+        job = answer.headers['Location']
+        self.assertEqual(self.ask('GET', job, self.some).json()['kind'], 'plan')
+        self.assertProblem(self.ask('DELETE', job, self.some), 403)
+        self.assertNotIn('plan', [j['kind'] for j in self.ask('GET', API + '/jobs', self.some).json()['items']])
+
     def test_an_admin_of_some_does_not_run_the_server(self):
         for path in ('/tokens', '/audit'):
             self.assertProblem(self.ask('GET', API + path, self.boss), 403, 'limited')
@@ -270,7 +298,7 @@ class Written(Guarded):
         self.ask('GET', API + '/recordings', wrong)
         self.ask('GET', API + '/tokens/' + wrong, None)
         self.ask('GET', API + '/recordings', self.tokens['read'])  # no row
-        self.assertTrue(eventually(lambda: any('/w.bag' in r['path'] for r in self.audit()) and any('/tokens/' in r['path'] for r in self.audit())))
+        self.assertTrue(eventually(lambda: any(r['path'].endswith('/tokens/reel_' + '*' * 43) and not r['caller'] for r in self.audit())))  # rows come in order
         rows = [(r['caller'], r['how'], r['method'], r['path'], r['status']) for r in self.audit()]
         upload = ('upload', 'bearer', 'PUT', API + '/recordings/by-name/lab/w.bag', 201)
         self.assertIn(upload, rows)
@@ -311,6 +339,26 @@ class Written(Guarded):
             for f in files_below(self.server.data):
                 with open(f, 'rb') as file:
                     self.assertNotIn(secret.encode(), file.read(), f)
+
+
+class Lasting(unittest.TestCase):
+    def test_what_the_audit_tells_outlives_a_kill(self):
+        folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, folder, True)
+        server = Server(folder)
+        self.addCleanup(lambda: server.stop(None))
+        token = made(server, 'admin', 'boss')
+
+        def audit():
+            return server.request('GET', API + '/audit?limit=1000', headers=bearer(token)).json()
+        for i in range(40):
+            server.request('DELETE', '%s/recordings/k%d' % (API, i), headers=bearer(token))
+        self.assertTrue(eventually(lambda: len(audit()) == 40))  # each is on the disk before it can be read
+        server.process.kill()
+        server.process.wait()
+        server.stop(None)
+        server = Server(folder)
+        self.assertEqual(sorted(r['path'] for r in audit()), sorted('%s/recordings/k%d' % (API, i) for i in range(40)))
 
 
 class Guessing(unittest.TestCase):

@@ -1,8 +1,10 @@
 """/changes as pages and as a stream that is resumed; webhooks with a receiver of our own; retention, its dry run, and quotas."""
+import csv
 import hashlib
 import hmac
 import http.client
 import http.server
+import io
 import json
 import shutil
 import signal
@@ -14,6 +16,7 @@ import threading
 import time
 import unittest
 
+import legacy
 from harness import API, PATIENCE, QUICK, Case, Server, eventually, reel
 from samples import bag, lab_messages
 
@@ -121,6 +124,28 @@ class Pages(Case):
         self.assertEqual(rows.headers.get_content_type(), 'application/x-ndjson')
         self.assertEqual(rows.rows(), whole[:2])
         self.assertIn('rel="next"', rows.headers['Link'])
+        self.assertEqual(self.get(API + '/changes?limit=2&format=ndjson').body, rows.body)
+        for query, headers in (('&format=csv', {}), ('', {'Accept': 'text/csv'})):
+            table = self.get(API + '/changes?limit=2' + query, **headers)
+            self.assertEqual(table.headers.get_content_type(), 'text/csv')
+            read = list(csv.DictReader(io.StringIO(table.body.decode())))
+            self.assertEqual(list(read[0]), ['seq', 'time', 'kind', 'recording', 'job', 'collection', 'name', 'detail'])
+            self.assertEqual([(r['seq'], r['kind'], r['recording']) for r in read], [(str(i['seq']), i['kind'], i['recording']) for i in whole[:2]])
+        self.assertProblem(self.server.get(API + '/changes', Accept='image/png'), 406)
+        self.assertProblem(self.server.get(API + '/changes?format=xml'), 400)
+
+    def test_the_end_of_a_job_is_told(self):
+        since = self.get(API + '/changes?limit=1000').json()['since']
+        answer = self.server.request('POST', '%s/recordings/%s/rescan' % (API, self.b))
+        job = answer.headers['Location'].rsplit('/', 1)[1]
+        found = eventually(lambda: self.get(API + '/changes?kind=job.*&since=' + since).json()['items'])
+        self.assertEqual(len(found), 1)  # and none for what uploads and the server's own business do
+        self.assertEqual({k: found[0][k] for k in ('kind', 'job', 'collection', 'name', 'detail')},
+                         {'kind': 'job.done', 'job': job, 'collection': 'other', 'name': self.b, 'detail': {'kind': 'scan'}})
+        self.assertNotIn('recording', found[0])
+        self.get('%s/recordings/%s/as/x.mcap' % (API, self.a))  # a plan
+        self.server.added('quick.bag', data(77))
+        self.assertEqual(len(self.get(API + '/changes?kind=job.*&since=' + since).json()['items']), 1)
 
     def test_a_gap_is_told(self):
         first = self.get(API + '/changes?limit=1').json()['items'][0]['seq']
@@ -334,6 +359,11 @@ class Webhooks(unittest.TestCase):
             self.assertEqual(g['delivery'], '%d-%d' % (g['change']['webhook'], g['change']['seq']))
         self.assertTrue(self.receiver.got[2]['change']['detail']['problem'])
         self.assertTrue(eventually(lambda: call(self.server, 'GET', path).json()['told'] == 4))
+        figures = self.server.get('/metrics').body.decode()
+        for line in ('reel_webhooks{last="good"} 1', 'reel_webhooks{last="failed"} 0', 'reel_webhook_tries_total{result="delivered"} 4',
+                     'reel_webhook_tries_total{result="failed"} 0', 'reel_webhook_dropped_total 0'):
+            self.assertIn('\n%s\n' % line, figures)
+        self.assertRegex(figures, r'\nreel_webhook_waiting \d+\n')
         shown = call(self.server, 'GET', path)
         self.assertNotIn(SECRET, shown.body.decode())
         self.assertEqual([r['status'] for r in shown.json()['results']], [204] * 4)
@@ -492,6 +522,34 @@ class Retention(Case):
         self.server.added('b.bag', data(95), collection='few')
         self.set({})
         self.server.added('e.bag', data(96), collection='q1')
+
+    def test_whatever_takes_room_is_held_to_the_quota(self):
+        """Moving in, coming out of the trash, and a further part."""
+        size = len(data(200))
+        self.set({'quotas': [{'collection': 'narrow', 'recordings': 1, 'bytes': size + 1000}]})
+        inside = self.server.added('a.bag', data(200), collection='narrow')
+        outside = self.server.added('b.bag', data(201), collection='wide')
+        path = '/recordings/' + outside
+        self.assertProblem(call(self.server, 'PATCH', path, {'collection': 'narrow', 'description': 'x'}), 507, '1 recordings')
+        self.assertEqual([self.get(API + path).json()[k] for k in ('collection', 'description')], ['wide', ''])
+        self.assertEqual(call(self.server, 'PATCH', '/recordings/' + inside, {'name': 'c.bag', 'collection': 'narrow'}).status, 200)  # it has its place
+        call(self.server, 'DELETE', '/recordings/' + inside)
+        self.assertEqual(call(self.server, 'PATCH', path, {'collection': 'narrow'}).status, 200)
+        self.assertProblem(call(self.server, 'POST', '/recordings/%s/restore' % inside), 507, '1 recordings')
+        self.assertEqual(self.get(API + '/recordings/' + inside).json()['state'], 'trashed')
+        call(self.server, 'DELETE', path)
+        self.assertEqual(call(self.server, 'POST', '/recordings/%s/restore' % inside).status, 200)
+        self.assertEqual(call(self.server, 'POST', '/recordings/%s/restore' % inside).status, 200)  # it is back already
+        traj, state = legacy.pair(salt=9)
+        self.set({'quotas': [{'collection': 'pairs', 'bytes': len(traj) + len(state) - 1}]})
+        whole = self.server.added('run.traj', traj, collection='pairs')
+        url = API + '/recordings/by-name/pairs/run.state?part_of=run.traj'
+        for body in (state, iter([state])):  # also where the length is not known before
+            self.assertProblem(self.server.request('PUT', url, body), 507, str(len(traj) + len(state) - 1), str(len(traj)), str(len(state)))
+        self.assertEqual([p['name'] for p in self.get(API + '/recordings/' + whole).json()['parts']], ['run.traj'])
+        self.set({'quotas': [{'collection': 'pairs', 'bytes': len(traj) + len(state)}]})
+        self.assertEqual(self.server.request('PUT', url, iter([state])).status, 200)
+        self.set({})
 
     def test_two_at_once_do_not_share_the_last_place(self):
         self.set({'quotas': [{'collection': 'race', 'recordings': 3}]})

@@ -62,6 +62,29 @@ class Smuggling(Case):
         self.refused(b'Content-Length : 5')
         self.refused(b'X(y): 5', b'Content-Length: 5')
 
+    def test_what_the_library_does_not_tell_of(self):
+        """A line without a name, which it takes for the end of the head, and what stands behind a NUL."""
+        hidden = b'GET /healthz HTTP/1.1'
+        for line in (b': x', b':', b':  ', b': \x00', b':\x00', b':\t', b'\x00', b'\x00: x', b'\x00X: x'):
+            for lines in ((line, b'Content-Length: 0'), (b'X: y', line), (line, b'', hidden, b'Host: 127.0.0.1')):
+                with self.subTest(lines):
+                    self.refused(*lines, start=b'GET /healthz HTTP/1.1', body=b'')
+        for line in (b'X: a\x00b', b'X: \x00', b'X:\x00y', b'X\x00: a', b'X: a\x00', b'X: a\x00\x00\x00', b'X: a\n folded', b'X: a\r\n folded', b'X: a\r\n\tfolded',
+                     b'X: a\nY: b', b'X: a\rY: b', b'X: a\r'):
+            with self.subTest(line):
+                self.refused(line, start=b'GET /healthz HTTP/1.1', body=b'')
+                self.refused(line, b'Y: z', start=b'GET /healthz HTTP/1.1', body=b'')
+
+    def test_heads_of_every_shape_are_read(self):
+        for lines in ((), (b'X:',), (b'X: ',), (b'X:\t a \t ',), (b'X: ' + b'a' * 20000, b'Y: b'), tuple(b'X-%d: %d' % (i, i) for i in range(90)), (b'Cookie: a=b; c="d"',),
+                      (b'X: a', b'X: a', b'x:b'), (b'X: \xff\xfe',)):
+            head = b'\r\n'.join([b'GET /api/v1/recordings?q=%41 HTTP/1.1', b'Host: 127.0.0.1', *lines])
+            both = head + b'\r\n\r\n' + head + b'\r\nConnection: close\r\n\r\n'  # a second one behind it, on the same connection
+            for pieces in ([both], [both[:30], both[30:31], both[31:]], [both[i:i + 1 + len(both) // 7] for i in range(0, len(both), 1 + len(both) // 7)]):
+                with self.subTest((lines[:1], len(pieces))):
+                    answer = self.server.raw(b'', pieces=pieces, pause=0.02 if len(pieces) > 1 else 0)
+                    self.assertEqual(answer.count(b'HTTP/1.1 200'), 2, answer[:300])
+
     def test_hosts(self):
         self.refused(b'Host: evil.example', b'Content-Length: 5')
         self.assertTrue(self.server.raw(b'GET /healthz HTTP/1.1\r\n\r\n').startswith(b'HTTP/1.1 400'))

@@ -530,9 +530,12 @@ class Imports(unittest.TestCase):
         said = reel('import', '--data', self.data, '--collection', 'lab', '--mode', 'reference', '--glob', 'sub/*', self.root).stdout.decode()
         self.assertIn('added as lab/sub/a.bag, 57 messages', said)
         self.assertIn('readme.txt: passed over', said)
-        said = reel('import', '--data', self.data, '--mode', 'move', a).stdout.decode()
+        for tag in ('robot', '=r1'):
+            self.assertEqual(reel('import', '--data', self.data, '--tag', tag, a, check=False).returncode, 2)
+        said = reel('import', '--data', self.data, '--mode', 'move', '--tag', 'robot=r1', '--tag', 'site=hall=7', a).stdout.decode()
         self.assertIn('added as default/a.bag', said)
         self.assertFalse(os.path.exists(a))
         self.start()
         self.assertEqual({(r['collection'], r['name'], r['state']) for r in self.rows()}, {('lab', 'sub/a.bag', 'ready'), ('default', 'a.bag', 'ready')})
+        self.assertEqual({r['name']: r['tags'] for r in self.rows()}, {'sub/a.bag': {}, 'a.bag': {'robot': 'r1', 'site': 'hall=7'}})
         self.assertEqual(len(self.blobs()), 1)

@@ -136,3 +136,36 @@ class Mcap(Case):
         self.assertGreater(r['messages'], 50)
         findings = self.get(self.path('scan', answer)).json()['findings']
         self.assertTrue(any('without a footer' in f['text'] for f in findings), findings)
+
+
+def two_publishers(messages, shift):
+    """/tf by two channels that tell of it in turn, and /one by one channel; the times are in ms."""
+    out = bytearray(MAGIC + record(1, text('') + text('by hand')))
+    for channel, topic in ((1, '/tf'), (2, '/tf'), (3, '/one')):
+        out += record(4, struct.pack('<HH', channel, 0) + text(topic) + text('json') + pairs([]))
+    for channel, ms in messages:
+        out += record(5, struct.pack('<HIQQ', channel, 0, 10**18 + ms * 10**6 + shift, 0) + b'{}')
+    return bytes(out) + record(15, struct.pack('<I', 0)) + record(2, struct.pack('<QQI', 0, 0, 0)) + MAGIC
+
+
+class Gaps(Case):
+    def topics(self, name, messages):
+        recording = self.server.added(name, two_publishers(messages, 0))
+        return {t['name']: t for t in self.get('%s/recordings/%s/topics' % (API, recording)).json()['topics']}
+
+    def test_of_a_topic_with_two_publishers(self):
+        topics = self.topics('two.mcap', [(1, 0), (2, 10), (1, 30), (3, 5), (2, 75), (1, 80), (2, 85), (3, 95)])
+        self.assertEqual(topics['/tf']['max_gap'], 0.045)  # from 30 to 75; each alone has longer ones
+        self.assertEqual([c['max_gap'] for c in topics['/tf']['channels']], [0.05, 0.065])
+        self.assertEqual(topics['/one']['max_gap'], 0.09)
+        self.assertFalse([t for t in topics.values() if 'max_gap_note' in t])
+
+    def test_one_after_the_other(self):
+        topics = self.topics('after.mcap', [(1, 0), (1, 10), (2, 200), (2, 210)])
+        self.assertEqual(topics['/tf']['max_gap'], 0.19)
+
+    def test_too_many_to_be_gone_through(self):
+        topics = self.topics('many.mcap', [(1 + i % 2, i) for i in range(1_000_002)])
+        self.assertIsNone(topics['/tf']['max_gap'])
+        self.assertIn('too many', topics['/tf']['max_gap_note'])
+        self.assertEqual([c['max_gap'] for c in topics['/tf']['channels']], [0.002, 0.002])

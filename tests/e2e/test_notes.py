@@ -1,5 +1,6 @@
 """What people say of recordings: PATCH with If-Match, tags, notes, events, epoch, collections; limits; all of it through scans, new revisions, restarts and
 into the manifest."""
+import gzip
 import hashlib
 import json
 import os
@@ -87,6 +88,17 @@ class Notes(Case):
                 send(self.server, 'DELETE', path, If_Match=tag)
             send(self.server, verb, path + sub, body)
             self.assertNotEqual(self.get(API + path).headers['ETag'], tag, sub)
+
+    def test_if_match_with_what_came_packed(self):
+        one, _ = self.fresh()
+        path = '/recordings/' + one
+        answer = self.server.get(API + path, Accept_Encoding='gzip')
+        self.assertEqual(answer.headers['Content-Encoding'], 'gzip')
+        self.assertEqual(json.loads(gzip.decompress(answer.body))['id'], one)
+        self.assertEqual(self.server.get(API + path, Accept_Encoding='gzip', If_None_Match=answer.headers['ETag']).status, 304)
+        self.assertEqual(send(self.server, 'PATCH', path, {'description': 'a'}, If_Match=answer.headers['ETag']).status, 200)
+        self.assertProblem(send(self.server, 'DELETE', path, If_Match=answer.headers['ETag']), 412)
+        self.assertEqual(send(self.server, 'DELETE', path, If_Match=self.server.get(API + path, Accept_Encoding='gzip').headers['ETag']).status, 204)
 
     def test_of_two_patches_one_is_too_late(self):
         one, _ = self.fresh()

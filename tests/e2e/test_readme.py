@@ -1,7 +1,9 @@
-"""The README's API by example, run as it stands: the ```sh blocks under that heading; $U is the API, $BAG and $NANO are recordings, $TRAJ and $STATE a pair."""
+"""The documents, run as they stand: every ```sh block of them is one script a chapter, curl with -f so that a refused request is seen. What cannot be run
+says why in a comment before the block, and stands in NOT_RUN."""
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -12,31 +14,165 @@ import test_tide
 from harness import API, PATIENCE, REEL, Server, reel
 from samples import bag
 
-README = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'README.md')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+DOCUMENTS = ('README.md', 'CONTRIBUTING.md', 'server/OPERATIONS.md', 'server/SECURITY.md', 'lib/FORMATS.md')
+NOT_RUN = {  # document: first words of its blocks that no test runs; the reason stands there
+    'README.md': ['./dev run'],
+    'CONTRIBUTING.md': ['./dev test'],
+}
+
+# What a reader does by hand: a server in the foreground is one in the background here, an endless stream is cut after a while, and port 8040 may be taken.
+PRELUDE = r'''
+set -euo pipefail
+server=
+reel_stop() {
+    if [ -n "$server" ]; then
+        kill -TERM "$server" && wait "$server"
+        server=
+    fi
+}
+trap 'kill -9 $server 2>/dev/null || true' EXIT
+reel() {
+    case " $* " in
+    *" --check-config "*) ;;
+    " serve "*)
+        reel_stop
+        : >serve.log
+        "$REEL" "$@" >>serve.log 2>&1 </dev/null &
+        server=$!
+        for ((i = 0; i < 1200; i++)); do
+            if grep -q 'listening on' serve.log; then return 0; fi
+            kill -0 "$server" || break
+            sleep 0.05
+        done
+        cat serve.log >&2
+        return 1
+        ;;
+    esac
+    "$REEL" "$@"
+}
+curl() {
+    case "$*" in
+    *event-stream*/changes*) command curl -fsS --max-time 2 "$@" || test $? = 28 ;;
+    *) command curl -fsS "$@" ;;
+    esac
+}
+'''
+
+
+def text_of(document):
+    with open(os.path.join(ROOT, document)) as f:
+        return f.read()
+
+
+def chapter(document, title):
+    return re.search(r'^## %s\n(.*?)(?=^## |\Z)' % re.escape(title), text_of(document), re.M | re.S).group(1)
+
+
+def blocks(text):
+    """[(reason why it is not run, the block)]"""
+    found = re.findall(r'(?:<!-- not run: ([^\n]*) -->\n)?^```(?:sh|bash|console)\n(.*?)^```', text, re.M | re.S)
+    return [(reason, block) for reason, block in found]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return str(s.getsockname()[1])
 
 
 class Readme(unittest.TestCase):
-    def test_examples_work_as_written(self):
-        if not os.path.exists(README):
-            self.skipTest('there is no README yet')
-        with open(README) as f:
-            section = re.search(r'^## The API by example\n(.*?)(?=^## |\Z)', f.read(), re.M | re.S)
-        blocks = re.findall(r'^```sh\n(.*?)^```', section.group(1), re.M | re.S)
-        self.assertTrue(blocks)
-        folder, server = tempfile.mkdtemp(prefix='reel-e2e-'), Server()
-        self.addCleanup(shutil.rmtree, folder)
+    ran = set()
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def script(self, text, cwd=None, **env):
+        run = [block for reason, block in blocks(text) if not reason]
+        self.assertTrue(run)
+        port = free_port()
+        script = PRELUDE + '\n'.join(run).replace(':8040', ':' + port)
+        env = {'U': 'http://127.0.0.1:%s%s' % (port, API), **env}
+        done = subprocess.run(['bash', '-xc', script], cwd=cwd or self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=5 * PATIENCE,
+                              env={**os.environ, 'REEL': REEL, 'REEL_LISTEN': '127.0.0.1:' + port, **env})
+        log = os.path.join(self.folder, 'serve.log')
+        if done.returncode != 0:
+            self.fail('%s\n%s\n%s' % (done.stdout[-1500:].decode(errors='replace'), done.stderr[-3000:].decode(errors='replace'), open(log, errors='replace').read()[-1500:] if os.path.exists(log) else ''))
+        return done.stdout.decode(errors='replace')
+
+    def recordings(self, *names):
+        reel('demo', self.folder)
+        for name in names:
+            os.makedirs(os.path.dirname(os.path.join(self.folder, name)), exist_ok=True)
+            shutil.copy(os.path.join(self.folder, 'demo.bag' if name.endswith('.bag') else 'demo.nanover.zip'), os.path.join(self.folder, name))
+
+    def served(self):
+        server = Server()
         self.addCleanup(server.stop)
-        reel('demo', folder)
+        return server.base + API
+
+    # ---- the chapters
+
+    def test_five_minutes(self):
+        self.recordings('run.bag')
+        said = self.script(re.sub(r'^U=.*\n', '', chapter('README.md', 'Five minutes'), flags=re.M), U=self.served())
+        self.assertIn('"log_time"', said)
+        self.assertTrue(os.path.getsize(os.path.join(self.folder, 'run.mcap')) > 1000)
+
+    def test_examples_work_as_written(self):
+        self.recordings()
         for name, data in zip(('pair.traj', 'pair.state'), legacy.pair()):
-            with open(os.path.join(folder, name), 'wb') as f:
+            with open(os.path.join(self.folder, name), 'wb') as f:
                 f.write(data)
-        carla = os.path.join(os.path.dirname(README), 'tests', 'golden', 'carla', 'version_0.9.15', 'input.log')
-        shutil.copy(carla, os.path.join(folder, 'drive.log'))
+        carla = os.path.join(ROOT, 'tests', 'golden', 'carla', 'version_0.9.15', 'input.log')
+        shutil.copy(carla, os.path.join(self.folder, 'drive.log'))
         for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_frame.pictures('/camera')))):
-            with open(os.path.join(folder, name), 'wb') as f:
+            with open(os.path.join(self.folder, name), 'wb') as f:
                 f.write(data)
-        # one script, as a reader would type it; curl -f so that a refused request is seen
-        script = 'set -euo pipefail\ncurl() { command curl -fsS "$@"; }\nreel() { "$REEL" "$@"; }\n' + ''.join(blocks)
-        done = subprocess.run(['bash', '-c', script], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE,
-                              env={**os.environ, 'U': server.base + API, 'REEL': REEL, 'BAG': 'demo.bag', 'NANO': 'demo.nanover.zip', 'TRAJ': 'pair.traj', 'STATE': 'pair.state', 'LOG': 'drive.log', 'RSB': 'robots.tide', 'IMAGES': 'camera.bag'})
-        self.assertEqual(done.returncode, 0, '%s\n%s' % (done.stdout[-1500:].decode(errors='replace'), done.stderr.decode(errors='replace')))
+        self.script(chapter('README.md', 'The API by example'), U=self.served(), BAG='demo.bag', NANO='demo.nanover.zip', TRAJ='pair.traj', STATE='pair.state', LOG='drive.log', RSB='robots.tide',
+                    IMAGES='camera.bag')
+
+    def test_running_an_archive(self):
+        self.recordings('run.bag', 'molecule.nanover.zip', 'recordings/2023/a.bag', 'recordings/2024/b.bag')
+        said = self.script(chapter('README.md', 'Running an archive'))
+        for words in ('event: recording.created', 'would_take', 'robot1'):
+            self.assertIn(words, said)
+
+    def test_operations(self):
+        self.recordings('run.bag')
+        said = self.script(text_of('server/OPERATIONS.md'))
+        for words in ('all is well', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
+            self.assertIn(words, said.replace('Server-Timing', 'server-timing'))
+
+    def test_contributing(self):
+        self.assertIn('reel_format_rosbag1', self.script(text_of('CONTRIBUTING.md'), cwd=ROOT, U=self.served()))
+
+    # ---- that these are all
+
+    def test_what_is_not_run_says_why(self):
+        for document in DOCUMENTS:
+            left = [block.split('\n')[0] for reason, block in blocks(text_of(document)) if reason]
+            known = NOT_RUN.get(document, [])
+            self.assertEqual([line[:len(k)] for line, k in zip(left, known)], known, document)
+            self.assertEqual(len(left), len(known), (document, left))
+
+    def test_no_chapter_is_forgotten(self):
+        run = {'README.md': ('Five minutes', 'The API by example', 'Running an archive')}
+        for document in DOCUMENTS:
+            if document in ('CONTRIBUTING.md', 'server/OPERATIONS.md'):
+                continue  # run whole
+            for title, text in re.findall(r'^## (.*?)\n(.*?)(?=^## |\Z)', text_of(document), re.M | re.S):
+                if title not in run.get(document, ()):
+                    self.assertEqual(blocks(text), [], '%s: %s' % (document, title))
+
+    def test_links_lead_somewhere(self):
+        for document in DOCUMENTS:
+            for link in re.findall(r'\]\(([^)#:]+)\)', text_of(document)):
+                self.assertTrue(os.path.exists(os.path.join(ROOT, os.path.dirname(document), link)), '%s: %s' % (document, link))
+
+    def test_named_files_are_there(self):
+        """`lib/…`, `server/…`, `tests/…` in backticks, so that the source map is true."""
+        for document in DOCUMENTS:
+            for name in re.findall(r'`((?:lib|server|tests|sql|docker|packaging|web)/[\w./-]+)`', text_of(document)):
+                self.assertTrue('NAME' in name or os.path.exists(os.path.join(ROOT, name)), '%s: %s' % (document, name))

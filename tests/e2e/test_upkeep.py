@@ -223,6 +223,30 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.get('%s/recordings/%s/file/kept' % (API, kept)).body, two)
         self.assertIn('no archive', self.fsck(data=os.path.join(self.folder, 'nowhere'), code=2))
 
+    def test_fsck_looks_at_what_is_not_copied(self):
+        root = os.path.join(self.folder, 'root')
+        os.mkdir(root)
+        for name in 'abc':
+            with open(os.path.join(root, name + '.bag'), 'wb') as f:
+                f.write(bag(lab_messages(2, salt=ord(name))))
+        server = self.start('--import-root', root)
+        job = wait_job(server, server.request('POST', API + '/imports', json.dumps({'path': '.', 'mode': 'reference', 'collection': 'lab'})))
+        self.assertEqual(job['state'], 'done', job)
+        server.stop()
+        self.assertEqual([self.fsck(*args)['elsewhere'] for args in ((), ('--import-root', root), ('--import-root', self.data))], [3, 0, 3])
+        os.remove(os.path.join(root, 'b.bag'))
+        flip(os.path.join(root, 'c.bag'), 500)
+        os.utime(os.path.join(root, 'c.bag'), (1, 1))
+        self.assertTrue(self.fsck()['clean'])  # nobody has said where
+        found = self.fsck('--import-root', root, code=1)['findings']
+        self.assertEqual(sorted((f['kind'], re.search('gone|changed', f['text']).group()) for f in found), [('file', 'changed'), ('file', 'gone')])
+        mended = self.fsck('--import-root', root, '--repair', code=1)
+        self.assertEqual([mended['found'], mended['mended']], [2, 2])
+        self.assertTrue(self.fsck('--import-root', root)['clean'])
+        server = self.start('--import-root', root)
+        states = {r['name']: r['state'] for r in server.get(API + '/recordings').json()['items']}
+        self.assertEqual(states, {'a.bag': 'ready', 'b.bag': 'missing', 'c.bag': 'changed'})
+
     def lose(self, how):
         server = self.start()
         body = bag(lab_messages(20))
@@ -426,6 +450,12 @@ class Figures(Case):
         self.assertGreater(float(timing['total']), 0)
         self.assertGreater(float(timing['db']), 0)
         self.assertLessEqual(float(timing['db']), float(timing['total']))
+        self.assertNotIn('io', timing)
+        upload = self.server.put('timed', bag(lab_messages(3, salt=5)))
+        timing = {k: float(v) for k, v in re.findall(r'(\w+);dur=([0-9.]+)', upload.headers['Server-Timing'])}
+        self.assertEqual(sorted(timing), ['db', 'io', 'scan', 'total'])
+        self.assertGreater(timing['io'], 0)
+        self.assertGreater(timing['scan'], 0)
 
 
 class LogLines(unittest.TestCase):

@@ -114,6 +114,33 @@ static void a_name_means_its_newest_revision(void **state) {
     assert_int_equal(err.code, REEL_NOT_FOUND);
 }
 
+static void a_version_is_asked_with_the_change(void **state) {
+    (void)state;
+    char id[RECORDING_ID_TEXT];
+    struct catalog_recording r;
+    assert_true(put("lab", "a", '1', false, id));
+    assert_true(catalog_get(c, id, &r, &err));
+    int64_t first = r.updated_ns;
+    catalog_recording_done(&r);
+    assert_true(catalog_set_state(c, id, STATE_MISSING, "gone", &err)); /* what comes between */
+    assert_false(catalog_trash_at(c, id, first, &err));
+    assert_int_equal(err.code, REEL_CHANGED);
+    assert_false(catalog_purge_at(c, id, first, &err));
+    assert_int_equal(err.code, REEL_CHANGED);
+    assert_true(catalog_get(c, id, &r, &err));
+    assert_int_equal(r.state, STATE_MISSING);
+    int64_t second = r.updated_ns;
+    catalog_recording_done(&r);
+    assert_true(catalog_trash_at(c, id, second, &err));
+    assert_false(catalog_purge_at(c, id, second, &err));
+    assert_true(catalog_get(c, id, &r, &err));
+    second = r.updated_ns;
+    catalog_recording_done(&r);
+    assert_true(catalog_purge_at(c, id, second, &err));
+    assert_false(catalog_purge_at(c, id, second, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+}
+
 static void states_come_and_go(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
@@ -208,7 +235,7 @@ static void the_file_says_what_it_is(void **state) {
     fputs("this is no database, whatever its name says", f);
     fclose(f);
     assert_null(catalog_open(DB_FILE, &err));
-    assert_int_equal(err.code, REEL_DAMAGED);
+    assert_int_equal(err.code, REEL_CATALOG);
 }
 
 /* ---- threads */
@@ -250,6 +277,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recording_comes_back_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_means_its_newest_revision, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_come_and_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_version_is_asked_with_the_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_visits_and_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_says_what_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_make_each_name_once, set_up, tear_down),

@@ -255,12 +255,15 @@ static uint32_t filters_of(enum list_way way) {
         [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),         [LIST_STATE] = LIST_BIT(FILTER_STATES),       [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
         [LIST_SIZE] = LIST_BIT(FILTER_SIZE),              [LIST_DURATION] = LIST_BIT(FILTER_DURATION),  [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
         [LIST_WORDS] = LIST_BIT(FILTER_WORDS),            [LIST_INTERVAL] = LIST_BIT(FILTER_START),     [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
-        [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START)};
+        [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START),     [LIST_FOUND] = LIST_BIT(FILTER_TRASH)};
     return needs[way];
 }
 
 static bool in_order(enum list_way way) {
     return way >= LIST_STREAM_WORDS;
+}
+static bool leads(enum list_way way) {
+    return way == LIST_LINK || way == LIST_STREAM_LINK || way == LIST_STREAM_LINKS;
 }
 
 static void explain_way(sqlite3 *raw, enum list_way way, uint32_t filters, const char *template) {
@@ -273,9 +276,9 @@ static void explain_way(sqlite3 *raw, enum list_way way, uint32_t filters, const
                                      .counting = bits & 2,
                                      .filters = filters | filters_of(way),
                                      .links = links,
-                                     .n_links = way == LIST_LINK || way == LIST_STREAM_LINK || filters == 0xffffffffu ? 3 : 0};
-            for (form.lead = 0; form.lead < (way == LIST_LINK || way == LIST_STREAM_LINK ? 2 : 1); form.lead++) {
-                bool sorted = way == LIST_WALK || in_order(way); /* a page of these ends when it is full */
+                                     .n_links = leads(way) || filters == 0xffffffffu ? 3 : 0};
+            for (form.lead = 0; form.lead < (leads(way) ? 2 : 1); form.lead++) {
+                bool sorted = way == LIST_WALK || (in_order(way) && way != LIST_STREAM_LINKS); /* a page of these ends when it is full */
                 explain_list(raw, &form, form.counting ? template : sorted ? "scan: width:" : "scan: width: may sort");
             }
         }

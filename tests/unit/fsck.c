@@ -212,6 +212,10 @@ static void figures_are_counted_anew(void **state) {
     expect(FSCK_FIGURES, 1);
     sql("UPDATE collections SET messages = 99");
     expect(FSCK_FIGURES, 1);
+    sql("UPDATE row_spans SET end_ns = end_ns - 1"); /* what lies outside would not be found */
+    expect(FSCK_FIGURES, 1);
+    sql("DELETE FROM row_spans");
+    expect(FSCK_FIGURES, 1);
     sql("UPDATE tag_keys SET recordings = 5; UPDATE tag_values SET recordings = 6");
     expect(FSCK_FIGURES, 2);
     sql("UPDATE labels SET recordings = 9 WHERE name = '/trial'; UPDATE totals SET bytes = 1 WHERE kind = 0 AND collection = ''");
@@ -311,6 +315,20 @@ static void what_a_crash_left_in_a_manifest_goes(void **state) {
     assert_int_equal(json_array_size(json_object_get(manifest, "recordings")), 1);
     json_decref(manifest);
     ingest_result_done(&other);
+}
+
+/* The sweep passes over a content that an upload holds; that upload does its part. */
+static void who_comes_before_the_sweep_forgets_too(void **state) {
+    (void)state;
+    struct ingest_result lost, again;
+    assert_int_equal(send_text("lost name", "TRIALab", &lost), INGEST_CREATED);
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'lost name'; DELETE FROM recordings WHERE name = 'lost name'");
+    assert_int_equal(send_text("lost name", "TRIALab", &again), INGEST_CREATED);
+    json_t *manifest = store_load_manifest(app.store, one.recording.content, &err);
+    assert_int_equal(json_array_size(json_object_get(manifest, "recordings")), 2);
+    json_decref(manifest);
+    ingest_result_done(&lost);
+    ingest_result_done(&again);
 }
 
 static void broken_keys_are_told(void **state) {
@@ -496,6 +514,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_nobody_uses_is_set_aside, begin, end),
         cmocka_unit_test_setup_teardown(what_a_manifest_knows_comes_back, begin, end),
         cmocka_unit_test_setup_teardown(what_a_crash_left_in_a_manifest_goes, begin, end),
+        cmocka_unit_test_setup_teardown(who_comes_before_the_sweep_forgets_too, begin, end),
         cmocka_unit_test_setup_teardown(broken_keys_are_told, begin, end),
         cmocka_unit_test_setup_teardown(a_damaged_catalog_is_made_again, begin, end),
         cmocka_unit_test_setup_teardown(a_server_takes_back_what_a_lost_catalog_had, begin, end),

@@ -222,6 +222,31 @@ static void json_is_packed_when_asked(void **state) {
     assert_null(answer_header(file, "Content-Encoding"));
 }
 
+static void a_packed_form_has_a_tag_of_its_own(void **state) {
+    (void)state;
+    ASK(plain, "GET", "/big/tagged", NULL);
+    assert_string_equal(answer_header(plain, "ETag"), "\"v7\"");
+    assert_string_equal(answer_header(plain, "Vary"), "Accept-Encoding");
+    ASK(packed, "GET", "/big/tagged", "Accept-Encoding: gzip\r\n");
+    assert_string_equal(answer_header(packed, "Content-Encoding"), "gzip");
+    assert_string_equal(answer_header(packed, "ETag"), "\"v7-gzip\"");
+    assert_string_equal(answer_header(packed, "X-After"), "1");
+    assert_int_equal((uint8_t)packed->body[0], 0x1f);
+    ASK(known, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7-gzip\"\r\n");
+    assert_int_equal(known->status, 304);
+    assert_string_equal(answer_header(known, "ETag"), "\"v7-gzip\"");
+    ASK(known_plain, "GET", "/big/tagged", "If-None-Match: \"v7\"\r\n");
+    assert_int_equal(known_plain->status, 304);
+    ASK(other_form, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7\"\r\n");
+    assert_int_equal(other_form->status, 200);
+    ASK(either, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-Match: \"v7\"\r\n"); /* the same state, in whatever form */
+    assert_int_equal(either->status, 200);
+    ASK(or_the_other, "GET", "/big/tagged", "If-Match: \"v7-gzip\"\r\n");
+    assert_int_equal(or_the_other->status, 200);
+    ASK(older, "GET", "/big/tagged", "If-Match: \"v6-gzip\"\r\n");
+    assert_int_equal(older->status, 412);
+}
+
 static void other_origins(void **state) {
     (void)state;
     ASK(any, "GET", "/hello", "Origin: https://elsewhere.example\r\n");
@@ -324,6 +349,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(broken_bodies_are_cut, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(streams_are_chunked, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(json_is_packed_when_asked, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(a_packed_form_has_a_tag_of_its_own, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(other_origins, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(many_at_once, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(bad_starts_are_told, toy_start, toy_stop),

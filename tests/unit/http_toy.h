@@ -84,6 +84,12 @@ static void toy_big(struct http_request *r) {
     http_reply_json(r, 200, list);
 }
 
+static void toy_big_tagged(struct http_request *r) {
+    http_add_header(r, "ETag", "\"v7\"");
+    http_add_header(r, "X-After", "1");
+    toy_big(r);
+}
+
 static void toy_tagged(struct http_request *r) {
     http_add_header(r, "ETag", "\"v1\"");
     http_add_header(r, "X-Evil", "a\r\nSet-Cookie: b");
@@ -234,6 +240,7 @@ static const struct http_route toy_routes[] = {{.method = "GET", .path = "/hello
                                                 .aborted = toy_upload_aborted},
                                                {.method = "GET", .path = "/rest/{path...}", .handle = toy_rest},
                                                {.method = "GET", .path = "/big", .handle = toy_big},
+                                               {.method = "GET", .path = "/big/tagged", .handle = toy_big_tagged},
                                                {.method = "GET", .path = "/tagged", .handle = toy_tagged},
                                                {.method = "GET", .path = "/file/{name}", .handle = toy_file},
                                                {.method = "GET", .path = "/stream", .params = toy_params, .handle = toy_stream},

@@ -282,6 +282,49 @@ static void moved_files_go_when_they_are_safe(void **state) {
     catalog_imports_done(&known);
 }
 
+/* The file itself of the recording that was taken first; its number. */
+static ino_t stored_inode(const struct heard *h) {
+    struct catalog_recording r;
+    struct stat st;
+    char path[PATH_MAX];
+    assert_true(catalog_get(app.catalog, h->ids[0], &r, &err));
+    assert_true(store_blob_path(app.store, r.content, path, sizeof path));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_nlink, 1);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    catalog_recording_done(&r);
+    return st.st_ino;
+}
+
+static void a_moved_file_is_renamed_when_nobody_else_has_it(void **state) {
+    (void)state;
+    struct heard h;
+    struct stat mine, open_one, linked;
+    put(ROOT "/a.trial", "TRIALa");
+    assert_int_equal(stat(ROOT "/a.trial", &mine), 0);
+    struct import_terms terms = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &terms);
+    assert_int_equal(stored_inode(&h), mine.st_ino);
+
+    put(ROOT "/b.trial", "TRIALbb"); /* somebody may still write to it */
+    int fd = open(ROOT "/b.trial", O_RDWR);
+    assert_int_equal(fstat(fd, &open_one), 0);
+    terms = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &terms);
+    assert_int_not_equal(stored_inode(&h), open_one.st_ino);
+    assert_int_equal(access(ROOT "/b.trial", F_OK), -1);
+    close(fd);
+
+    put(ROOT "/c.trial", "TRIALccc"); /* it would stay open to writing under its other name */
+    assert_int_equal(link(ROOT "/c.trial", PLACE "/other"), 0);
+    assert_int_equal(stat(PLACE "/other", &linked), 0);
+    terms = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &terms);
+    assert_int_not_equal(stored_inode(&h), linked.st_ino);
+    assert_int_equal(access(ROOT "/c.trial", F_OK), -1);
+    assert_int_equal(access(PLACE "/other", F_OK), 0);
+}
+
 /* ---- references */
 
 static void references_come_and_go(void **state) {
@@ -451,6 +494,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(dry_runs_have_pages, begin, end),
         cmocka_unit_test_setup_teardown(files_that_are_written_to_wait, begin, end),
         cmocka_unit_test_setup_teardown(moved_files_go_when_they_are_safe, begin, end),
+        cmocka_unit_test_setup_teardown(a_moved_file_is_renamed_when_nobody_else_has_it, begin, end),
         cmocka_unit_test_setup_teardown(references_come_and_go, begin, end),
         cmocka_unit_test_setup_teardown(purging_leaves_the_file, begin, end),
         cmocka_unit_test_setup_teardown(states_survive_the_trash, begin, end),

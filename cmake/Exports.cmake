@@ -1,0 +1,16 @@
+# What a shared library shows: reel_exports(FOLDER MAP) writes a version script with every word reel_… of the headers in FOLDER; whatever else
+# the objects define is the library's own affair.
+function(reel_exports folder map)
+  file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
+  set(words)
+  foreach(header IN LISTS headers)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+    file(READ ${header} text)
+    string(REGEX MATCHALL "reel_[a-z0-9_]+" found "${text}")
+    list(APPEND words ${found})
+  endforeach()
+  list(REMOVE_DUPLICATES words)
+  list(SORT words)
+  list(JOIN words ";\n    " text)
+  file(CONFIGURE OUTPUT ${map} CONTENT "{\n  global:\n    @text@;\n  local:\n    *;\n};\n" @ONLY)
+endfunction()

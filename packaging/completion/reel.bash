@@ -1,0 +1,24 @@
+# bash completion for reel(1): commands, options and choices as the program's own --help tells them.
+_reel() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} reel=${COMP_WORDS[0]} help choices
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$("$reel" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p') --help --version" -- "$cur")
+        return
+    fi
+    help=$("$reel" "${COMP_WORDS[1]}" --help 2>/dev/null)
+    if [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^  \(-., \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' <<<"$help")" -- "$cur")
+        return
+    fi
+    if [[ $prev == --* ]]; then # "--log-format FORMAT    logfmt, json: of the lines …"
+        choices=$(sed -n "s/^  $prev [A-Z][A-Z]*  *\([a-z0-9]*\(, [a-z0-9]*\)*\): .*/\1/p" <<<"$help")
+        if [[ -n $choices ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "${choices//,/}" -- "$cur")
+            return
+        fi
+    fi
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}
+complete -F _reel reel

@@ -1,0 +1,97 @@
+/* The page: files that were built into the program. Its one rule: they hold nothing of the archive, so they are open to all; what they then
+ * ask for is the API's, and checked there. */
+#include "api/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+
+static const char not_built[] =
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was built without its page: "
+    "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API works: "
+    "<a href=\"/api/v1/recordings\">recordings</a>, <a href=\"/api/v1\">the service document</a>.</p></html>\n";
+
+static const struct page_file *find(const char *name) {
+    for (const struct page_file *f = page_files; f->name; f++) {
+        if (strcmp(f->name, name) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    (void)err;
+    memcpy(buffer, (const unsigned char *)context + offset, size);
+    return true;
+}
+
+/* The page runs its own scripts, and talks to the server it came from: nothing else. */
+static void add_guards(struct http_request *r) {
+    http_add_header(r, "Content-Security-Policy",
+                    "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+    http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+    http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
+    http_add_header(r, "X-Frame-Options", "DENY");
+}
+
+static void reply(struct http_request *r, const struct page_file *f, const char *cache) {
+    bool packed = f->gzip && http_accepts_coding(r, "gzip");
+    const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
+    char etag[80];
+    snprintf(etag, sizeof etag, "\"%s%s\"", f->hash, packed ? "-gzip" : "");
+    add_guards(r);
+    http_add_header(r, "Cache-Control", cache);
+    http_add_header(r, "Vary", "Accept, Accept-Encoding");
+    if (packed) {
+        http_add_header(r, "Content-Encoding", "gzip");
+    }
+    struct http_file file = {.length = (uint64_t)(end - begin), .etag = etag, .media_type = f->media_type, .fd = -1, .read = read_bytes,
+                             .context = (void *)(uintptr_t)begin};
+    http_reply_file(r, &file);
+}
+
+void api_page(struct http_request *r) {
+    const struct page_file *index = find("index.html");
+    if (index) {
+        reply(r, index, "no-cache");
+        return;
+    }
+    add_guards(r);
+    http_add_header(r, "Vary", "Accept");
+    http_reply_text(r, 200, "text/html; charset=utf-8", not_built);
+}
+
+/* One address for people and for programs: who prefers HTML gets the page, all others the service document. */
+void api_root(struct http_request *r) {
+    static const char *const offers[] = {"application/json", "text/html", NULL};
+    const char *wanted = http_negotiate(r, offers);
+    if (wanted && strcmp(wanted, "text/html") == 0) {
+        api_page(r);
+    } else {
+        http_add_header(r, "Vary", "Accept");
+        api_service(r);
+    }
+}
+
+void api_openapi(struct http_request *r) {
+    const struct page_file *f = find("openapi.json");
+    if (f) {
+        reply(r, f, "no-cache");
+    } else {
+        http_reply_problem(r, 404, "not-found", "This server was built without its page, and the document comes with that: it is web/openapi.yaml in the source.");
+    }
+}
+
+void api_page_asset(struct http_request *r) {
+    char name[160];
+    int n = snprintf(name, sizeof name, "assets/%s", http_segment(r, "name"));
+    const struct page_file *f = n > 0 && (size_t)n < sizeof name ? find(name) : NULL;
+    if (f) {
+        reply(r, f, "public, max-age=31536000, immutable"); /* its name holds its hash */
+    } else {
+        http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
+    }
+}

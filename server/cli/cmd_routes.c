@@ -1,0 +1,49 @@
+/* reel routes: the table of endpoints as JSON, for the test that holds web/openapi.yaml against it; not in the list of commands. */
+#include "access/access.h"
+#include "access/token.h"
+#include "api/routes.h"
+#include "cli/cli.h"
+
+static json_t *view_param(const struct http_param *p) {
+    static const char *const types[] = {
+        [HTTP_TEXT] = "text", [HTTP_GLOB] = "glob",       [HTTP_UINT] = "uint",         [HTTP_INT] = "int",      [HTTP_BOOL] = "bool",
+        [HTTP_TIME] = "time", [HTTP_TIME_MS] = "time_ms", [HTTP_DURATION] = "duration", [HTTP_CHOICE] = "choice"};
+    json_t *choices = json_array();
+    for (size_t i = 0; p->choices && p->choices[i]; i++) {
+        json_array_append_new(choices, json_string(p->choices[i]));
+    }
+    return json_pack("{s:s, s:s, s:b, s:o}", "name", p->name, "type", types[p->type], "repeats", p->repeats, "choices", choices);
+}
+
+static json_t *view_params(const struct http_param *params) {
+    json_t *out = json_array();
+    for (const struct http_param *p = params; p && p->name; p++) {
+        json_array_append_new(out, view_param(p));
+    }
+    return out;
+}
+
+static json_t *view_route(const struct http_route *r) {
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "method", r->method, "path", r->path, "role", token_role_name(r->role), "summary",
+                     r->summary, "body", r->piece != NULL, "params", view_params(r->params));
+}
+
+static int run(int argc, char **argv) {
+    const struct cli_option options[] = {{0}};
+    int first, code;
+    struct reel_error err = {0};
+    if (!cli_options(&cli_routes, options, 0, argc, argv, &first, &code)) {
+        return code;
+    }
+    json_auto_t *routes = json_array();
+    for (const struct http_route *r = api_routes; r->path; r++) {
+        json_array_append_new(routes, view_route(r));
+    }
+    json_auto_t *all = json_pack("{s:O, s:o}", "routes", routes, "everywhere", view_params(access_params));
+    if (!all || json_dumpf(all, stdout, JSON_COMPACT) != 0 || putchar('\n') == EOF || !cli_flush(&err)) {
+        return cli_fail(&cli_routes, NULL, &err);
+    }
+    return CLI_DONE;
+}
+
+const struct cli_command cli_routes = {.name = "routes", .arguments = "", .summary = "", .run = run};

@@ -1,0 +1,46 @@
+/* Through folders, in one order: the files of each by name, then the folders in it by name. What is hidden, or on its way (.active, .part …), is passed
+ * over, and so is what is neither file nor folder. */
+#ifndef SERVER_FOLDER_WALK_H
+#define SERVER_FOLDER_WALK_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+enum { FOLDER_DEPTH_MAX = 64 /* folders in folders */ };
+
+struct folder_file {
+    char *name;
+    uint64_t device, inode, size;
+    int64_t mtime_ns, ctime_ns;
+};
+struct folder_listing {
+    struct folder_file *files;
+    uint32_t n_files, files_room;
+    char **folders;
+    uint32_t n_folders, folders_room;
+};
+void folder_listing_done(struct folder_listing *l);
+static inline void reel_auto_folder_listing_done(struct folder_listing *l) {
+    folder_listing_done(l);
+}
+
+/* What is in an open folder. */
+bool folder_list(int fd, struct folder_listing *l, struct reel_error *err);
+struct stat;
+bool folder_listing_add(struct folder_listing *l, const char *name, const struct stat *st, struct reel_error *err);
+bool folder_passes_name(const char *name);
+
+enum folder_wish { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
+struct folder_visit {
+    enum folder_wish (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in err */
+    /* Its files; may change the listing, for what is left of its folders is gone into. False: enough. */
+    bool (*files)(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err);
+    void (*refused)(void *context, const char *folder, const struct reel_error *why); /* it cannot be gone into; the others are */
+    void *context;
+};
+bool folder_walk(const struct folder_visit *visit, const char *folder, int fd, struct reel_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+// The API's document: what the source says is what the server gives, redocly has nothing against it, and /docs shows all of it.
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT, Server, assert, look, shoot, withPage } from './harness.mjs';
+
+const { lintContract, readContract } = await import(pathToFileURL(path.join(ROOT, 'web/openapi.mjs')));
+
+let server;
+export async function setUp() {
+    server = await Server.start();
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+const heading = (page, words) => page.getByRole('heading', { level: 1, name: words }).waitFor();
+
+export const tests = {
+    async redocly_finds_nothing() {
+        assert.deepEqual(await lintContract(), []);
+    },
+    async the_server_gives_the_document_of_the_source() {
+        const response = await fetch(server.base + '/openapi.json');
+        assert.equal(response.headers.get('content-type'), 'application/json');
+        assert.deepEqual(await response.json(), readContract());
+    },
+    async every_operation_is_listed_and_can_be_found() {
+        const contract = readContract();
+        const count = Object.values(contract.paths).flatMap((item) => Object.keys(item).filter((key) => key !== 'parameters')).length;
+        await withPage(server, '/docs', {}, async (page) => {
+            await heading(page, /API of Reel/);
+            const list = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
+            assert.equal(await list.count(), count);
+            await page.getByRole('searchbox', { name: 'Find an operation or schema' }).fill('retention put');
+            await list.filter({ hasText: 'Set them' }).getByRole('link').click();
+            await page.waitForURL('**/docs?op=setRetention');
+            await page.getByText('/api/v1/config/retention', { exact: true }).waitFor();
+            assert.match(await page.locator('.docs-curl pre').textContent(), /^curl -X PUT .* -d '\{"rules":.*\}' "http.*\/api\/v1\/config\/retention"$/);
+            await page.getByRole('link', { name: 'Retention', exact: true }).first().click();
+            await heading(page, 'Retention');
+            await page.goBack();
+            await heading(page, 'Set them');
+        });
+    },
+    async each_operation_and_schema_is_drawn() {
+        const contract = readContract();
+        const names = Object.values(contract.paths).flatMap((item) => Object.entries(item).filter(([key]) => key !== 'parameters').map(([, operation]) => operation));
+        await withPage(server, '/docs', {}, async (page) => {
+            await heading(page, /API of Reel/);
+            for (const operation of names) {
+                await page.locator(`.docs-list a[href="/docs?op=${operation.operationId}"]`).click();
+                await page.waitForFunction((words) => document.querySelector('.docs-shown h1')?.textContent === words, operation.summary);
+                assert.equal(await page.locator('.docs-answer').count(), Object.keys(operation.responses).length, operation.operationId);
+            }
+            for (const name of Object.keys(contract.components.schemas)) {
+                await page.evaluate((target) => { history.pushState(null, '', target); dispatchEvent(new PopStateEvent('popstate')); }, '/docs?schema=' + name);
+                await page.waitForFunction((words) => document.querySelector('.docs-shown h1')?.textContent === words, name);
+            }
+        });
+    },
+    async looks() {
+        await look(server, '/docs', 'docs', (page) => heading(page, /API of Reel/));
+        await look(server, '/docs?op=createUpload', 'docs-operation', (page) => heading(page, /resumable upload begins/));
+        await look(server, '/docs?schema=Recording', 'docs-schema', (page) => heading(page, 'Recording'));
+        await withPage(server, '/docs?op=convertRecording', { size: { width: 320, height: 700 } }, async (page) => {
+            await heading(page, /Converted/);
+            await shoot(page, 'docs-tiny');
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+        });
+    },
+};

@@ -1,0 +1,229 @@
+// The view of a recording: head, timeline, player, panels, what people say, taking away.
+import fs from 'node:fs';
+import { Server, assert, eventually, look, sample, withPage } from './harness.mjs';
+
+let server, bag, archive;
+export async function setUp() {
+    server = await Server.start();
+    const made = await server.feedDemo();
+    bag = made.find((r) => r.format === 'rosbag1');
+    archive = made.find((r) => r.format === 'nanover');
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+const head = (page) => page.getByRole('slider', { name: 'Play head' });
+const at = async (page) => Number(await head(page).getAttribute('aria-valuenow'));
+/** Drags over the timeline, as parts of its width. */
+async function drag(page, from, to) {
+    const box = await page.locator('.timeline-field').boundingBox();
+    const y = box.y + box.height - 6;
+    await page.mouse.move(box.x + box.width * from, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * ((from + to) / 2), y);
+    await page.mouse.move(box.x + box.width * to, y);
+    await page.mouse.up();
+    return box;
+}
+const ready = (page) => page.locator('.timeline-name').first().waitFor();
+const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recording.start_ns)) / 1e9;
+
+export const tests = {
+    async looks_right() {
+        await look(server, `/recordings/${bag.id}`, 'recording-bag', ready);
+        await look(server, `/recordings/${bag.id}?panels=plot,messages,map,table`, 'recording-panels', async (page) => {
+            await ready(page);
+            await page.locator('.table-plain tbody tr').first().waitFor();
+        });
+        await look(server, `/recordings/${archive.id}`, 'recording-nanover', ready);
+    },
+    async says_what_it_is() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await page.getByRole('heading', { level: 1, name: bag.name }).waitFor();
+            await ready(page);
+            const lanes = await page.locator('.timeline-name').allTextContents();
+            assert.deepEqual(lanes, bag.topics.map((t) => t.name).sort());
+            assert.match(await page.title(), new RegExp(bag.name.replace('.', '\\.')));
+        });
+    },
+    async a_click_moves_the_head_and_a_drag_makes_a_range() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await ready(page);
+            const box = await page.locator('.timeline-field').boundingBox();
+            await page.mouse.click(box.x + box.width / 2, box.y + box.height - 6);
+            await eventually(async () => Math.abs((await at(page)) - seconds(bag) / 2) < seconds(bag) / 50, 'the head');
+            await drag(page, 0.25, 0.75);
+            await page.waitForURL(/range=/);
+            const [from, to] = new URL(page.url()).searchParams.get('range').split('~').map(Number);
+            assert.ok(Math.abs(from - seconds(bag) / 4) < seconds(bag) / 50 && Math.abs(to - (seconds(bag) * 3) / 4) < seconds(bag) / 50, `${from} to ${to}`);
+            await page.reload();
+            await page.locator('.timeline-range').waitFor(); // the address holds it
+            await page.getByRole('button', { name: 'Forget the range' }).click();
+            assert.equal(await page.locator('.timeline-range').count(), 0);
+        });
+    },
+    async works_by_keyboard_alone() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await ready(page);
+            await head(page).focus();
+            await page.keyboard.press('ArrowRight');
+            await page.keyboard.press('ArrowRight');
+            await eventually(async () => Math.abs((await at(page)) - seconds(bag) / 50) < 1e-3, 'two steps');
+            await page.keyboard.press('End');
+            await eventually(async () => Math.abs((await at(page)) - seconds(bag)) < 1e-6, 'the end');
+            await page.keyboard.press(']');
+            await page.keyboard.press('Home');
+            await page.keyboard.press('[');
+            await page.locator('.timeline-range').waitFor();
+            await page.keyboard.press(' ');
+            await page.getByRole('button', { name: 'Pause' }).waitFor();
+            await page.keyboard.press(' ');
+            await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+        });
+    },
+    async plays() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await ready(page);
+            await page.getByLabel('Speed').selectOption('100');
+            await page.getByRole('button', { name: 'Play', exact: true }).click();
+            await eventually(async () => Math.abs((await at(page)) - seconds(bag)) < 1e-6, 'the end');
+            await page.getByRole('button', { name: 'Play', exact: true }).waitFor(); // it has stopped by itself
+        });
+    },
+    async steps_from_message_to_message() {
+        const topic = bag.topics.find((t) => t.count > 3).name;
+        const rows = (await (await fetch(`${server.api}/recordings/${bag.id}/messages?topic=${encodeURIComponent(topic)}&limit=3&time_format=nanoseconds`)).text()).trim().split('\n').map((line) => JSON.parse(line));
+        await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=${encodeURIComponent(topic)}`, {}, async (page) => {
+            await ready(page);
+            const shown = () => page.locator('.messages-head .mono').textContent();
+            const start = BigInt(bag.start_ns);
+            const words = (row) => {
+                const ns = BigInt(row.log_time) - start;
+                return `0:${String(ns / 1000000000n).padStart(2, '0')}.${String(ns % 1000000000n).padStart(9, '0').slice(0, 3)}`;
+            };
+            await head(page).focus();
+            await page.keyboard.press('Home');
+            await page.getByRole('button', { name: 'Next message' }).click();
+            const first = BigInt(rows[0].log_time) > start ? 0 : 1;
+            await eventually(async () => (await shown()) === words(rows[first]), words(rows[first]));
+            await page.getByRole('button', { name: 'Next message' }).click();
+            await eventually(async () => (await shown()) === words(rows[first + 1]), words(rows[first + 1]));
+            await page.getByRole('button', { name: 'Previous message' }).click();
+            await eventually(async () => (await shown()) === words(rows[first]), 'back again');
+            await page.getByRole('button', { name: 'Bytes' }).click();
+            assert.match(await page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
+        });
+    },
+    async plots_what_the_api_says() {
+        const field = 'frame.frame.energy.kinetic';
+        const series = await server.json(`/recordings/${archive.id}/series?field=${field}&time_format=nanoseconds&max_points=5000`);
+        await withPage(server, `/recordings/${archive.id}?panels=plot&plot.fields=${field}`, {}, async (page) => {
+            const over = page.locator('.plot-room .u-over');
+            await over.waitFor();
+            const box = await over.boundingBox();
+            const values = page.locator('.plot-room .u-legend .u-value');
+            for (const part of [0.2, 0.5, 0.8]) {
+                await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
+                await eventually(async () => /\d/.test(await values.nth(1).textContent()), 'a value');
+                const shown = Number((await values.nth(1).textContent()).replace(/[^0-9.eE+-]/g, ''));
+                assert.ok(series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3), `${shown} is none of the ${series.length} values`);
+            }
+            const before = page.url();
+            await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+            await page.mouse.down();
+            await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+            await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+            const asked = page.waitForRequest((r) => r.url().includes('/series') && new URL(r.url()).searchParams.get('start') !== null);
+            await page.mouse.up();
+            await asked; // zooming asks anew
+            await page.waitForURL(/plot\.zoom=/);
+            assert.notEqual(page.url(), before);
+        });
+    },
+    async carla_scene_has_the_actors_of_the_truth() {
+        const truth = JSON.parse(fs.readFileSync(sample('carla/truth.json')))['tkortz_2762.rec'];
+        const [drive] = await server.feed([sample('carla/tkortz_2762.rec')]);
+        await look(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-facts', { hasText: 'Actors' }).waitFor());
+        await withPage(server, `/recordings/${drive.id}?at=8&panels=scene`, {}, async (page) => {
+            const facts = page.locator('.scene-facts');
+            await eventually(async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`, 'the number of actors');
+            assert.equal(await page.getByLabel('Follow').locator('option').count(), truth.max_positions_in_a_frame + 1);
+        });
+    },
+    async nanover_scene_has_the_atoms_of_the_frame() {
+        const { frame } = await server.json(`/recordings/${archive.id}/nanover/frame?at=-0.1s`);
+        await withPage(server, `/recordings/${archive.id}?panels=scene`, {}, async (page) => {
+            await ready(page);
+            await head(page).focus();
+            await page.keyboard.press('End');
+            await eventually(async () => (await page.locator('.scene-facts').textContent()).startsWith(`Atoms${frame['particle.positions'].length}`), 'the atoms');
+        });
+    },
+    async takes_away_what_the_api_gives() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await ready(page);
+            await drag(page, 0.25, 0.75);
+            await page.waitForURL(/range=/);
+            await page.getByRole('button', { name: 'Take away' }).click();
+            await page.getByLabel('Format').selectOption('.mcap');
+            const outcome = page.locator('.take-outcome');
+            await eventually(async () => /exactly/.test(await outcome.textContent()), 'the size');
+            const size = Number(/\(([\d\u202f]+) bytes exactly\)/.exec(await outcome.textContent())[1].replace(/\u202f/g, ''));
+            const coming = page.waitForEvent('download');
+            await page.getByRole('button', { name: 'Download' }).click();
+            const download = await coming;
+            const got = fs.readFileSync(await download.path());
+            const same = Buffer.from(await (await fetch(download.url())).arrayBuffer());
+            assert.equal(got.length, size);
+            assert.ok(got.equals(same));
+            assert.match(new URL(download.url()).search, /start=/);
+        });
+    },
+    async edits_are_kept() {
+        await withPage(server, `/recordings/${bag.id}`, { allow: [/412/] }, async (page) => {
+            await ready(page);
+            await page.getByPlaceholder('key=value').fill('robot=r7');
+            await page.keyboard.press('Enter');
+            await page.getByRole('link', { name: 'robot r7' }).waitFor();
+            await page.getByRole('button', { name: 'Edit the description' }).click();
+            await page.getByLabel('Description').fill('the door is stuck');
+            await server.json(`/recordings/${bag.id}`, { method: 'PATCH', body: '{"custom":{"by":"somebody else"}}', headers: { 'Content-Type': 'application/json' } });
+            await page.locator('.about').getByRole('button', { name: 'Save' }).click();
+            await eventually(async () => {
+                const alert = page.getByText('Somebody has changed this recording');
+                return (await alert.count()) > 0 || (await server.json('/recordings/' + bag.id)).description !== '';
+            }, 'an answer');
+            if ((await server.json('/recordings/' + bag.id)).description === '') {
+                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck'); // what was typed is not lost
+                await page.locator('.about').getByRole('button', { name: 'Save' }).click();
+            }
+            await eventually(async () => (await server.json('/recordings/' + bag.id)).description === 'the door is stuck', 'the description');
+            await page.getByLabel('New note').fill('seen again');
+            await page.locator('.about-part', { hasText: 'Notes' }).getByRole('button', { name: 'Add' }).click();
+            await page.getByText('seen again').waitFor();
+            await page.getByLabel('Title of an event').fill('fall');
+            await page.getByRole('button', { name: 'Mark' }).click();
+            await page.locator('.timeline-event').waitFor({ state: 'attached' });
+            const now = await server.json('/recordings/' + bag.id);
+            assert.deepEqual([now.tags.robot, now.notes, now.events, now.custom.by], ['r7', 1, 1, 'somebody else']);
+        });
+    },
+    async trash_and_undo() {
+        await withPage(server, `/recordings/${bag.id}`, { allow: [/410/] }, async (page) => {
+            await ready(page);
+            await page.getByRole('button', { name: 'More actions' }).click();
+            await page.getByRole('menuitem', { name: 'Move to the trash' }).click();
+            await page.getByRole('button', { name: 'Undo' }).waitFor();
+            assert.equal((await server.json('/recordings/' + bag.id)).state, 'trashed');
+            await page.getByRole('button', { name: 'Undo' }).click();
+            await eventually(async () => (await server.json('/recordings/' + bag.id)).state === 'ready', 'the recording');
+        });
+    },
+    async says_what_is_wrong() {
+        await withPage(server, '/recordings/00000000000000000000000000000000', { allow: [/404/] }, async (page) => {
+            await page.getByRole('alert').waitFor();
+            await page.getByRole('button', { name: 'Try again' }).waitFor();
+        });
+    },
+};

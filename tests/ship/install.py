@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""What `cmake --install` lays out, used as others use it: install.py BUILD_FOLDER. Last line: N passed, N failed, N skipped."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, '..', 'e2e'))
+from run_tests import Result  # noqa: E402
+
+BUILD = None
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace', timeout=120, **more)
+    if done.returncode != 0:
+        raise AssertionError('%s: %d\n%s%s' % (' '.join(command), done.returncode, done.stdout[-2000:], done.stderr[-4000:]))
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix='reel-installed-')
+        cls.prefix = os.path.join(cls.folder, 'usr')
+        for component in ('reel', 'libreel', 'libreel-dev'):
+            run('cmake', '--install', BUILD, '--prefix', cls.prefix, '--component', component)
+        cls.reel = os.path.join(cls.prefix, 'bin', 'reel')
+        cls.lib, = {os.path.dirname(f) for f in glob.glob(cls.prefix + '/lib/**/libreel.so', recursive=True)}
+        cls.headers = sorted(glob.glob(os.path.join(ROOT, 'lib', 'reel', '*.h')))
+        cls.env = {**os.environ, 'LD_LIBRARY_PATH': cls.lib, 'PKG_CONFIG_PATH': os.path.join(cls.lib, 'pkgconfig')}
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def flags(self, *what):
+        # the file says the prefix of the build; a tree that was put elsewhere is told so, as a distribution's tools do
+        return run('pkg-config', '--define-variable=prefix=' + self.prefix, *what, 'libreel', env=self.env).split()
+
+    def example(self, *link):
+        program = self.path('example')
+        run('cc', '-std=gnu17', '-Wall', '-Wextra', '-Werror', '-o', program, os.path.join(self.prefix, 'share/doc/libreel-dev/example.c'), *link)
+        run(self.reel, 'demo', '--force', self.path('demo'))
+        out = self.path('out.mcap')
+        lines = run(program, self.path('demo', 'demo.bag'), out, env=self.env, cwd=self.folder).splitlines()
+        return program, lines, out
+
+    def test_the_example_is_forty_lines_and_works(self):
+        with open(os.path.join(ROOT, 'packaging', 'example.c')) as f:
+            self.assertLessEqual(len(f.readlines()), 40)
+        program, lines, out = self.example(*self.flags('--cflags', '--libs'))
+        self.assertIn('libreel.so', run('ldd', program, env=self.env))
+        told = run(self.reel, 'cat', self.path('demo', 'demo.bag'), '--format', 'ndjson').splitlines()
+        self.assertEqual(len(lines), len(told))
+        self.assertRegex(lines[0], r'^\d+ /\S+ \d+ bytes$')
+        again = run(self.reel, 'cat', out, '--format', 'ndjson').splitlines()
+        self.assertEqual(again, told)
+
+    def test_the_example_links_with_the_static_library(self):
+        flags = [('-l:libreel.a' if flag == '-lreel' else flag) for flag in self.flags('--cflags', '--libs', '--static')]
+        program, lines, _ = self.example(*flags)
+        self.assertNotIn('libreel.so', run('ldd', program, env=self.env))
+        self.assertGreater(len(lines), 100)
+
+    def test_each_header_stands_alone(self):
+        self.assertEqual([os.path.basename(h) for h in self.headers], sorted(os.listdir(os.path.join(self.prefix, 'include', 'reel'))))
+        for header in self.headers:
+            text = '#include <reel/%s>\n' % os.path.basename(header)
+            done = subprocess.run(['cc', '-std=gnu17', '-Wall', '-Werror', '-fsyntax-only', '-xc', '-', *self.flags('--cflags')], input=text, text=True, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 0, header + done.stderr)
+
+    def test_the_shared_library_shows_its_headers_and_no_more(self):
+        """Every function and table that they declare can be linked with, and what it exports stands in them."""
+        shared = os.path.join(self.lib, 'libreel.so')
+        self.assertRegex(run('readelf', '-d', shared), r'SONAME.*\[libreel\.so\.\d+\.\d+\]')
+        shown = {line.split()[-1].split('@')[0] for line in run('nm', '-D', '--defined-only', shared).splitlines()}
+        words, declared = set(), set()
+        for header in self.headers:
+            with open(header) as f:
+                text = re.sub(r'/\*.*?\*/', ' ', f.read(), flags=re.S)
+            words |= set(re.findall(r'\breel_\w+', text))
+            # a statement at the outermost level that ends with a semicolon: no body, no type
+            for line in re.findall(r'^(?!\s|static|typedef|#|struct \w+ \{|struct \w+;|REEL_|enum)[^{};#]+;', text, re.M):
+                declared |= set(re.findall(r'\b(reel_\w+)\(', line)[:1] or re.findall(r'\b(reel_\w+)\[\]', line))
+        self.assertGreater(len(declared), 100)
+        self.assertEqual(sorted(declared - shown), [])
+        self.assertEqual(sorted(shown - words), [])
+
+    def test_manual_pages_tell_every_option_and_command(self):
+        pages = {}
+        for name, where in (('reel', 'man1/reel.1'), ('serve', 'man8/reel-serve.8')):
+            with open(os.path.join(self.prefix, 'share/man', where)) as f:
+                pages[name] = f.read().replace('\\-', '-')
+        commands = re.findall(r'^  ([a-z]+) ', run(self.reel, '--help'), re.M)
+        self.assertGreater(len(commands), 15)
+        for command in commands:
+            page = pages['serve' if command == 'serve' else 'reel']
+            told = page if command == 'serve' else re.search(r'^\.SS reel %s\b(.*?)(?=^\.S[SH] |\Z)' % command, page, re.M | re.S).group(1)
+            for option in re.findall(r'^  (?:-., )?(--[a-z0-9-]+)', run(self.reel, command, '--help'), re.M):
+                self.assertRegex(told, r'(?m)^\.B .*%s\b' % option, command)
+
+    def test_manual_pages_are_clean(self):
+        if not shutil.which('groff'):
+            self.skipTest('groff is not installed')
+        for page in glob.glob(self.prefix + '/share/man/man?/*'):
+            done = subprocess.run(['groff', '-man', '-Kutf8', '-Tutf8', '-ww', '-z', page], stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.stderr, '')
+
+    def test_bash_completes_commands_options_and_choices(self):
+        script = os.path.join(self.prefix, 'share/bash-completion/completions/reel')
+        for typed, wanted in ((['ser'], ['serve']), (['serve', '--log-f'], ['--log-format']), (['serve', '--log-format', 'j'], ['json']), (['convert', '--comp'], ['--compression'])):
+            text = 'source "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _reel; printf "%s\\n" "${COMPREPLY[@]}"'
+            self.assertEqual(run('bash', '-c', text, 'bash', script, self.reel, *typed).split(), wanted, typed)
+
+    def test_other_shells_read_their_completions(self):
+        checked = 0
+        for shell, file in (('zsh', 'zsh/vendor-completions/_reel'), ('fish', 'fish/vendor_completions.d/reel.fish')):
+            if shutil.which(shell):
+                run(shell, '-n', os.path.join(self.prefix, 'share', file))
+                checked += 1
+        if not checked:
+            self.skipTest('neither zsh nor fish is installed')
+
+    def test_systemd_understands_the_units(self):
+        if not shutil.which('systemd-analyze'):
+            self.skipTest('systemd-analyze is not installed')
+        units = self.path('units')
+        shutil.copytree(os.path.join(self.prefix, 'lib/systemd/system'), units)
+        with open(os.path.join(units, 'reel.service')) as f:
+            text = f.read()
+        with open(os.path.join(units, 'reel.service'), 'w') as f:
+            f.write(re.sub(r'(?m)^ExecStart=\S+', 'ExecStart=' + self.reel, text))
+        done = subprocess.run(['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', *glob.glob(units + '/*')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual([line for line in done.stdout.splitlines() if 'reel' in line], [])
+        done = subprocess.run(['systemd-analyze', 'security', '--offline=yes', '--threshold=20', os.path.join(units, 'reel.service')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-1500:])  # exposure of at most 2.0 of 10
+
+
+def main():
+    global BUILD
+    BUILD = os.path.abspath(sys.argv[1])
+    result = Result()
+    unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(Installed)).run(result)
+    failed = len(result.failures) + len(result.errors)
+    print('%d passed, %d failed, %d skipped' % (result.passed, failed, len(result.skipped)))
+    return 1 if failed or not result.passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

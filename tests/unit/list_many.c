@@ -1,0 +1,188 @@
+/* The list where filters leave more than can be sorted for a page: what is exact, what ends early, and that it is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "catalog/list.h"
+#include "catalog/upkeep.h"
+#include "unit/catalog_fixture.h"
+
+enum { ROWS = 12000, RUN = 50 };
+
+/* One a second for half a second; sizes in no order; each RUN of them have a tag's value, one of a hundred is intact. */
+static const char fill[] =
+    "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) SELECT i FROM n;"
+    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, container, clock, clock_note, start_ns,"
+    " end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, updated_ns)"
+    " SELECT i + 1, randomblob(16), 'lab', printf('n%06d', i), 1, 1, 1, randomblob(32), i * 7919 % 12000, 'toy', '', 0, '', i * 1000000000,"
+    " i * 1000000000 + 500000000, 500000000, 1, 0, 0, i % 100 <> 0, 0, 0, '', i, i FROM n;"
+    "INSERT INTO tag_keys (name) VALUES ('run');"
+    "INSERT INTO tag_values (key, value) SELECT DISTINCT 1, 'run-' || (i / 50) FROM n;"
+    "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, v.id FROM n CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = 'run-' || (i / 50);";
+
+static int set_up_many(void **state) {
+    if (set_up(state) != 0) {
+        return -1;
+    }
+    sqlite3 *raw = open_raw();
+    char name[128];
+    sqlite3_stmt *s;
+    while (sqlite3_prepare_v2(raw, "SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'", -1, &s, NULL) == SQLITE_OK &&
+           sqlite3_step(s) == SQLITE_ROW) {
+        snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(s, 0));
+        sqlite3_finalize(s);
+        assert_int_equal(sqlite3_exec(raw, name, NULL, NULL, NULL), SQLITE_OK);
+    }
+    sqlite3_finalize(s);
+    assert_int_equal(sqlite3_exec(raw, fill, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(raw);
+    return catalog_mend(c, &err) ? 0 : -1; /* totals, words and spans */
+}
+
+static struct catalog_page ask(const struct catalog_query *q) {
+    struct catalog_page page;
+    if (!catalog_list(c, q, &page, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return page;
+}
+
+static int compare(const struct catalog_recording *a, const struct catalog_recording *b, const char *sort) {
+    int64_t x = *sort == 'n' ? strcmp(a->name, b->name) : *sort == 'e' ? a->end_ns - b->end_ns : strncmp(sort, "st", 2) == 0 ? a->start_ns - b->start_ns
+                : *sort == 's'                                         ? (int64_t)a->size - (int64_t)b->size
+                                                                       : a->row - b->row;
+    return x < 0 ? -1 : x > 0;
+}
+
+/* Follows the pages to their end: every recording comes once, in order; *early: pages that were not full. */
+static uint32_t walk(const struct catalog_query *like, const char *sort, uint32_t limit, uint32_t *early) {
+    struct catalog_query q = *like;
+    struct catalog_recording last = {0};
+    uint32_t n = 0;
+    char *cursor = NULL;
+    q.sort = sort;
+    q.limit = limit;
+    *early = 0;
+    do {
+        q.cursor = cursor;
+        struct catalog_page page = ask(&q);
+        assert_int_equal(page.sorted_newest, 0);
+        for (uint32_t i = 0; i < page.n_items; i++, n++) {
+            assert_true(n == 0 || compare(&last, &page.items[i], sort + (*sort == '-')) == (*sort == '-' ? 1 : -1));
+            catalog_recording_done(&last);
+            last = page.items[i];
+            page.items[i] = (struct catalog_recording){0};
+        }
+        free(cursor);
+        cursor = page.next;
+        page.next = NULL;
+        *early += cursor && page.n_items < limit;
+        catalog_page_done(&page);
+    } while (cursor);
+    catalog_recording_done(&last);
+    return n;
+}
+
+static void the_newest_are_sorted_and_that_is_said(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50});
+    assert_int_equal(page.sorted_newest, LIST_LOOKED);
+    assert_int_equal(page.n_items, 50);
+    assert_string_equal(page.items[0].name, "n010000");
+    assert_string_equal(page.items[49].name, "n010049");
+    struct catalog_page second = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .cursor = page.next});
+    assert_int_equal(second.sorted_newest, LIST_LOOKED);
+    assert_string_equal(second.items[0].name, "n010050");
+    catalog_page_done(&second);
+    catalog_page_done(&page);
+    page = ask(&(struct catalog_query){.words = "lab", .sort = "-size", .limit = 2});
+    assert_int_equal(page.sorted_newest, LIST_LOOKED);
+    assert_true(page.items[0].row > ROWS - LIST_LOOKED && page.items[0].size > page.items[1].size);
+    catalog_page_done(&page);
+    uint32_t early; /* in the order of creation nothing is left out */
+    assert_int_equal(walk(&(struct catalog_query){.words = "lab"}, "-created", 1000, &early), ROWS);
+    assert_int_equal(early, 0);
+}
+
+static void counts_end(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.limit = 1, .count = true});
+    assert_true(page.total == ROWS && !page.total_capped);
+    catalog_page_done(&page);
+    const char *tag = "run";
+    const struct catalog_query many[] = {{.words = "lab"}, {.words = "lab", .sort = "name"}, {.tags = &tag, .n_tags = 1}, {.has_start = true, .sort = "start"}};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        struct catalog_query q = many[i];
+        q.limit = 1;
+        q.count = true;
+        page = ask(&q);
+        assert_true(page.total == LIST_COUNTED && page.total_capped);
+        catalog_page_done(&page);
+    }
+    const char *glob = "run=run-2*";
+    page = ask(&(struct catalog_query){.tags = &glob, .n_tags = 1, .sort = "size", .limit = 1, .count = true});
+    assert_true(page.total == 51 * RUN && !page.total_capped);
+    catalog_page_done(&page);
+}
+
+/* 111 of the values fit, with 5550 recordings, 55 of which are intact. */
+static void values_that_fit_lead_to_all(void **state) {
+    (void)state;
+    const char *glob = "run=run-1*";
+    uint32_t early;
+    struct catalog_query q = {.tags = &glob, .n_tags = 1};
+    assert_int_equal(walk(&q, "-created", 1000, &early), 111 * RUN);
+    assert_int_equal(early, 0);
+    assert_int_equal(walk(&q, "created", 7 * RUN, &early), 111 * RUN);
+    q.words = "damaged:false";
+    assert_int_equal(walk(&q, "-created", 1000, &early), 55);
+    assert_true(early > 0);
+    assert_int_equal(walk(&q, "created", 1000, &early), 55);
+    q.sort = "name";
+    q.limit = 10;
+    struct catalog_page page = ask(&q);
+    assert_true(page.sorted_newest > 0 && page.n_items == 10);
+    assert_true(strcmp(page.items[0].name, page.items[1].name) < 0);
+    catalog_page_done(&page);
+}
+
+static void what_nearly_all_have_is_walked(void **state) {
+    (void)state;
+    const char *tag = "run";
+    struct catalog_page page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100});
+    assert_int_equal(page.sorted_newest, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(page.items[i].size, i);
+    }
+    catalog_page_done(&page);
+}
+
+static void intervals_are_whole_in_every_order(void **state) {
+    (void)state;
+    static const char *const orders[] = {"start", "-start", "end", "-end", "size", "-size", "name", "-created"};
+    const int64_t s = 1000000000;
+    uint32_t early;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct catalog_query q = {.has_start = true, .start_ns = 2000 * s, .has_end = true, .end_ns = 9000 * s};
+        assert_int_equal(walk(&q, orders[i], 700, &early), 7000);
+        assert_int_equal(early, 0);
+        q.has_end = false;
+        assert_int_equal(walk(&q, orders[i], 1000, &early), ROWS - 2000);
+        q.has_end = true;
+        q.has_start = false;
+        assert_int_equal(walk(&q, orders[i], 1000, &early), 9000);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_newest_are_sorted_and_that_is_said, set_up_many, tear_down),
+        cmocka_unit_test_setup_teardown(counts_end, set_up_many, tear_down),
+        cmocka_unit_test_setup_teardown(values_that_fit_lead_to_all, set_up_many, tear_down),
+        cmocka_unit_test_setup_teardown(what_nearly_all_have_is_walked, set_up_many, tear_down),
+        cmocka_unit_test_setup_teardown(intervals_are_whole_in_every_order, set_up_many, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

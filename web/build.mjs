@@ -1,0 +1,209 @@
+// Builds the page: node web/build.mjs [--out DIR] [--check | --no-check]. Its one rule: what it writes is complete and named by its
+// content, so that a browser may keep it for ever; files that have not changed are not touched.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import * as esbuild from 'esbuild';
+import { readContract } from './openapi.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const SRC = path.join(HERE, 'src');
+const SCRIPT_BUDGET = 150 * 1024; // gzipped: what the first view may cost
+
+const args = process.argv.slice(2);
+const out = path.resolve(args.includes('--out') ? args[args.indexOf('--out') + 1] : path.join(HERE, '../build/web'));
+
+const common = {
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['chrome100', 'firefox102', 'safari15.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    absWorkingDir: HERE,
+    logLevel: 'warning',
+};
+
+// src/api_types.ts is made of openapi.yaml whenever that is newer.
+async function makeTypes() {
+    const from = path.join(HERE, 'openapi.yaml');
+    const to = path.join(SRC, 'api_types.ts');
+    if (!fs.existsSync(from)) {
+        return;
+    }
+    if (fs.existsSync(to) && fs.statSync(to).mtimeMs >= fs.statSync(from).mtimeMs) {
+        return;
+    }
+    const { default: openapiTS, astToString } = await import('openapi-typescript');
+    const ast = await openapiTS(new URL('openapi.yaml', import.meta.url), { alphabetize: true });
+    writeIfNew(to, '// Made of openapi.yaml by build.mjs: not to be edited.\n' + astToString(ast));
+}
+
+function writeIfNew(file, bytes) {
+    const data = Buffer.from(bytes);
+    if (!fs.existsSync(file) || !fs.readFileSync(file).equals(data)) {
+        fs.mkdirSync(path.dirname(file), { recursive: true });
+        fs.writeFileSync(file, data);
+    }
+}
+
+function nameOf(stem, suffix, bytes) {
+    return `assets/${stem}-${createHash('sha256').update(bytes).digest('hex').slice(0, 10)}${suffix}`;
+}
+
+// `import address from './digest?worker'` bundles digest.ts as a script of its own and gives its address, for new Worker(address, {type: 'module'}).
+function workers(files) {
+    return {
+        name: 'workers',
+        setup(build) {
+            build.onResolve({ filter: /\?worker$/ }, (asked) => ({
+                path: path.resolve(asked.resolveDir, asked.path.replace(/\?worker$/, '.ts')),
+                namespace: 'worker',
+            }));
+            build.onLoad({ filter: /.*/, namespace: 'worker' }, async (asked) => {
+                const made = await esbuild.build({ ...common, entryPoints: [asked.path], write: false });
+                const bytes = made.outputFiles[0].contents;
+                const name = nameOf(path.basename(asked.path, '.ts'), '.js', bytes);
+                files.set(name, bytes);
+                return { contents: `export default ${JSON.stringify('/' + name)}`, watchFiles: [asked.path] };
+            });
+        },
+    };
+}
+
+// Every .css below src/ is part of the one style sheet: style/ first, in the order of names.
+async function makeStyle(files) {
+    const found = fs
+        .readdirSync(SRC, { recursive: true })
+        .filter((f) => f.endsWith('.css'))
+        .sort();
+    const style = (f) => f.startsWith('style' + path.sep);
+    const all = [...found.filter(style), ...found.filter((f) => !style(f))];
+    const text = all.map((f) => `@import ${JSON.stringify('./' + f.split(path.sep).join('/'))};`).join('\n');
+    const stdin = { contents: text + '\n@import "uplot/dist/uPlot.min.css";', resolveDir: SRC, loader: 'css', sourcefile: 'all.css' };
+    const made = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false });
+    const bytes = made.outputFiles[0].contents;
+    const name = nameOf('style', '.css', bytes);
+    files.set(name, bytes);
+    return name;
+}
+
+async function makeScripts(files) {
+    const made = await esbuild.build({
+        ...common,
+        entryPoints: { main: path.join(SRC, 'main.tsx') },
+        outdir: out,
+        entryNames: 'assets/[name]-[hash]',
+        chunkNames: 'assets/[name]-[hash]',
+        splitting: true,
+        write: false,
+        metafile: true,
+        plugins: [workers(files)],
+    });
+    const outputs = {};
+    for (const [file, info] of Object.entries(made.metafile.outputs)) {
+        outputs[path.relative(out, path.resolve(HERE, file)).split(path.sep).join('/')] = info;
+    }
+    for (const file of made.outputFiles) {
+        files.set(path.relative(out, file.path).split(path.sep).join('/'), file.contents);
+    }
+    return outputs;
+}
+
+// The entry and what it imports at once (not what it asks for later).
+function firstScripts(outputs) {
+    const names = Object.keys(outputs);
+    const main = names.find((name) => outputs[name].entryPoint?.endsWith('src/main.tsx'));
+    const wanted = [main];
+    for (let i = 0; i < wanted.length; i++) {
+        for (const link of outputs[wanted[i]].imports) {
+            const name = path.relative(out, path.resolve(HERE, link.path)).split(path.sep).join('/');
+            if (link.kind === 'import-statement' && !link.external && !wanted.includes(name)) {
+                wanted.push(name);
+            }
+        }
+    }
+    return wanted;
+}
+
+function makeIndex(scripts, style, icon) {
+    const preload = scripts
+        .slice(1)
+        .map((name) => `<link rel="modulepreload" href="/${name}">`)
+        .join('\n');
+    return fs
+        .readFileSync(path.join(SRC, 'index.html'), 'utf8')
+        .replace(
+            '<!-- head -->',
+            [
+                `<link rel="icon" href="/${icon}" type="image/svg+xml">`,
+                `<link rel="stylesheet" href="/${style}">`,
+                preload,
+                `<script type="module" src="/${scripts[0]}"></script>`,
+            ]
+                .filter(Boolean)
+                .join('\n'),
+        );
+}
+
+function write(files) {
+    const wanted = new Map(files);
+    for (const [name, bytes] of files) {
+        const packed = gzipSync(bytes, { level: 9 });
+        if (packed.length < bytes.length) {
+            wanted.set(name + '.gz', packed);
+        }
+    }
+    for (const [name, bytes] of wanted) {
+        writeIfNew(path.join(out, name), bytes);
+    }
+    for (const old of fs.readdirSync(out, { recursive: true })) {
+        const name = old.split(path.sep).join('/');
+        if (!wanted.has(name) && fs.statSync(path.join(out, old)).isFile()) {
+            fs.rmSync(path.join(out, old));
+        }
+    }
+}
+
+async function build() {
+    const files = new Map();
+    const outputs = await makeScripts(files);
+    const style = await makeStyle(files);
+    const iconBytes = fs.readFileSync(path.join(SRC, 'icon.svg'));
+    const icon = nameOf('icon', '.svg', iconBytes);
+    files.set(icon, iconBytes);
+    const scripts = firstScripts(outputs);
+    files.set('index.html', Buffer.from(makeIndex(scripts, style, icon)));
+    files.set('openapi.json', Buffer.from(JSON.stringify(readContract()) + '\n'));
+    write(files);
+    const size = (names) => names.reduce((sum, name) => sum + gzipSync(files.get(name), { level: 9 }).length, 0);
+    const kib = (n) => `${(n / 1024).toFixed(1)} KiB`;
+    const first = size(scripts);
+    console.log(
+        `page: ${files.size} files; first view ${kib(first)} of script, ${kib(size([style]))} of style, gzipped`,
+    );
+    if (first > SCRIPT_BUDGET) {
+        console.error(`page: the first view's script is over its ${SCRIPT_BUDGET / 1024} KiB`);
+        process.exitCode = 1;
+    }
+}
+
+function check() {
+    const done = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', HERE], { stdio: 'inherit' });
+    if (done.status !== 0) {
+        process.exit(1);
+    }
+}
+
+await makeTypes();
+if (!args.includes('--no-check')) {
+    check();
+}
+if (!args.includes('--check')) {
+    await build();
+}

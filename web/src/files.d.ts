@@ -1,0 +1,4 @@
+declare module '*?worker' {
+    const address: string;
+    export default address;
+}

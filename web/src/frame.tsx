@@ -1,0 +1,126 @@
+// The frame: the bar on top, the view that the address names below it, messages in the corner. Its one rule: a view that breaks breaks alone.
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useAddress } from './address';
+import { logOut, session } from './api';
+import { useStore } from './store';
+import { text } from './text';
+import { nextTheme, theme } from './theme';
+import { dropToast, toasts } from './toasts';
+import { Button, EmptyState, Guard, later } from './ui';
+import { Library } from './views/library';
+import { SearchBox } from './views/library/search_box';
+import { LogIn } from './views/login';
+
+type View = ComponentType<object>;
+
+const Recording = later(() => import('./views/recording'));
+const Upload = later(() => import('./views/upload'));
+const Admin = later(() => import('./views/admin'));
+const Docs = later(() => import('./views/docs'));
+
+function Missing() {
+    return (
+        <EmptyState title={text.missing.title} help={text.missing.help}>
+            <a href="/">{text.missing.back}</a>
+        </EmptyState>
+    );
+}
+
+function viewOf(path: string): { name: string; View: View } {
+    const [, first = '', second] = path.split('/');
+    if (first === '') {
+        return { name: 'library', View: Library };
+    }
+    if (first === 'recordings' && second) {
+        return { name: 'recording', View: Recording };
+    }
+    if (first === 'docs') {
+        return { name: 'docs', View: Docs };
+    }
+    if (first === 'upload') {
+        return { name: 'upload', View: Upload };
+    }
+    return first === 'admin' ? { name: 'admin', View: Admin } : { name: 'missing', View: Missing };
+}
+
+function Bar({ name, asks }: { name: string; asks: boolean }) {
+    const { token } = useStore(session);
+    const now = useStore(theme);
+    const views: [string, string, string][] = [
+        ['library', '/', text.frame.library],
+        ['upload', '/upload', text.frame.upload],
+        ['admin', '/admin', text.frame.admin],
+    ];
+    return (
+        <header class="bar">
+            <a class="brand" href="/" aria-label={text.name}>
+                <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+                    <rect width="32" height="32" rx="6" fill="var(--accent)" />
+                    <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
+                    <path d="M21 5v22" stroke="var(--warn)" stroke-width="2.5" stroke-linecap="round" />
+                </svg>
+                <span class="word">{text.name}</span>
+            </a>
+            <nav aria-label={text.frame.nav}>
+                {views.map(([key, path, words]) => (
+                    <a key={key} href={path} aria-current={key === name ? 'page' : undefined}>
+                        {words}
+                    </a>
+                ))}
+            </nav>
+            <div class="slot">{!asks && <SearchBox />}</div>
+            <div class="end">
+                <Button
+                    kind="quiet"
+                    icon={now === 'auto' ? 'auto' : now === 'dark' ? 'moon' : 'sun'}
+                    label={text.frame.theme[now]}
+                    onClick={nextTheme}
+                />
+                {token && <Button kind="quiet" icon="out" label={text.frame.logOut} onClick={logOut} />}
+            </div>
+        </header>
+    );
+}
+
+function Toasts() {
+    return (
+        <div class="toasts" role="region" aria-label={text.frame.messages} aria-live="polite">
+            {useStore(toasts).map((toast) => (
+                <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === 'error' ? 'alert' : undefined}>
+                    <p>{toast.message}</p>
+                    {toast.action && <Button onClick={() => (dropToast(toast.id), toast.action!.run())}>{toast.action.label}</Button>}
+                    <Button kind="quiet" icon="close" label={text.close} onClick={() => dropToast(toast.id)} />
+                </div>
+            ))}
+        </div>
+    );
+}
+
+export function Frame() {
+    const { path } = useAddress();
+    const { needed, token } = useStore(session);
+    const { name, View } = viewOf(path);
+    const titles = text.frame as Record<string, unknown>;
+    useEffect(() => {
+        document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name; // a view may say more itself
+    }, [name]);
+    return (
+        <div class="frame">
+            <a class="skip" href="#content">
+                {text.skip}
+            </a>
+            <Bar name={name} asks={needed} />
+            <main class="view" id="content" tabIndex={-1}>
+                {needed ? (
+                    <LogIn />
+                ) : (
+                    <Guard key={name + (token ?? '')}>
+                        <View />
+                    </Guard>
+                )}
+            </main>
+            <Toasts />
+        </div>
+    );
+}

@@ -1,0 +1,41 @@
+// Lines of a log, wherever they come from: rosout's messages, or what the server's view says happened in a simulation.
+import { getRows } from '../../api';
+import type { Recording, Topic } from '../../types';
+
+export interface Line {
+    time: bigint;
+    level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+    source: string;
+    words: string;
+}
+
+export const MOST = 20000; // lines that are held; the panel says so when there are more
+export const isLog = (type: string): boolean => /^(rosgraph_msgs|roslib|rcl_interfaces)\/(msg\/)?Log$/.test(type);
+
+interface Row {
+    log_time: string;
+    data: { level: number; name?: string; msg?: string; message?: string };
+}
+
+/** ROS 1 says 1, 2, 4, 8, 16; ROS 2 10, 20, 30, 40, 50; the view 1 to 5. */
+function levelOf(level: number, kind: 'ros1' | 'ros2' | 'view'): Line['level'] {
+    const order = { ros1: [1, 2, 4, 8, 16], ros2: [10, 20, 30, 40, 50], view: [1, 2, 3, 4, 5] }[kind];
+    const names: Line['level'][] = ['debug', 'info', 'warn', 'error', 'fatal'];
+    return names[order.indexOf(level)] ?? 'info';
+}
+
+export async function* linesOf(recording: Recording, topics: readonly Topic[], signal: AbortSignal): AsyncGenerator<Line> {
+    const logs = topics.filter((t) => isLog(t.type));
+    const ros = logs.length > 0;
+    const kind = !ros ? 'view' : logs.some((t) => t.type.startsWith('rcl_')) ? 'ros2' : 'ros1';
+    const rows = ros
+        ? getRows<Row>(`/recordings/${recording.id}/messages`, { topic: logs.map((t) => t.name), time_format: 'nanoseconds', limit: MOST }, signal)
+        : getRows<Row>(`/recordings/${recording.id}/as/log.ndjson`, { view: 'foxglove', topic: '/view/log', time_format: 'nanoseconds' }, signal);
+    let n = 0;
+    for await (const row of rows) {
+        yield { time: BigInt(row.log_time), level: levelOf(row.data.level, kind), source: row.data.name ?? '', words: row.data.msg ?? row.data.message ?? '' };
+        if (++n >= MOST) {
+            return;
+        }
+    }
+}

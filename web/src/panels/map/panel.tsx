@@ -1,0 +1,91 @@
+// The map: drag moves it, the wheel and the buttons zoom, dots are where things are at the play head.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAsk } from '../../ask';
+import { useStore } from '../../store';
+import { text } from '../../text';
+import { colour, shown as themeShown } from '../../theme';
+import { Button, Failed, Spinner } from '../../ui';
+import type { PanelProps } from '../index';
+import { drawMap, flatten, lookAtAll, type Look } from './draw';
+import { geoJson, placesOf, tracksOf, type Track } from './tracks';
+
+function useTracks({ recording, topics }: PanelProps) {
+    return useAsk<Track[]>(
+        async (signal) => {
+            const places = topics.flatMap((topic) => {
+                const place = placesOf(topic);
+                return place ? [{ topic, place }] : [];
+            });
+            const kind = places.some((p) => p.place.kind === 'globe') ? 'globe' : 'plane'; // metres of somewhere else do not go on the globe
+            const all = await Promise.all(places.filter((p) => p.place.kind === kind).map((p) => tracksOf(recording, p.topic, p.place, signal)));
+            return all.flat();
+        },
+        [recording.id],
+    );
+}
+
+function save(tracks: Track[], name: string): void {
+    const anchor = document.createElement('a');
+    anchor.href = URL.createObjectURL(new Blob([geoJson(tracks)], { type: 'application/geo+json' }));
+    anchor.download = `${name}.geojson`;
+    anchor.click();
+    URL.revokeObjectURL(anchor.href);
+}
+
+export function MapPanel(props: PanelProps) {
+    const { clock, recording } = props;
+    const tracks = useTracks(props);
+    const flat = useMemo(() => flatten(tracks.value ?? []), [tracks.value]);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [size, setSize] = useState({ width: 0, height: 0 });
+    const [look, setLook] = useState<Look | null>(null);
+    const theme = useStore(themeShown);
+    const now = look ?? lookAtAll(flat, size.width, size.height);
+    useEffect(() => {
+        const sizes = new ResizeObserver(([entry]) => setSize({ width: entry!.contentRect.width, height: entry!.contentRect.height }));
+        sizes.observe(canvas.current!.parentElement!);
+        return () => sizes.disconnect();
+    }, []);
+    useEffect(() => {
+        const made = canvas.current!;
+        const scale = devicePixelRatio || 1;
+        made.width = Math.max(1, Math.round(size.width * scale));
+        made.height = Math.max(1, Math.round(size.height * scale));
+        const context = made.getContext('2d')!;
+        context.scale(scale, scale);
+        const ink = { grid: colour('--line'), words: colour('--ink-soft'), paper: colour('--paper'), curves: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)) };
+        const draw = () => drawMap(context, flat, now, size.width, size.height, clock.get().time_ns, ink);
+        draw();
+        return clock.subscribe(draw);
+    }, [flat, now.x, now.y, now.scale, size.width, size.height, theme, clock]);
+    const zoom = (by: number) => setLook({ ...now, scale: now.scale * by });
+    const drag = (event: PointerEvent) => {
+        if (event.buttons === 1) {
+            setLook({ ...now, x: now.x - event.movementX / now.scale, y: now.y + event.movementY / now.scale });
+        }
+    };
+    const wheel = (event: WheelEvent) => {
+        event.preventDefault();
+        zoom(Math.exp(-event.deltaY / 500));
+    };
+    return (
+        <div class="map">
+            <div class="map-tools row">
+                <Button icon="plus" label={text.map.closer} onClick={() => zoom(1.5)} />
+                <Button onClick={() => zoom(1 / 1.5)} label={text.map.farther}>
+                    −
+                </Button>
+                <Button icon="full" label={text.map.all} onClick={() => setLook(null)} />
+                <Button icon="download" disabled={!tracks.value?.length} onClick={() => save(tracks.value ?? [], recording.name)}>
+                    {text.map.save}
+                </Button>
+                <span class="small soft">{text.map.tracks(tracks.value?.length ?? 0)}</span>
+                {tracks.waiting && <Spinner />}
+            </div>
+            {tracks.error !== null && <Failed error={tracks.error} retry={tracks.again} />}
+            <div class="map-room">
+                <canvas ref={canvas} role="img" aria-label={text.map.label((tracks.value ?? []).map((t) => t.name).join(', '))} onPointerMove={drag} onWheel={wheel} />
+            </div>
+        </div>
+    );
+}

@@ -1,0 +1,71 @@
+// Tracks: where a topic's things were over time. Its one rule: at most POINTS of a topic are asked for, evenly thinned by the server.
+import { getRows } from '../../api';
+import type { Message, Recording, Topic } from '../../types';
+
+export interface Place {
+    kind: 'globe' | 'plane'; // degrees, or metres
+    fields: [x: string, y: string]; // longitude first; '' where one message has many things
+}
+export interface Track {
+    name: string;
+    kind: Place['kind'];
+    points: { x: number; y: number; time: bigint }[];
+}
+
+const POINTS = 4000;
+const KNOWN: [RegExp, Place][] = [
+    [/(^|[/.])(NavSatFix|LocationFix)$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
+    [/^gps_common\/(msg\/)?GPSFix$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
+    [/^nav_msgs\/(msg\/)?Odometry$/, { kind: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PoseWithCovarianceStamped$/, { kind: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PoseStamped$/, { kind: 'plane', fields: ['pose.position.x', 'pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PointStamped$/, { kind: 'plane', fields: ['point.x', 'point.y'] }],
+    [/^geometry_msgs\/(msg\/)?Point$/, { kind: 'plane', fields: ['x', 'y'] }],
+    [/^turtlesim\/(msg\/)?Pose$/, { kind: 'plane', fields: ['x', 'y'] }],
+    [/^std_msgs\/RobotBase2DOdom$/, { kind: 'plane', fields: ['pos.x', 'pos.y'] }],
+    [/^carla\/Position$/, { kind: 'plane', fields: ['', ''] }],
+];
+
+export function placesOf(topic: Topic): Place | null {
+    return topic.count > 0 ? (KNOWN.find(([type]) => type.test(topic.type))?.[1] ?? null) : null;
+}
+
+interface Actors {
+    actors: Record<string, { location: { x: number; y: number } }>;
+}
+
+async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSignal): Promise<Track[]> {
+    const tracks = new Map<string, Track>();
+    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every, time_format: 'nanoseconds' }, signal)) {
+        for (const [actor, { location }] of Object.entries(row.data.actors)) {
+            let track = tracks.get(actor);
+            if (!track) {
+                track = { name: actor, kind: 'plane', points: [] };
+                tracks.set(actor, track);
+            }
+            track.points.push({ x: location.x / 100, y: -location.y / 100, time: BigInt(row.log_time) }); // centimetres, left-handed
+        }
+    }
+    return [...tracks.values()];
+}
+
+export async function tracksOf(recording: Recording, topic: Topic, place: Place, signal: AbortSignal): Promise<Track[]> {
+    const every = Math.max(1, Math.ceil(topic.count / POINTS));
+    if (topic.type === 'carla/Position') {
+        return actorsOf(recording.id, topic, every, signal);
+    }
+    const track: Track = { name: topic.name, kind: place.kind, points: [] };
+    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: place.fields.join(','), every, time_format: 'nanoseconds' }, signal);
+    for await (const row of rows) {
+        const [x, y] = place.fields.map((field) => Number(row.data[field])) as [number, number];
+        if (Number.isFinite(x) && Number.isFinite(y) && !(place.kind === 'globe' && x === 0 && y === 0)) {
+            track.points.push({ x, y, time: BigInt(row.log_time) });
+        }
+    }
+    return track.points.length > 0 ? [track] : [];
+}
+
+export function geoJson(tracks: Track[]): string {
+    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.kind === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } }));
+    return JSON.stringify({ type: 'FeatureCollection', features });
+}

@@ -1,0 +1,27 @@
+// Bytes as people read them: offset, hex, characters. Of a long payload the first part.
+import { count } from '../../format';
+import { text } from '../../text';
+
+const SHOWN = 4096;
+
+export function hexLines(bytes: Uint8Array): string {
+    const lines = [];
+    for (let at = 0; at < Math.min(bytes.length, SHOWN); at += 16) {
+        const row = [...bytes.subarray(at, Math.min(at + 16, bytes.length))];
+        const hex = row.map((b) => b.toString(16).padStart(2, '0'));
+        const words = row.map((b) => (b >= 0x20 && b < 0x7f ? String.fromCharCode(b) : '.')).join('');
+        lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.slice(0, 8).join(' ').padEnd(23)}  ${hex.slice(8).join(' ').padEnd(23)}  ${words}`);
+    }
+    return lines.join('\n');
+}
+
+export function Hex({ bytes }: { bytes: Uint8Array }) {
+    return (
+        <>
+            <pre class="messages-hex" tabIndex={0} aria-label={text.messages.raw}>
+                {hexLines(bytes)}
+            </pre>
+            {bytes.length > SHOWN && <p class="small soft">{text.messages.more(count(bytes.length - SHOWN))}</p>}
+        </>
+    );
+}

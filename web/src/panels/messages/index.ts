@@ -1,0 +1,6 @@
+// The panel "messages": one topic's message at the play head, decoded and as bytes.
+import { text } from '../../text';
+import type { Panel } from '../index';
+import { Messages } from './panel';
+
+export const messages: Panel = { name: 'messages', title: text.messages.title, fits: (recording) => (recording.messages > 0 ? 1.5 : 0), Panel: Messages };

@@ -1,0 +1,98 @@
+// uPlot with the page's colours, times counted from the recording's start, and the play head. Its one rule: x is seconds from the start as a number:
+// good to a microsecond over years, and only for drawing.
+import uPlot from 'uplot';
+import { offset } from '../../format';
+import { colour } from '../../theme';
+
+export interface Curve {
+    field: string;
+    points: [number, number | null][]; // seconds from the start, value
+}
+export interface Chart {
+    show(curves: Curve[], from: number, to: number): void;
+    head(seconds: number): void;
+    size(width: number, height: number): void;
+    picture(): Promise<Blob | null>;
+    stop(): void;
+}
+interface Heard {
+    zoom: (from: number, to: number) => void;
+    seek: (seconds: number) => void;
+    whole: () => void;
+}
+
+export function aligned(curves: Curve[]): uPlot.AlignedData {
+    const tables = curves.map((c): uPlot.AlignedData => [c.points.map((p) => p[0]), c.points.map((p) => p[1])]);
+    return tables.length === 0 ? [[]] : tables.length === 1 ? tables[0]! : uPlot.join(tables);
+}
+
+function options(curves: Curve[], width: number, height: number, heard: Heard, drawHead: (u: uPlot) => void): uPlot.Options {
+    const axis: uPlot.Axis = { stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
+    return {
+        width,
+        height,
+        legend: { show: true, live: true },
+        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+        scales: { x: { time: false } },
+        axes: [{ ...axis, values: (_u, splits) => splits.map((s) => offset(BigInt(Math.round(s * 1e9)), Math.abs(s % 1) < 1e-9 ? 0 : 3)) }, { ...axis, size: 64 }],
+        series: [{ label: 't', value: (_u, s) => (s === null ? '–' : offset(BigInt(Math.round(s * 1e9)))) }, ...curves.map((c, i): uPlot.Series => ({ label: c.field, stroke: colour(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: true, points: { show: c.points.length < 60 } }))],
+        hooks: {
+            setSelect: [
+                (u) => {
+                    if (u.select.width > 4) {
+                        heard.zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+                        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                    }
+                },
+            ],
+            draw: [drawHead],
+            ready: [
+                (u) => {
+                    u.over.addEventListener('click', (event) => u.select.width < 1 && heard.seek(u.posToVal(event.offsetX, 'x')));
+                    u.over.addEventListener('dblclick', heard.whole);
+                },
+            ],
+        },
+    };
+}
+
+export function makeChart(root: HTMLElement, heard: Heard): Chart {
+    let plot: uPlot | null = null;
+    let now = 0;
+    let [width, height] = [300, 200];
+    const drawHead = (u: uPlot) => {
+        const x = Math.round(u.valToPos(now, 'x', true));
+        if (x >= u.bbox.left && x <= u.bbox.left + u.bbox.width) {
+            u.ctx.fillStyle = colour('--head');
+            u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
+        }
+    };
+    const fit = () => {
+        plot?.setSize({ width, height: Math.max(80, height - 30) }); // the legend is as high as the width lets it be
+        const legend = root.querySelector<HTMLElement>('.u-legend')?.offsetHeight ?? 30;
+        plot?.setSize({ width, height: Math.max(80, height - legend) });
+    };
+    return {
+        show(curves, from, to) {
+            plot?.destroy();
+            plot = new uPlot(options(curves, width, Math.max(80, height - 30), heard, drawHead), aligned(curves), root);
+            plot.setScale('x', { min: from, max: to });
+            fit();
+        },
+        head(seconds) {
+            now = seconds;
+            plot?.redraw(false, false);
+        },
+        size(w, h) {
+            [width, height] = [w, h];
+            fit();
+        },
+        picture() {
+            return new Promise((done) => (plot ? plot.ctx.canvas.toBlob(done, 'image/png') : done(null)));
+        },
+        stop() {
+            plot?.destroy();
+            plot = null;
+        },
+    };
+}

@@ -1,0 +1,62 @@
+// What the API speaks of, by the names the page uses; the shapes are those of openapi.yaml. Times are RFC 3339 texts, *_ns decimal texts (more than a
+// number holds). Counts are numbers here: texts only come above 2^53, which nothing that is counted in an archive reaches.
+import type { components } from './api_types';
+
+type Schemas = components['schemas'];
+type Plain<T> = [number | string] extends [T]
+    ? Exclude<T, string>
+    : T extends readonly [unknown, ...unknown[]]
+      ? T
+      : T extends (infer One)[]
+        ? Plain<One>[]
+        : T extends object
+          ? { [K in keyof T]: Plain<T[K]> }
+          : T;
+type Of<Name extends keyof Schemas> = Plain<Schemas[Name]>;
+
+export type Part = Of<'Part'>;
+export type RecordingState = Schemas['RecordingState'];
+export type Channel = Of<'Channel'>;
+export type Topic = Of<'Topic'>;
+export type Recording = Omit<Of<'Recording'>, 'duration_ns' | 'custom' | 'tags' | 'format'> & {
+    duration_ns: number | string | null;
+    custom: Record<string, unknown>;
+    tags: Record<string, string>;
+    format: string; // null only while it is being read for the first time: shown as nothing
+};
+export interface Message<T = unknown> {
+    topic: string;
+    sequence: number;
+    log_time: string; // by time_format
+    publish_time: string;
+    before_start?: boolean;
+    encoding?: string;
+    frame_id?: string;
+    callerid?: string;
+    data: T;
+}
+export type Value = Of<'ValueCount'>;
+export type Values = Of<'ValuePage'>;
+export type Stat = Of<'Total'>;
+export type Collection = Of<'Collection'>;
+export type CoverageSpan = Of<'CoverageOfRecording'>;
+export type CollectionSpan = Of<'CoverageOfCollection'>;
+export type Job = Of<'Job'>;
+export interface Change {
+    kind: string; // recording.created …, scan.done …; gap: what was known is no more
+    seq: number;
+    time: string;
+    recording?: string;
+    collection?: string;
+    name?: string;
+}
+export interface Problem {
+    type: string;
+    title: string;
+    status: number;
+    detail: string;
+    instance?: string;
+    request_id?: string;
+    errors?: { param: string; detail: string }[];
+    [member: string]: unknown;
+}

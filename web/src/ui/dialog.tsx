@@ -1,0 +1,81 @@
+// A modal dialog over the browser's own <dialog>: focus is kept in it and given back, Escape closes.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { text } from '../text';
+import { Button, Field } from './basic';
+
+export function Dialog({
+    title,
+    onClose,
+    children,
+    actions,
+    wide,
+}: {
+    title: string;
+    onClose: () => void;
+    children: ComponentChildren;
+    actions?: ComponentChildren;
+    wide?: boolean;
+}) {
+    const dialog = useRef<HTMLDialogElement>(null);
+    const id = useId();
+    useEffect(() => {
+        const shown = dialog.current!;
+        shown.showModal();
+        return () => shown.close();
+    }, []);
+    return (
+        <dialog
+            ref={dialog}
+            class={wide ? 'dialog wide' : 'dialog'}
+            aria-labelledby={id}
+            onCancel={(event) => (event.preventDefault(), onClose())}
+            onMouseDown={(event) => event.target === dialog.current && onClose()}
+        >
+            <div class="head">
+                <h2 id={id}>{title}</h2>
+                <Button kind="quiet" icon="close" label={text.close} onClick={onClose} />
+            </div>
+            <div class="body">{children}</div>
+            {actions && <div class="foot">{actions}</div>}
+        </dialog>
+    );
+}
+
+/** Are you sure? With `word` it must be typed first. */
+export function Confirm({
+    title,
+    help,
+    button,
+    word,
+    onYes,
+    onClose,
+}: {
+    title: string;
+    help: ComponentChildren;
+    button: string;
+    word?: string;
+    onYes: () => void;
+    onClose: () => void;
+}) {
+    const [typed, setTyped] = useState('');
+    return (
+        <Dialog
+            title={title}
+            onClose={onClose}
+            actions={
+                <>
+                    <Button onClick={onClose}>{text.cancel}</Button>
+                    <Button kind="danger" disabled={word !== undefined && typed !== word} onClick={() => (onYes(), onClose())}>
+                        {button}
+                    </Button>
+                </>
+            }
+        >
+            <p>{help}</p>
+            {word !== undefined && (
+                <Field label={text.typeWord(word)} value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
+            )}
+        </Dialog>
+    );
+}

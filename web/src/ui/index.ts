@@ -1,0 +1,7 @@
+export * from './basic';
+export * from './dialog';
+export * from './later';
+export * from './menu';
+export * from './table';
+export * from './tree';
+export type { IconName } from './icons';

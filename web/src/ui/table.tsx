@@ -1,0 +1,176 @@
+// A table of any length of which only the rows in sight are drawn. Its one rule: a row costs nothing until it is seen; the caller keeps the rows.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from './basic';
+
+export interface Column<Row> {
+    key: string;
+    title: string;
+    width: string; // a track of a CSS grid: '8ch', 'minmax(12ch, 1fr)'
+    right?: boolean; // numbers
+    sort?: boolean; // its key is sorted by
+    help?: string;
+    cell: (row: Row, index: number) => ComponentChildren;
+}
+export interface Sort {
+    key: string;
+    down: boolean;
+}
+export interface VirtualTableProps<Row> {
+    label: string;
+    columns: Column<Row>[];
+    count: number;
+    rowAt: (index: number) => Row | undefined; // undefined: not there yet
+    rowHeight?: number;
+    current?: number; // the row the keyboard is at, -1: none
+    onCurrent?: (index: number) => void;
+    onOpen?: (index: number) => void; // Enter, or a double click
+    onSeen?: (first: number, end: number) => void; // rows that are to be had
+    onKey?: (event: KeyboardEvent, index: number) => void; // keys the table does not use itself
+    sort?: Sort;
+    onSort?: (sort: Sort) => void;
+    rowClass?: (row: Row, index: number) => string;
+    reveal?: number; // a row to be scrolled to when this changes
+}
+
+const TALLEST = 8e6; // px: higher boxes are drawn wrongly by some browsers; above it the scroll bar is scaled
+const AROUND = 8; // rows drawn beyond what is in sight
+
+function useHeight(ref: { current: HTMLElement | null }): number {
+    const [height, setHeight] = useState(600);
+    useLayoutEffect(() => {
+        const watch = new ResizeObserver(([entry]) => setHeight(entry!.contentRect.height));
+        watch.observe(ref.current!);
+        return () => watch.disconnect();
+    }, []);
+    return height;
+}
+
+function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'columns' | 'sort' | 'onSort'>) {
+    return (
+        <div class="table-head" role="row" aria-rowindex={1}>
+            {columns.map((column, i) => {
+                const on = sort?.key === column.key;
+                return (
+                    <div
+                        key={column.key}
+                        role="columnheader"
+                        aria-colindex={i + 1}
+                        aria-sort={on ? (sort.down ? 'descending' : 'ascending') : undefined}
+                        class={`cell c-${column.key} ${column.right ? 'right' : ''}`}
+                        title={column.help}
+                    >
+                        {column.sort && onSort ? (
+                            <button type="button" onClick={() => onSort({ key: column.key, down: on ? !sort.down : !!column.right })}>
+                                {column.title}
+                                {on && <Icon name={sort.down ? 'down' : 'up'} size={12} />}
+                            </button>
+                        ) : (
+                            column.title
+                        )}
+                    </div>
+                );
+            })}
+        </div>
+    );
+}
+
+export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal } = props;
+    const body = useRef<HTMLDivElement>(null);
+    const id = useId();
+    const [top, setTop] = useState(0);
+    const height = useHeight(body);
+    const whole = count * rowHeight;
+    const tall = Math.min(whole, TALLEST);
+    const scale = tall > height ? (whole - height) / (tall - height) : 1;
+    const at = top * scale; // in the px of all rows
+    const first = Math.max(0, Math.min(Math.floor(at / rowHeight) - AROUND, count - 1));
+    const end = Math.min(count, Math.ceil((at + height) / rowHeight) + AROUND);
+
+    useEffect(() => onSeen?.(first, end), [first, end, count]);
+
+    const show = (index: number) => {
+        const box = body.current!;
+        const from = index * rowHeight;
+        const seen = box.scrollTop * scale;
+        if (from < seen) {
+            box.scrollTop = from / scale;
+        } else if (from + rowHeight > seen + height) {
+            box.scrollTop = (from + rowHeight - height) / scale;
+        }
+    };
+    useLayoutEffect(() => {
+        if (reveal !== undefined && reveal >= 0) {
+            show(reveal);
+        }
+    }, [reveal]);
+
+    const move = (event: KeyboardEvent) => {
+        const page = Math.max(1, Math.floor(height / rowHeight) - 1);
+        const to = { ArrowDown: current + 1, ArrowUp: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: count - 1 }[
+            event.key
+        ];
+        if (to !== undefined && !event.altKey && !event.metaKey && count > 0) {
+            const index = Math.max(0, Math.min(to, count - 1));
+            onCurrent?.(index);
+            show(index);
+            event.preventDefault();
+        } else if (event.key === 'Enter' && current >= 0 && event.target === body.current) {
+            onOpen?.(current);
+            event.preventDefault();
+        } else {
+            onKey?.(event, current);
+        }
+    };
+    const rows = [];
+    for (let index = first; index < end; index++) {
+        const row = rowAt(index);
+        rows.push(
+            <div
+                key={index}
+                id={`${id}-${index}`}
+                role="row"
+                aria-rowindex={index + 2}
+                aria-selected={index === current}
+                class={`table-row ${index === current ? 'current' : ''} ${row === undefined ? 'waiting' : (rowClass?.(row, index) ?? '')}`}
+                style={{ transform: `translateY(${index * rowHeight - at + top}px)`, height: `${rowHeight}px` }}
+                onClick={() => onCurrent?.(index)}
+                onDblClick={() => onOpen?.(index)}
+            >
+                {columns.map((column, i) => (
+                    <div key={column.key} role="gridcell" aria-colindex={i + 1} class={`cell c-${column.key} ${column.right ? 'right' : ''}`}>
+                        {row === undefined ? '' : column.cell(row, index)}
+                    </div>
+                ))}
+            </div>,
+        );
+    }
+    return (
+        <div
+            class="table"
+            role="grid"
+            aria-label={label}
+            aria-rowcount={count + 1}
+            aria-colcount={columns.length}
+            ref={(e) => e?.style.setProperty('--columns', columns.map((c) => c.width).join(' '))}
+        >
+            <div role="rowgroup" class="table-top">
+                <Head columns={columns} sort={props.sort} onSort={props.onSort} />
+            </div>
+            <div
+                class="table-body"
+                role="rowgroup"
+                ref={body}
+                tabIndex={0}
+                aria-label={label}
+                aria-activedescendant={current >= first && current < end ? `${id}-${current}` : undefined}
+                onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+                onKeyDown={move}
+            >
+                <div class="table-space" role="presentation" style={{ height: `${tall}px` }} />
+                {rows}
+            </div>
+        </div>
+    );
+}

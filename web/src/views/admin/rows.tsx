@@ -1,0 +1,41 @@
+// A plain table for the short lists of the administration.
+import type { ComponentChildren } from 'preact';
+
+export interface Column<Row> {
+    title: string;
+    right?: boolean;
+    cell: (row: Row) => ComponentChildren;
+}
+
+export function Rows<Row>({ caption, columns, rows, empty }: { caption: string; columns: Column<Row>[]; rows: Row[]; empty: string }) {
+    if (rows.length === 0) {
+        return <p class="soft">{empty}</p>;
+    }
+    return (
+        <div class="admin-scroll" tabIndex={0} role="region" aria-label={caption}>
+            <table class="table-plain">
+                <caption class="unseen">{caption}</caption>
+                <thead>
+                    <tr>
+                        {columns.map((c, i) => (
+                            <th key={i} scope="col" class={c.right ? 'right' : ''}>
+                                {c.title}
+                            </th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.map((row, n) => (
+                        <tr key={n}>
+                            {columns.map((c, i) => (
+                                <td key={i} class={c.right ? 'right' : ''}>
+                                    {c.cell(row)}
+                                </td>
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}

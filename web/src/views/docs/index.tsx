@@ -1,0 +1,149 @@
+// The API for people: /openapi.json drawn. The address says what is shown: ?op=listRecordings, ?schema=Recording, ?find=words.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { href, setQuery, useAddress } from '../../address';
+import { getContract } from '../../api';
+import { text } from '../../text';
+import { EmptyState, Failed, Field, Spinner } from '../../ui';
+import { entriesOf, type Contract, type Entry } from './contract';
+import { OperationOf } from './operation';
+import { Members } from './schema';
+
+function useContract() {
+    const [contract, setContract] = useState<Contract | null>(null);
+    const [error, setError] = useState<unknown>(null);
+    const [tries, setTries] = useState(0);
+    useEffect(() => {
+        const stop = new AbortController();
+        setError(null);
+        getContract<Contract>(stop.signal).then(setContract, (failed) => !stop.signal.aborted && setError(failed));
+        return () => stop.abort();
+    }, [tries]);
+    return { contract, error, again: () => setTries(tries + 1) };
+}
+
+/** **strong** and `code` of the contract's introduction; all else is text. */
+function Words({ words }: { words: string }) {
+    const parts = words.split(/(\*\*[^*]+\*\*|`[^`]+`)/);
+    return (
+        <>
+            {parts.map((part): ComponentChildren =>
+                part.startsWith('**') ? <strong>{part.slice(2, -2)}</strong> : part.startsWith('`') ? <code>{part.slice(1, -1)}</code> : part,
+            )}
+        </>
+    );
+}
+
+function Introduction({ contract }: { contract: Contract }) {
+    return (
+        <article>
+            <h1>{text.docs.title(contract.info.title, contract.info.version)}</h1>
+            {contract.info.description
+                .trim()
+                .split(/\n\n+/)
+                .map((words) => (
+                    <p>
+                        <Words words={words} />
+                    </p>
+                ))}
+            <p>
+                <a href="/openapi.json" download>
+                    {text.docs.download}
+                </a>
+            </p>
+        </article>
+    );
+}
+
+function matches(entry: Entry, words: string): boolean {
+    const all = `${entry.method} ${entry.path} ${entry.operation.summary} ${entry.operation.operationId}`.toLowerCase();
+    return words.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+}
+
+function Group({ name, help, entries, open }: { name: string; help: string; entries: Entry[]; open: string | null }) {
+    return (
+        <section>
+            <h2 title={help}>{name}</h2>
+            <ul>
+                {entries.map(({ method, path, operation }) => (
+                    <li key={operation.operationId}>
+                        <a href={href('/docs', { op: operation.operationId })} aria-current={operation.operationId === open ? 'page' : undefined} title={`${method} ${path}`}>
+                            <code class={`docs-method ${method}`}>{method}</code>
+                            <span>{operation.summary}</span>
+                        </a>
+                    </li>
+                ))}
+            </ul>
+        </section>
+    );
+}
+
+function List({ contract, entries, open, find }: { contract: Contract; entries: Entry[]; open: string | null; find: string }) {
+    const found = entries.filter((entry) => matches(entry, find));
+    const names = Object.keys(contract.components.schemas).filter((name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()));
+    return (
+        <nav class="docs-list" aria-label={text.docs.list}>
+            <Field label={text.docs.find} hidden_label type="search" placeholder={text.docs.find} value={find} onInput={(event) => setQuery({ find: event.currentTarget.value }, true)} />
+            {contract.tags.map((tag) => {
+                const some = found.filter((entry) => entry.operation.tags.includes(tag.name));
+                return some.length > 0 && <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />;
+            })}
+            {names.length > 0 && (
+                <section>
+                    <h2>{text.docs.schemas}</h2>
+                    <ul>
+                        {names.map((name) => (
+                            <li key={name}>
+                                <a href={href('/docs', { schema: name })}>
+                                    <code>{name}</code>
+                                </a>
+                            </li>
+                        ))}
+                    </ul>
+                </section>
+            )}
+            {found.length + names.length === 0 && <p class="soft">{text.docs.nothing}</p>}
+        </nav>
+    );
+}
+
+function Shown({ contract, entries, op, schema }: { contract: Contract; entries: Entry[]; op: string | null; schema: string | null }) {
+    const entry = entries.find((one) => one.operation.operationId === op);
+    const named = schema ? contract.components.schemas[schema] : undefined;
+    if (entry) {
+        return <OperationOf contract={contract} entry={entry} />;
+    }
+    if (named) {
+        return (
+            <article>
+                <h1 class="mono">{schema}</h1>
+                {named.description && <p>{named.description}</p>}
+                <Members schema={named} />
+            </article>
+        );
+    }
+    return op || schema ? <EmptyState title={text.docs.gone} /> : <Introduction contract={contract} />;
+}
+
+export default function Docs() {
+    const { contract, error, again } = useContract();
+    const { query } = useAddress();
+    if (!contract) {
+        return <div class="empty">{error ? <Failed error={error} retry={again} /> : <Spinner />}</div>;
+    }
+    const [op, schema] = [query.get('op'), query.get('schema')];
+    const entries = entriesOf(contract);
+    return (
+        <div class={`docs ${op || schema ? 'docs-open' : ''}`}>
+            <List contract={contract} entries={entries} open={op} find={query.get('find') ?? ''} />
+            <div class="docs-shown" key={op ?? schema ?? ''}>
+                {(op || schema) && (
+                    <a class="docs-back" href="/docs">
+                        {text.docs.back}
+                    </a>
+                )}
+                <Shown contract={contract} entries={entries} op={op} schema={schema} />
+            </div>
+        </div>
+    );
+}

@@ -1,0 +1,170 @@
+// One operation: what it takes, what it answers, and the line of curl that asks for it.
+import { text } from '../../text';
+import { Badge, Button } from '../../ui';
+import { showError, showToast } from '../../toasts';
+import { exampleText, nameOf, resolve, type Answer, type Contract, type Entry, type Header, type Media, type Parameter } from './contract';
+import { Facts, Members, TypeOf } from './schema';
+
+const variable = (name: string) => '$' + name.toUpperCase().replaceAll('-', '_');
+
+/** What must be said in the query, and in headers what must be said or can be only one thing. */
+function needs(contract: Contract, entry: Entry): { query: string; headers: string } {
+    const all = entry.parameters.map((p) => resolve<Parameter>(contract, p));
+    const query = all.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${variable(p.name)}`);
+    const headers = all.filter((p) => p.in === 'header' && (p.required || p.schema.const !== undefined)).map((p) => ` -H "${p.name}: ${p.schema.const ?? variable(p.name)}"`);
+    return { query: query.length > 0 ? '?' + query.join('&') : '', headers: headers.join('') };
+}
+
+function bodyOf({ operation }: Entry): string {
+    const [media, first] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+    if (!media) {
+        return '';
+    }
+    const type = media === 'application/json' || media === 'application/octet-stream' ? '' : ` -H "Content-Type: ${media}"`;
+    return media.includes('json') ? `${type} -d '${JSON.stringify(first?.example ?? {})}'` : `${type} -T FILE`;
+}
+
+/** With $ID and the like for what is to be filled in, in a form that a shell takes as it is. */
+function curlOf(contract: Contract, entry: Entry): string {
+    const { method, path, operation } = entry;
+    const { query, headers } = needs(contract, entry);
+    const address = location.origin + path.replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
+    const body = bodyOf(entry);
+    const usual = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
+    const way = usual ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;
+    const token = operation['x-role'] === 'none' ? '' : ' -H "Authorization: Bearer $TOKEN"';
+    return `curl${way}${token}${headers}${body} "${address}"`;
+}
+
+function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
+    const line = curlOf(contract, entry);
+    const copy = () => void navigator.clipboard.writeText(line).then(() => showToast(text.copied), showError);
+    return (
+        <div class="docs-curl">
+            <pre tabIndex={0}>{line}</pre>
+            {'clipboard' in navigator && (
+                <Button kind="quiet" onClick={copy}>
+                    {text.docs.copy}
+                </Button>
+            )}
+        </div>
+    );
+}
+
+function Parameters({ contract, entry, place, title }: { contract: Contract; entry: Entry; place: Parameter['in']; title: string }) {
+    const all = entry.parameters.map((p) => resolve<Parameter>(contract, p)).filter((p) => p.in === place);
+    if (all.length === 0) {
+        return null;
+    }
+    return (
+        <section>
+            <h2>{title}</h2>
+            <div class="docs-wide" role="group" aria-label={title} tabIndex={0}>
+                <table class="docs-table">
+                    <thead>
+                        <tr>
+                            <th scope="col">{text.docs.name}</th>
+                            <th scope="col">{text.docs.type}</th>
+                            <th scope="col">{text.docs.meaning}</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {all.map((p) => (
+                            <tr key={p.name}>
+                                <th scope="row">
+                                    <code>{p.name}</code>
+                                    {p.required && place !== 'path' && <span class="docs-needed">{text.docs.needed}</span>}
+                                </th>
+                                <td class="mono">
+                                    <TypeOf schema={p.schema} />
+                                </td>
+                                <td>
+                                    {p.description} <Facts schema={p.schema} />
+                                </td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        </section>
+    );
+}
+
+function MediaTypes({ content }: { content: Record<string, Media> }) {
+    const examples = Object.entries(content).filter(([, media]) => media.example !== undefined);
+    return (
+        <>
+            <ul class="docs-media">
+                {Object.entries(content).map(([name, media]) => (
+                    <li key={name} class="mono">
+                        {name} {media.schema && <TypeOf schema={media.schema} />}
+                    </li>
+                ))}
+            </ul>
+            {examples.map(([name, media]) => (
+                <pre key={name} class="docs-example" tabIndex={0} aria-label={text.docs.example(name)}>
+                    {exampleText(media.example)}
+                </pre>
+            ))}
+        </>
+    );
+}
+
+function AnswerOf({ contract, status, answer }: { contract: Contract; status: string; answer: Answer }) {
+    const headers = Object.entries(answer.headers ?? {});
+    const problem = Number(status) >= 400;
+    return (
+        <div class="docs-answer">
+            <Badge kind={problem ? 'bad' : Number(status) < 300 ? 'good' : ''}>{status}</Badge>
+            <div class="grow">
+                <p>{answer.description}</p>
+                {headers.length > 0 && (
+                    <dl>
+                        {headers.map(([name, header]) => (
+                            <>
+                                <dt class="mono">{name}</dt>
+                                <dd>{resolve<Header>(contract, header).description}</dd>
+                            </>
+                        ))}
+                    </dl>
+                )}
+                {!problem && answer.content && <MediaTypes content={answer.content} />}
+            </div>
+        </div>
+    );
+}
+
+export function OperationOf({ contract, entry }: { contract: Contract; entry: Entry }) {
+    const { operation } = entry;
+    const body = operation.requestBody;
+    const inline = body && Object.values(body.content).find((media) => media.schema && !nameOf(media.schema) && media.schema.properties)?.schema;
+    return (
+        <article class="docs-operation">
+            <h1>{operation.summary}</h1>
+            <p class="docs-line">
+                <code class={`docs-method ${entry.method}`}>{entry.method}</code> <code class="docs-path">{entry.path}</code>{' '}
+                <Badge>{text.docs.role(operation['x-role'])}</Badge>
+            </p>
+            {operation.description && <p>{operation.description}</p>}
+            <Curl contract={contract} entry={entry} />
+            <Parameters contract={contract} entry={entry} place="path" title={text.docs.inPath} />
+            <Parameters contract={contract} entry={entry} place="query" title={text.docs.inQuery} />
+            <Parameters contract={contract} entry={entry} place="header" title={text.docs.inHeaders} />
+            {body && (
+                <section>
+                    <h2>{text.docs.body}</h2>
+                    <MediaTypes content={body.content} />
+                    {inline && <Members schema={inline} />}
+                </section>
+            )}
+            <section>
+                <h2>{text.docs.answers}</h2>
+                {Object.entries(operation.responses)
+                    .sort(([a], [b]) => Number(a) - Number(b))
+                    .map(([status, answer]) => (
+                        <AnswerOf key={status} contract={contract} status={status} answer={resolve<Answer>(contract, answer)} />
+                    ))}
+            </section>
+        </article>
+    );
+}

@@ -1,0 +1,115 @@
+// A schema as people read it: its members with types, each named schema a link to itself.
+import { href } from '../../address';
+import { text } from '../../text';
+import { factsOf, nameOf, type Schema } from './contract';
+
+/** string, Recording[], Time | null … */
+export function TypeOf({ schema }: { schema: Schema | undefined }) {
+    const name = schema && nameOf(schema);
+    if (name) {
+        return <a href={href('/docs', { schema: name })}>{name}</a>;
+    }
+    if (schema?.anyOf) {
+        return (
+            <>
+                {schema.anyOf.map((one, i) => (
+                    <>
+                        {i > 0 && ' | '}
+                        <TypeOf schema={one} />
+                    </>
+                ))}
+            </>
+        );
+    }
+    if (schema?.prefixItems) {
+        return (
+            <>
+                [
+                {schema.prefixItems.map((one, i) => (
+                    <>
+                        {i > 0 && ', '}
+                        <TypeOf schema={one} />
+                    </>
+                ))}
+                ]
+            </>
+        );
+    }
+    if (schema?.items) {
+        return (
+            <>
+                <TypeOf schema={schema.items} />
+                []
+            </>
+        );
+    }
+    return <>{[schema?.type ?? text.docs.any].flat().join(' | ')}</>;
+}
+
+export function Facts({ schema }: { schema: Schema }) {
+    const facts = factsOf(schema.items && !nameOf(schema.items) ? { ...schema.items, maxItems: schema.maxItems } : schema);
+    return (
+        <>
+            {facts.map((fact) => (
+                <code class="docs-fact">{fact}</code>
+            ))}
+        </>
+    );
+}
+
+function Member({ name, schema, needed }: { name: string; schema: Schema; needed: boolean }) {
+    const inner = schema.properties ? schema : schema.items && schema.items.properties ? schema.items : null;
+    return (
+        <>
+            <tr>
+                <th scope="row">
+                    <code>{name}</code>
+                    {!needed && <span class="docs-optional">{text.docs.optional}</span>}
+                </th>
+                <td class="mono">
+                    <TypeOf schema={schema} />
+                </td>
+                <td>
+                    {schema.description} <Facts schema={schema} />
+                </td>
+            </tr>
+            {inner && (
+                <tr>
+                    <td colSpan={3}>
+                        <Members schema={inner} />
+                    </td>
+                </tr>
+            )}
+        </>
+    );
+}
+
+/** The members of an object; of anything else what it is. */
+export function Members({ schema }: { schema: Schema }) {
+    if (!schema.properties) {
+        return (
+            <p class="mono">
+                <TypeOf schema={schema} /> <Facts schema={schema} />
+                {schema.pattern && <code class="docs-fact">{schema.pattern}</code>}
+            </p>
+        );
+    }
+    return (
+        <div class="docs-wide" role="group" aria-label={text.docs.members} tabIndex={0}>
+            <table class="docs-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{text.docs.member}</th>
+                        <th scope="col">{text.docs.type}</th>
+                        <th scope="col">{text.docs.meaning}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {Object.entries(schema.properties).map(([name, one]) => (
+                        <Member key={name} name={name} schema={one} needed={schema.required?.includes(name) ?? false} />
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}

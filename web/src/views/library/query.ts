@@ -1,0 +1,85 @@
+// The search line as a row of terms: what is typed, what a click adds or takes away. Its one rule: text that is not understood stays as it is.
+export interface Term {
+    text: string; // as it stands there
+    start: number;
+    end: number;
+    not: boolean;
+    key: string | null; // 'format' of format:rosbag1,mcap
+    values: string[]; // without their quotes
+}
+
+/** Pieces between blanks; blanks in quotes are none. */
+export function termsOf(query: string): Term[] {
+    const terms: Term[] = [];
+    for (const found of query.matchAll(/(?:"[^"]*"?|[^\s"])+/g)) {
+        terms.push(termOf(found[0], found.index));
+    }
+    return terms;
+}
+
+function termOf(text: string, start: number): Term {
+    const not = text.startsWith('-') && text.length > 1;
+    const rest = not ? text.slice(1) : text;
+    const named = /^((?:meta\.)?(?:"[^"]*"|[^":]+)):(.*)$/s.exec(rest);
+    const values = [...(named ? named[2]! : rest).matchAll(/"([^"]*)"?|[^,"]+/g)].map((one) => one[1] ?? one[0]);
+    return { text, start, end: start + text.length, not, key: named ? named[1]! : null, values };
+}
+
+/** A value as it is written: in quotes where it has to be. */
+export function quoted(value: string): string {
+    return /^[^\s",:-][^\s",:]*$/.test(value) ? value : `"${value.replace(/"/g, '')}"`;
+}
+
+export function hasTerm(query: string, key: string, value: string): boolean {
+    return termsOf(query).some((term) => !term.not && term.key === key && term.values.includes(value));
+}
+
+/** With key:value, or without it when it was there. */
+export function toggleTerm(query: string, key: string, value: string): string {
+    const terms = termsOf(query);
+    const same = terms.find((term) => !term.not && term.key === key);
+    const kept = terms.filter((term) => term !== same).map((term) => term.text);
+    if (!same) {
+        return [...kept, `${key}:${quoted(value)}`].join(' ');
+    }
+    const values = same.values.includes(value) ? same.values.filter((one) => one !== value) : [...same.values, value];
+    const place = terms.indexOf(same);
+    if (values.length > 0) {
+        kept.splice(place, 0, `${key}:${values.map(quoted).join(',')}`);
+    }
+    return kept.join(' ');
+}
+
+/** Without any term of this key. */
+export function dropKey(query: string, key: string): string {
+    return termsOf(query)
+        .filter((term) => term.key !== key)
+        .map((term) => term.text)
+        .join(' ');
+}
+
+/** What is being typed at the caret: the piece that a suggestion would replace. */
+export interface Typing {
+    start: number;
+    end: number;
+    not: boolean;
+    key: string | null; // null: a key, or a word, is being typed
+    prefix: string;
+}
+export function typingAt(query: string, caret: number): Typing {
+    const term = termsOf(query).find((one) => one.start < caret && caret <= one.end);
+    if (!term) {
+        return { start: caret, end: caret, not: false, key: null, prefix: '' };
+    }
+    const from = term.start + (term.not ? 1 : 0);
+    if (term.key === null) {
+        return { start: from, end: term.end, not: term.not, key: null, prefix: query.slice(from, caret).replace(/"/g, '') };
+    }
+    const values = from + term.key.length + 1;
+    if (caret < values) {
+        return { start: from, end: term.end, not: term.not, key: null, prefix: query.slice(from, caret) };
+    }
+    const start = Math.max(values, query.lastIndexOf(',', caret - 1) + 1);
+    const comma = query.slice(caret, term.end).indexOf(',');
+    return { start, end: comma < 0 ? term.end : caret + comma, not: term.not, key: term.key, prefix: query.slice(start, caret).replace(/"/g, '') };
+}

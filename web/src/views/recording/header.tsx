@@ -1,0 +1,115 @@
+// The head of a recording: its name, how it is, and what can be done with it.
+import { useState } from 'preact/hooks';
+import { go } from '../../address';
+import { download, linkTo, send } from '../../api';
+import { bytes, count, dateTime, duration } from '../../format';
+import { text } from '../../text';
+import { showError, showToast } from '../../toasts';
+import type { Recording } from '../../types';
+import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
+import { change, type Loaded } from './notes';
+
+function Name(loaded: Loaded) {
+    const { recording } = loaded;
+    const [draft, setDraft] = useState<string | null>(null);
+    if (draft === null) {
+        return (
+            <h1 class="recording-name">
+                {recording.name}
+                <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />
+            </h1>
+        );
+    }
+    const save = async () => (draft === recording.name || (await change(loaded, { name: draft }))) && setDraft(null);
+    return (
+        <form class="row recording-name" onSubmit={(event) => (event.preventDefault(), void save())}>
+            <Field label={text.recording.name} hidden_label value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setDraft(null)} class="grow" />
+            <Button type="submit" kind="main">
+                {text.about.save}
+            </Button>
+            <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
+        </form>
+    );
+}
+
+function State({ recording }: { recording: Recording }) {
+    return (
+        <>
+            {recording.state !== 'ready' && (
+                <Badge kind={recording.state === 'scanning' ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
+                    {text.state[recording.state]}
+                </Badge>
+            )}
+            {recording.damaged && (
+                <Badge kind="warn" title={text.recording.damagedHelp(bytes(recording.lost_bytes))}>
+                    {text.damaged}
+                </Badge>
+            )}
+        </>
+    );
+}
+
+export async function trash(recording: Recording, done: () => void): Promise<void> {
+    try {
+        await send('DELETE', `/recordings/${recording.id}`);
+        showToast(text.recording.trashed(recording.name), {
+            label: text.undo,
+            run: () => void send('POST', `/recordings/${recording.id}/restore`).then(done, showError),
+        });
+        done();
+    } catch (error) {
+        showError(error);
+    }
+}
+
+function useActions({ recording, again }: Loaded, askPurge: () => void): MenuItem[] {
+    const original = `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[0]?.name ?? recording.name)}`;
+    const act = (what: Promise<unknown>, words?: string) => void what.then(() => (again(), words && showToast(words)), showError);
+    const copyLink = async () => {
+        await navigator.clipboard.writeText(new URL(await linkTo(original, {}, '24h'), location.origin).href);
+        showToast(text.copied);
+    };
+    const actions: MenuItem[] = [
+        { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
+        { label: text.recording.link, icon: 'link', run: () => void copyLink().catch(showError) },
+        { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/recordings/${recording.id}/rescan`), text.recording.rescanning) },
+    ];
+    if (recording.state === 'trashed') {
+        actions.push({ label: text.recording.restore, icon: 'back', run: () => act(send('POST', `/recordings/${recording.id}/restore`)) });
+        actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: askPurge });
+    } else {
+        actions.push({ label: text.recording.toTrash, icon: 'trash', danger: true, run: () => void trash(recording, again) });
+    }
+    return actions;
+}
+
+export function Header({ loaded, onTake }: { loaded: Loaded; onTake: (() => void) | null }) {
+    const { recording } = loaded;
+    const [purging, setPurging] = useState(false);
+    const actions = useActions(loaded, () => setPurging(true));
+    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
+    const facts = [recording.container || recording.format, recording.calendar_start && dateTime(recording.calendar_start), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    return (
+        <header class="recording-header">
+            <div class="grow">
+                <p class="recording-path small">
+                    <a href={`/?collection=${encodeURIComponent(recording.collection)}`}>{recording.collection}</a>
+                </p>
+                <Name {...loaded} />
+                <p class="recording-facts small soft">
+                    <State recording={recording} /> {facts.filter(Boolean).join(' · ')}
+                </p>
+                {recording.problem && <p class="error">{recording.problem}</p>}
+            </div>
+            <div class="row recording-actions">
+                {onTake && (
+                    <Button kind="main" icon="download" onClick={onTake}>
+                        {text.take.title}
+                    </Button>
+                )}
+                <Menu items={actions} kind="plain" label={text.recording.actions} />
+            </div>
+            {purging && <Confirm title={text.recording.purge} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}
+        </header>
+    );
+}

@@ -1,0 +1,80 @@
+// The lanes of the timeline: when each topic has messages and how many. Its one rule: what is drawn is what /coverage counted.
+import { get } from '../../api';
+import type { Range } from '../../clock';
+import { timeNs } from '../../times';
+
+export interface Lane {
+    topic: string;
+    spans: { start: bigint; end: bigint; count: number }[];
+    most: number; // of a span
+}
+interface Coverage {
+    topics: { topic: string; spans: [string, string, number][] }[];
+}
+
+const BINS = 300;
+
+export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> {
+    const coverage = await get<Coverage>(`/recordings/${id}/coverage`, { bins: BINS, tolerance: '1ns' }, signal);
+    return coverage.topics.map(({ topic, spans }) => {
+        const parsed = spans.map(([start, end, count]) => ({ start: timeNs(start), end: timeNs(end), count }));
+        return { topic, spans: parsed, most: parsed.reduce((most, s) => Math.max(most, s.count), 0) };
+    });
+}
+
+export const LANE_HEIGHT = 18;
+export const RULER_HEIGHT = 24;
+
+export interface Colours {
+    lane: string[];
+    line: string;
+    ink: string;
+}
+
+/** x of a time in a view of `width` pixels. */
+export function xOf(time: bigint, view: Range, width: number): number {
+    const whole = Number(view.end - view.start) || 1;
+    return (Number(time - view.start) / whole) * width;
+}
+export function timeAt(x: number, view: Range, width: number): bigint {
+    const whole = Number(view.end - view.start) || 1;
+    return view.start + BigInt(Math.round((Math.min(Math.max(x, 0), width) / Math.max(width, 1)) * whole));
+}
+
+export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view: Range, width: number, colours: Colours): void {
+    context.clearRect(0, 0, width, lanes.length * LANE_HEIGHT);
+    lanes.forEach((lane, i) => {
+        const top = i * LANE_HEIGHT;
+        context.fillStyle = colours.line;
+        context.fillRect(0, top + LANE_HEIGHT - 1, width, 1);
+        context.fillStyle = colours.lane[i % colours.lane.length]!;
+        for (const span of lane.spans) {
+            const from = xOf(span.start, view, width);
+            const to = Math.max(xOf(span.end, view, width), from + 1.5);
+            if (to >= 0 && from <= width) {
+                const share = lane.most > 0 ? span.count / lane.most : 0;
+                const height = Math.max(3, Math.round((LANE_HEIGHT - 5) * Math.sqrt(share)));
+                context.fillRect(from, top + LANE_HEIGHT - 2 - height, to - from, height);
+            }
+        }
+    });
+}
+
+const STEPS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+
+/** Where the ruler has its marks, in seconds from the view's recording start. */
+export function marks(view: Range, start: bigint, width: number): { seconds: number; time: bigint }[] {
+    const whole = Number(view.end - view.start) / 1e9;
+    const step = STEPS_S.find((s) => (s / Math.max(whole, 1e-9)) * width >= 80) ?? Math.max(whole, 1);
+    const first = Math.ceil(Number(view.start - start) / 1e9 / step);
+    const out = [];
+    for (let i = first; out.length < 200; i++) {
+        const seconds = i * step;
+        const time = start + BigInt(Math.round(seconds * 1e9));
+        if (time > view.end) {
+            break;
+        }
+        out.push({ seconds, time });
+    }
+    return out;
+}

@@ -1,0 +1,32 @@
+// Asks the worker for a file's digest.
+import address from './digest?worker';
+
+type Said = { done?: number; digest?: string; error?: string };
+
+export function digestOf(file: File, progress: (done: number) => void, signal: AbortSignal): Promise<string> {
+    return new Promise((resolve, reject) => {
+        const worker = new Worker(address, { type: 'module' });
+        const stop = () => {
+            worker.terminate();
+            reject(new DOMException('', 'AbortError'));
+        };
+        signal.addEventListener('abort', stop);
+        const end = () => {
+            signal.removeEventListener('abort', stop);
+            worker.terminate();
+        };
+        worker.onmessage = ({ data }: MessageEvent<Said>) => {
+            if (data.done !== undefined) {
+                progress(data.done);
+            } else {
+                end();
+                data.digest === undefined ? reject(new Error(data.error)) : resolve(data.digest);
+            }
+        };
+        worker.onerror = (event) => {
+            end();
+            reject(new Error(event.message));
+        };
+        worker.postMessage(file);
+    });
+}
