@@ -20,7 +20,7 @@ export const tests = {
             ]) {
                 await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: link }).click();
                 await page.waitForURL('**' + path);
-                assert.equal(await page.locator('nav [aria-current=page]').textContent(), link);
+                assert.equal(await page.locator('.bar nav [aria-current=page]').textContent(), link);
             }
             await page.goBack();
             await page.waitForURL('**/admin');
@@ -38,6 +38,25 @@ export const tests = {
             await page.getByRole('button', { name: 'Theme: light' }).waitFor();
             assert.equal(await ground(), light);
         });
+    },
+    async shows_work_that_goes_on() {
+        const junk = Buffer.alloc(30_000_000, 'no format begins like this ');
+        const put = async (name, body) => {
+            const answer = await fetch(`${server.api}/recordings/by-name/lab/${name}?keep=true`, { method: 'PUT', body });
+            assert.equal(answer.status, 415); // kept as failed
+        };
+        await put('junk.bin', junk);
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByText(/^[01] recordings?$/).waitFor();
+            await server.json('/admin/scrub?rate=1', { method: 'POST' }); // half a minute, were it left alone
+            await put('small.bin', 'x'); // the page hears of work when something changes
+            const jobs = page.locator('.jobs');
+            await jobs.getByText('1 job').click();
+            await jobs.getByRole('button', { name: /^Stop/ }).click();
+            await jobs.waitFor({ state: 'detached' });
+        });
+        const { items } = await server.json('/jobs');
+        assert.equal(items.find((job) => job.kind === 'scrub').state, 'cancelled');
     },
     async unknown_addresses_lead_back() {
         await withPage(server, '/recordings/', {}, async (page) => {

@@ -61,6 +61,9 @@ async function searches() {
         assert.equal(queryOf(page).get('q'), 'walk');
         await search(page).fill('robot:r1 -collection:hall');
         await namesAre(page, ['walk-1.bag']);
+        await page.goBack(); // to before all that was typed
+        await namesAre(page, ALL);
+        assert.equal(await search(page).inputValue(), '');
         await search(page).fill('site:"main hall"');
         await namesAre(page, ['door open.bag']);
         await search(page).fill('no-such-word');
@@ -114,6 +117,18 @@ async function narrowsByFacets() {
         await namesAre(page, ['door open.bag']);
         assert.equal(await search(page).inputValue(), 'collection:hall');
     });
+}
+
+async function describesACollection() {
+    await withPage(server, '/?q=collection:lab', {}, async (page) => {
+        await page.getByRole('button', { name: 'Describe this collection' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Describe this collection' });
+        await checkAxe(page);
+        await dialog.getByRole('textbox').fill('walks of robots');
+        await dialog.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('walks of robots').waitFor();
+    });
+    assert.equal((await server.json('/collections/lab')).description, 'walks of robots');
 }
 
 async function sorts() {
@@ -356,6 +371,7 @@ export const tests = {
     tells_what_is_wrong: tellsWhatIsWrong,
     completes,
     narrows_by_facets: narrowsByFacets,
+    describes_a_collection: describesACollection,
     sorts,
     works_by_keyboard_alone: worksByKeyboardAlone,
     trash_and_undo: trashAndUndo,

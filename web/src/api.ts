@@ -40,6 +40,9 @@ export function tokenHeaders(): Record<string, string> {
 
 // ---- asking
 
+/** Rises whenever the server says that work has begun. */
+export const began = new Store(0);
+
 /** '/recordings' and its parameters as an address of this server; lists repeat, null and undefined are left out. */
 export function apiUrl(path: string, params: Params = {}): string {
     const query = new URLSearchParams();
@@ -92,6 +95,9 @@ export async function request(method: string, path: string, ask: Ask = {}): Prom
     });
     if (response.status === 401 && asked === session.get().token) {
         session.set({ ...session.get(), needed: true });
+    }
+    if (response.status === 202) {
+        began.set(began.get() + 1);
     }
     if (!response.ok && response.status !== 304) {
         throw await errorOf(response);

@@ -8,19 +8,27 @@ export interface Asked<T> {
     again: () => void;
 }
 
-/** Asks when it is first shown, when `deps` change, and on again(); the last answer stays until the next one is there. */
+interface State<T> {
+    value: T | null;
+    error: unknown;
+    waiting: boolean;
+    deps: readonly unknown[]; // that it belongs to
+}
+const same = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((one, i) => Object.is(one, b[i]));
+
+/** Asks when it is first shown, when `deps` change, and on again(); the last answer stays until the next one is there, and `waiting` says so at once. */
 export function useAsk<T>(ask: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): Asked<T> {
-    const [state, setState] = useState<{ value: T | null; error: unknown; waiting: boolean }>({ value: null, error: null, waiting: true });
+    const [state, setState] = useState<State<T>>({ value: null, error: null, waiting: true, deps });
     const [round, setRound] = useState(0);
     useEffect(() => {
         const stop = new AbortController();
-        setState((was) => ({ ...was, waiting: true }));
+        setState((was) => ({ ...was, waiting: true, deps }));
         ask(stop.signal).then(
-            (value) => !stop.signal.aborted && setState({ value, error: null, waiting: false }),
-            (error: unknown) => !stop.signal.aborted && setState((was) => ({ value: was.value, error, waiting: false })),
+            (value) => !stop.signal.aborted && setState({ value, error: null, waiting: false, deps }),
+            (error: unknown) => !stop.signal.aborted && setState((was) => ({ value: was.value, error, waiting: false, deps })),
         );
         return () => stop.abort();
     }, [...deps, round]);
     const again = useCallback(() => setRound((n) => n + 1), []);
-    return { ...state, again };
+    return { value: state.value, error: state.error, waiting: state.waiting || !same(state.deps, deps), again };
 }

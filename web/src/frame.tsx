@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useAddress } from './address';
 import { logOut, session } from './api';
+import { Jobs } from './jobs';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
@@ -71,6 +72,7 @@ function Bar({ name, asks }: { name: string; asks: boolean }) {
             </nav>
             <div class="slot">{!asks && <SearchBox />}</div>
             <div class="end">
+                {!asks && <Jobs />}
                 <Button
                     kind="quiet"
                     icon={now === 'auto' ? 'auto' : now === 'dark' ? 'moon' : 'sun'}

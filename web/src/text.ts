@@ -14,6 +14,7 @@ export const text = {
     undo: 'Undo',
     loading: 'Loading',
     copied: 'Copied',
+    cannotCopy: (words: string) => `The browser does not let the page copy. Copy it by hand: ${words}`,
     menu: 'More',
     moreOf: (n: number) => `${count(n)} more`,
     skip: 'Skip to the content',
@@ -27,6 +28,11 @@ export const text = {
         theme: { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
         logOut: 'Log out',
         messages: 'Messages to you',
+    },
+    jobs: {
+        running: (n: number) => some(n, 'job', 'jobs'),
+        what: (kind: string, subject: string) => `${kind} ${subject}`,
+        stop: (subject: string) => `Stop: ${subject}`,
     },
     broken: {
         title: 'This part of the page has failed',

@@ -1,9 +1,10 @@
 // Messages at the play head: decoded as a tree or as bytes, with steps to the next and the previous one.
 import { useState } from 'preact/hooks';
 import { get, getBytes, getRows } from '../../api';
+import { copyText } from '../../copy';
 import { text } from '../../text';
 import { since } from '../../times';
-import { showError, showToast } from '../../toasts';
+import { showToast } from '../../toasts';
 import type { Message } from '../../types';
 import { Button, Failed, Select, Tree } from '../../ui';
 import { useAtHead } from '../at_head';
@@ -56,7 +57,6 @@ export function Messages({ recording, topics, clock, settings, onSettings }: Pan
             showToast(forward ? text.messages.last : text.messages.first);
         }
     };
-    const copy = () => void navigator.clipboard.writeText(JSON.stringify(seen?.message.data, null, 2)).then(() => showToast(text.copied), showError);
     return (
         <div class="messages">
             <div class="messages-tools row">
@@ -66,7 +66,7 @@ export function Messages({ recording, topics, clock, settings, onSettings }: Pan
                 <Button pressed={raw} onClick={() => onSettings({ raw: raw ? null : '1' })}>
                     {text.messages.raw}
                 </Button>
-                <Button icon="copy" label={text.messages.copy} disabled={!seen} onClick={copy} />
+                <Button icon="copy" label={text.messages.copy} disabled={!seen} onClick={() => void copyText(JSON.stringify(seen?.message.data, null, 2))} />
             </div>
             {seen && time !== null && (
                 <p class="messages-head small">

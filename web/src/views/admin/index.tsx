@@ -30,12 +30,12 @@ export default function Admin() {
                     </a>
                 ))}
             </nav>
-            <section class="admin-section" aria-label={title}>
+            <div class="admin-section">
                 <h1>{title}</h1>
                 <Guard key={name}>
                     <Section />
                 </Guard>
-            </section>
+            </div>
         </div>
     );
 }

@@ -103,11 +103,11 @@ export function Storage() {
                 ]}
             />
             {service.value && <p>{text.admin.storage.free(bytes(service.value.free_bytes))}</p>}
-            <h3>{text.admin.storage.scrub}</h3>
+            <h2>{text.admin.storage.scrub}</h2>
             <p class="soft">{text.admin.storage.scrubHelp}</p>
             <LastScrub round={round} />
             <Work path="/admin/scrub" label={text.admin.storage.scrubNow} ended={() => setRound(round + 1)} />
-            <h3>{text.admin.storage.backup}</h3>
+            <h2>{text.admin.storage.backup}</h2>
             <p class="soft">{text.admin.storage.backupHelp}</p>
             <Work path="/admin/backup" label={text.admin.storage.backupNow} ended={() => setRound(round + 1)} />
         </>

@@ -1,10 +1,11 @@
 // Tokens: who may do what. Its one rule: the first token closes the archive, so it must be an administrator's, and the page goes on with it.
 import { useState } from 'preact/hooks';
-import { get, logIn, send, session } from '../../api';
+import { get, logIn, send } from '../../api';
 import { useAsk } from '../../ask';
+import { copyText } from '../../copy';
 import { ago, date } from '../../format';
 import { text } from '../../text';
-import { showError, showToast } from '../../toasts';
+import { showError } from '../../toasts';
 import { Badge, Button, Confirm, Dialog, Failed, Field, Select, Spinner } from '../../ui';
 import { Rows } from './rows';
 
@@ -22,14 +23,13 @@ interface Token {
 const ROLES = ['read', 'upload', 'edit', 'admin'];
 
 function Secret({ made, onClose }: { made: Token; onClose: () => void }) {
-    const copy = () => void navigator.clipboard.writeText(made.token!).then(() => showToast(text.copied), showError);
     return (
         <Dialog
             title={text.admin.tokens.madeTitle(made.name)}
             onClose={onClose}
             actions={
                 <>
-                    <Button icon="copy" onClick={copy}>
+                    <Button icon="copy" onClick={() => void copyText(made.token!)}>
                         {text.admin.tokens.copy}
                     </Button>
                     <Button kind="main" onClick={onClose}>
@@ -55,9 +55,6 @@ function Form({ first, onMade, onClose }: { first: boolean; onMade: (made: Token
         try {
             const only = collections.split(/[\s,]+/).filter(Boolean);
             const made = await send<Token>('POST', '/tokens', { body: { name, role, ...(only.length > 0 ? { collections: only } : {}), ...(expires ? { expires } : {}) } });
-            if (first && made?.token && !session.get().token) {
-                logIn(made.token);
-            }
             onMade(made!);
         } catch (error) {
             showError(error);
@@ -122,8 +119,8 @@ export function Tokens() {
                     { title: '', right: true, cell: (t) => <Button kind="quiet" icon="trash" label={text.admin.tokens.revoke(t.name)} onClick={() => setEnding(t)} /> },
                 ]}
             />
-            {making && <Form first={first} onClose={() => setMaking(false)} onMade={(token) => (setMaking(false), setMade(token), asked.again())} />}
-            {made && <Secret made={made} onClose={() => setMade(null)} />}
+            {making && <Form first={first} onClose={() => setMaking(false)} onMade={(token) => (setMaking(false), setMade(token), !first && asked.again())} />}
+            {made && <Secret made={made} onClose={() => (first ? logIn(made.token!) : setMade(null))} />}
             {ending && <Confirm title={text.admin.tokens.revoke(ending.name)} help={text.admin.tokens.revokeHelp} button={text.admin.tokens.revokeButton} onYes={() => revoke(ending)} onClose={() => setEnding(null)} />}
         </>
     );

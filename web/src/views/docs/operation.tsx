@@ -1,7 +1,7 @@
 // One operation: what it takes, what it answers, and the line of curl that asks for it.
 import { text } from '../../text';
 import { Badge, Button } from '../../ui';
-import { showError, showToast } from '../../toasts';
+import { copyText } from '../../copy';
 import { exampleText, nameOf, resolve, type Answer, type Contract, type Entry, type Header, type Media, type Parameter } from './contract';
 import { Facts, Members, TypeOf } from './schema';
 
@@ -38,15 +38,12 @@ function curlOf(contract: Contract, entry: Entry): string {
 
 function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
     const line = curlOf(contract, entry);
-    const copy = () => void navigator.clipboard.writeText(line).then(() => showToast(text.copied), showError);
     return (
         <div class="docs-curl">
             <pre tabIndex={0}>{line}</pre>
-            {'clipboard' in navigator && (
-                <Button kind="quiet" onClick={copy}>
-                    {text.docs.copy}
-                </Button>
-            )}
+            <Button kind="quiet" onClick={() => void copyText(line)}>
+                {text.docs.copy}
+            </Button>
         </div>
     );
 }

@@ -78,6 +78,7 @@ export function SearchBox() {
     const [helps, setHelps] = useState(false);
     const input = useRef<HTMLInputElement>(null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
+    const begun = useRef(false); // typing goes on: back leads to before all of it, not to each letter
     const { items, ask, clear } = useSuggestions();
     const id = useId();
     useSlash(input);
@@ -101,7 +102,10 @@ export function SearchBox() {
         setWords(value);
         setAt(-1);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => search(value, true), SEARCH_AFTER_MS);
+        timer.current = setTimeout(() => {
+            search(value, begun.current || !inLibrary);
+            begun.current = true;
+        }, SEARCH_AFTER_MS);
         ask(input.current!);
     };
     const take = (item: Suggestion) => {
@@ -162,7 +166,10 @@ export function SearchBox() {
                 value={words}
                 onInput={(event) => typed(event.currentTarget.value)}
                 onClick={(event) => ask(event.currentTarget)}
-                onBlur={() => setTimeout(clear, 150)}
+                onBlur={() => {
+                    begun.current = false;
+                    setTimeout(clear, 150);
+                }}
                 onKeyDown={key}
             />
             {words && (

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { go } from '../../address';
 import { download, linkTo, send } from '../../api';
+import { copyText } from '../../copy';
 import { bytes, count, dateTime, duration } from '../../format';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
@@ -65,13 +66,10 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 function useActions({ recording, again }: Loaded, askPurge: () => void): MenuItem[] {
     const original = `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[0]?.name ?? recording.name)}`;
     const act = (what: Promise<unknown>, words?: string) => void what.then(() => (again(), words && showToast(words)), showError);
-    const copyLink = async () => {
-        await navigator.clipboard.writeText(new URL(await linkTo(original, {}, '24h'), location.origin).href);
-        showToast(text.copied);
-    };
+    const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     const actions: MenuItem[] = [
         { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
-        { label: text.recording.link, icon: 'link', run: () => void copyLink().catch(showError) },
+        { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },
         { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/recordings/${recording.id}/rescan`), text.recording.rescanning) },
     ];
     if (recording.state === 'trashed') {

@@ -3,10 +3,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { apiUrl, download, get, linkTo, tokenHeaders } from '../../api';
 import { useAsk } from '../../ask';
 import { useClock, type Clock } from '../../clock';
+import { copyText } from '../../copy';
 import { bytes, count, duration } from '../../format';
 import { text } from '../../text';
 import { since } from '../../times';
-import { showError, showToast } from '../../toasts';
+import { showError } from '../../toasts';
 import type { Recording, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
 import { choicesOf, keyOf, paramsOf, pathOf, planOf, type Choice, type Format, type Plan, type Target } from './take_plan';
@@ -107,10 +108,6 @@ function Form({ recording, topics, clock, service, onClose }: { recording: Recor
     const plan = useAsk((signal) => (empty ? Promise.resolve(null) : planOf(recording, target, choice, signal)), [recording.id, key]);
     const [path, params] = [pathOf(recording, target), paramsOf(recording, target, choice)];
     const name = decodeURIComponent(path.split('/').pop()!);
-    const copy = async (what: Promise<string> | string) => {
-        await navigator.clipboard.writeText(await what);
-        showToast(text.copied);
-    };
     const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
     const ready = !empty && !plan.waiting && plan.error === null && plan.value?.accepted === true;
     return (
@@ -120,10 +117,10 @@ function Form({ recording, topics, clock, service, onClose }: { recording: Recor
             onClose={onClose}
             actions={
                 <>
-                    <Button icon="copy" disabled={!ready} onClick={() => void copy(curlLine(path, params, name)).catch(showError)}>
+                    <Button icon="copy" disabled={!ready} onClick={() => void copyText(curlLine(path, params, name))}>
                         {text.take.curl}
                     </Button>
-                    <Button icon="link" disabled={!ready} onClick={() => void copy(link()).catch(showError)}>
+                    <Button icon="link" disabled={!ready} onClick={() => void copyText(link())}>
                         {text.take.link}
                     </Button>
                     <Button kind="main" icon="download" disabled={!ready} onClick={() => void download(path, params).then(onClose, showError)}>
