@@ -38,7 +38,8 @@ static bool is_shown(const struct http_request *r, const struct job_view *j) {
     return !caller->collections || (j->collection[0] && http_caller_sees(caller, j->collection));
 }
 
-/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look, not end it. */
+/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look, not
+ * end it. */
 static bool is_waited_for(const struct job_view *j) {
     return strcmp(j->kind, "plan") == 0;
 }

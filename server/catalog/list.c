@@ -6,7 +6,7 @@
 
 #include "catalog/list.h"
 
-enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
+enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
 
 static const struct sort {
     const char *name, *column;
@@ -198,6 +198,7 @@ static bool sort_newest(struct db_handle *h, struct list *l, struct catalog_page
     uint32_t n;
     bool more;
     catalog_page_done(out);
+    free(l->found);
     if (!list_rows(h, l->q, LIST_LOOKED, &l->found, &n, &more, err)) {
         return false;
     }
@@ -218,7 +219,8 @@ static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *
     return !there || out->next || reel_fail_memory(err);
 }
 
-/* The next LIST_LOOKED rows in the order of the sort; *full: there are more. Of the filters only those that are ends of that order count. */
+/* The next rows in the order of the sort, LIST_LOOKED for each LIST_PAGE that are asked for; *full: there are more. Of the filters only those
+ * count that are ends of that order. */
 static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
     const struct list_form *f = &l->ask.form;
     bool by_start = strcmp(f->column, "placed_start_ns") == 0;
@@ -226,13 +228,18 @@ static bool find_window(struct db_handle *h, struct list *l, bool *full, struct 
     const struct list_form form = {
         .way = LIST_WALK, .column = f->column, .descending = f->descending, .filters = l->ask.placed ? f->filters & ends : 0};
     AUTO(db_done) struct db_statement *s = compose(h, l, &form, 0, err);
-    return s && write_rows(s, LIST_LOOKED, &l->found, &n, full, err);
+    uint64_t last = l->q->offset < OFFSET_LOOKED_MAX ? l->q->offset + page_size(l->q) : OFFSET_LOOKED_MAX;
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":offset", 0); /* that is of what the filters leave of them */
+    return write_rows(s, (uint32_t)(LIST_LOOKED * ((last + LIST_PAGE - 1) / LIST_PAGE)), &l->found, &n, full, err);
 }
 
 /* Where filters may leave little of what a walk in the order of a sort meets, it looks at a window of it only. */
 static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     struct list_form *f = &l->ask.form;
-    bool walks = f->way == LIST_WALK && !in_order(l) && l->q->offset == 0 && (f->filters || f->n_links > 0), full = false;
+    bool walks = f->way == LIST_WALK && !in_order(l) && (f->filters || f->n_links > 0), full = false;
     if (walks && (f->filters & LIST_BIT(FILTER_WORDS))) {
         return sort_newest(h, l, out, err); /* whether a row has the words costs too much to be asked row by row */
     }

@@ -1,6 +1,7 @@
-/* The raw head of a request, which libmicrohttpd 0.9.75 reads in place: it puts NULs over what divides names, values and lines, and leaves the rest as it
- * came. Its one rule: every byte of the head is a part of what the library has told of it, or a blank, or one of those NULs, each in its place; so nothing
- * hides behind a NUL in a value, and no line that the library took for the end (": x") was one that a proxy took for a header. */
+/* The raw head of a request, which libmicrohttpd 0.9.75 reads in place: it puts NULs over what divides names, values and lines, and leaves
+ * the rest as it came. Its one rule: every byte of the head is a part of what the library has told of it, or a blank, or one of those NULs,
+ * each in its place; so nothing hides behind a NUL in a value, and no line that the library took for the end (": x") was one that a proxy
+ * took for a header. */
 #include "http/private.h"
 
 #include <string.h>

@@ -25,9 +25,9 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err);
 /* Everything is hashed and fsynced; sha256 as hex. Nothing is visible yet. */
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err);
-/* Instead of writing the bytes of an open file: shares their blocks with it, where the file system can. With `whole` better still: a second name for
- * the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits until this upload is freed
- * (at most the system's lease-break-time). False: they have to be written. */
+/* Instead of writing the bytes of an open file: shares their blocks with it, where the file system can. With `whole` better still: a second
+ * name for the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits until
+ * this upload is freed (at most the system's lease-break-time). False: they have to be written. */
 bool store_upload_share(struct store_upload *u, int fd, bool whole);
 /* Hashes what was not hashed on its way, which is told; store_upload_finish() does the same, and tells nobody. */
 struct reel_progress;

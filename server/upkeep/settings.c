@@ -35,8 +35,9 @@ static bool keep(struct app *app, struct reel_error *err) {
     }
     json_auto_t *now = json_pack("{s:i, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks);
     json_auto_t *there = store_load_settings(app->store);
-    if (!there && json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) + json_array_size(json_object_get(retention, "quotas")) == 0) {
-        return true;
+    size_t n = json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) + json_array_size(json_object_get(retention, "quotas"));
+    if (!there && n == 0) {
+        return true; /* nothing was ever set */
     }
     return json_equal(now, there) || store_write_settings(app->store, now, err);
 }

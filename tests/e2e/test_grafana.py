@@ -103,16 +103,17 @@ class Grafana(Case):
             self.assertProblem(self.server.request('POST', '/grafana/query', body), status)
 
     def test_the_dashboard_is_what_it_should_be(self):
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'web', 'grafana-dashboard.json')) as f:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docker', 'grafana', 'dashboards', 'fields.json')) as f:
             board = json.load(f)
-        self.assertEqual([i['pluginId'] for i in board['__inputs']], ['simpod-json-datasource'])
+        source, *variables = board['templating']['list']  # which data source is chosen by a variable too, so that it can be imported or provisioned
+        self.assertEqual((source['name'], source['type'], source['query']), ('DS_REEL', 'datasource', 'simpod-json-datasource'))
         chosen = {'${recording}': self.lab, '${field}': '/odom.x'}
 
         def filled(text):
             for name, value in chosen.items():
                 text = text.replace(name, value)
             return text
-        for variable in board['templating']['list']:
+        for variable in variables:
             self.assertEqual(variable['query']['format'], 'json')
             offered = [v['__value'] for v in self.post('variable', {'payload': json.loads(filled(variable['query']['query'])), 'range': RANGE})]
             self.assertIn(chosen['${%s}' % variable['name']], offered)

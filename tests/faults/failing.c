@@ -159,7 +159,9 @@ static struct {
 
 static int note_lasting(int fd, int result) {
     struct stat st;
-    if (result == 0 && control && control->lossy && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    char path[PATH_MAX];
+    path_of_fd(fd, path);
+    if (result == 0 && control && control->lossy && strstr(path, control->part) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         lasting.inode = st.st_ino;
         lasting.size = st.st_size;
     }

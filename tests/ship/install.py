@@ -28,9 +28,9 @@ class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix='reel-installed-')
-        cls.prefix = os.path.join(cls.folder, 'usr')
-        for component in ('reel', 'libreel', 'libreel-dev'):
-            run('cmake', '--install', BUILD, '--prefix', cls.prefix, '--component', component)
+        with open(os.path.join(BUILD, 'CMakeCache.txt')) as f:
+            cls.prefix = cls.folder + re.search(r'^CMAKE_INSTALL_PREFIX:PATH=(.*)$', f.read(), re.M).group(1)
+        run('cmake', '--install', BUILD, env={**os.environ, 'DESTDIR': cls.folder})
         cls.reel = os.path.join(cls.prefix, 'bin', 'reel')
         cls.lib, = {os.path.dirname(f) for f in glob.glob(cls.prefix + '/lib/**/libreel.so', recursive=True)}
         cls.headers = sorted(glob.glob(os.path.join(ROOT, 'lib', 'reel', '*.h')))

@@ -97,6 +97,10 @@ static void the_newest_are_sorted_and_that_is_said(void **state) {
     assert_string_equal(second.items[0].name, "n010050");
     catalog_page_done(&second);
     catalog_page_done(&page);
+    page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 50}); /* the same by an offset */
+    assert_int_equal(page.sorted_newest, LIST_LOOKED);
+    assert_string_equal(page.items[0].name, "n010050");
+    catalog_page_done(&page);
     page = ask(&(struct catalog_query){.words = "lab", .sort = "-size", .limit = 2});
     assert_int_equal(page.sorted_newest, LIST_LOOKED);
     assert_true(page.items[0].row > ROWS - LIST_LOOKED && page.items[0].size > page.items[1].size);
@@ -156,6 +160,15 @@ static void what_nearly_all_have_is_walked(void **state) {
     for (uint32_t i = 0; i < 100; i++) {
         assert_int_equal(page.items[i].size, i);
     }
+    catalog_page_done(&page);
+    page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100, .offset = 3000});
+    assert_true(page.sorted_newest == 0 && page.n_items == 100);
+    assert_int_equal(page.items[0].size, 3000);
+    catalog_page_done(&page);
+    tag = "run=run-*";
+    page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "-name", .limit = 500});
+    assert_true(page.sorted_newest == 0 && page.n_items == 500);
+    assert_string_equal(page.items[499].name, "n011500");
     catalog_page_done(&page);
 }
 

@@ -67,10 +67,14 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
             u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
         }
     };
+    let frame = 0;
     const fit = () => {
-        plot?.setSize({ width, height: Math.max(80, height - 30) }); // the legend is as high as the width lets it be
-        const legend = root.querySelector<HTMLElement>('.u-legend')?.offsetHeight ?? 30;
-        plot?.setSize({ width, height: Math.max(80, height - legend) });
+        plot?.setSize({ width, height: Math.max(80, height - 30) });
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => { // only now the legend is as high as the width lets it be
+            const legend = root.querySelector<HTMLElement>('.u-legend')?.offsetHeight ?? 30;
+            plot?.setSize({ width, height: Math.max(80, height - legend) });
+        });
     };
     return {
         show(curves, from, to) {
@@ -91,6 +95,7 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
             return new Promise((done) => (plot ? plot.ctx.canvas.toBlob(done, 'image/png') : done(null)));
         },
         stop() {
+            cancelAnimationFrame(frame);
             plot?.destroy();
             plot = null;
         },
