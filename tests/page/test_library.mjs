@@ -306,6 +306,13 @@ async function scrollsAHundredThousand() {
             await page.keyboard.press('End');
             const last = (await many.json('/recordings?sort=-name&limit=1')).items[0].name;
             await page.locator('.table-row.current').getByText(last, { exact: true }).waitFor();
+            await page.keyboard.press('Enter');
+            await page.waitForURL('**/recordings/*');
+            await page.goBack(); // to the same row
+            await page.locator('.table-row.current').getByText(last, { exact: true }).waitFor();
+            await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
+            await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // the other way round it is the first
+            assert.equal(await body(page).evaluate((box) => box.scrollTop), 0);
         });
         await look(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor());
     } finally {

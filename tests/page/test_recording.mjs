@@ -220,6 +220,20 @@ export const tests = {
             await eventually(async () => (await server.json('/recordings/' + bag.id)).state === 'ready', 'the recording');
         });
     },
+    async offers_the_viewer_the_server_names() {
+        const other = await Server.start('--viewer', 'https://viewer.example/', '--origin', 'https://viewer.example');
+        try {
+            const [demo] = await other.feedDemo();
+            await withPage(other, `/recordings/${demo.id}?panels=none`, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+                await page.getByRole('button', { name: 'More actions' }).click();
+                await page.getByRole('menuitem', { name: 'Copy a link for the viewer' }).click();
+                await page.getByText('Copied').waitFor();
+                assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^https:\/\/viewer\.example\/\?ds=remote-file&ds\.url=/);
+            });
+        } finally {
+            await other.end();
+        }
+    },
     async says_what_is_wrong() {
         await withPage(server, '/recordings/00000000000000000000000000000000', { allow: [/404/] }, async (page) => {
             await page.getByRole('alert').waitFor();

@@ -250,6 +250,8 @@ export const text = {
         damagedHelp: (lost: string) => `Part of the file is damaged: ${lost} could not be read. The scan report says where.`,
         original: 'Download the original',
         link: 'Copy a link to the original',
+        openViewer: 'Open in the viewer',
+        viewerLink: 'Copy a link for the viewer',
         rescan: 'Scan it again',
         rescanning: 'It is being scanned again.',
         restore: 'Take out of the trash',

@@ -31,6 +31,7 @@ export interface VirtualTableProps<Row> {
     onSort?: (sort: Sort) => void;
     rowClass?: (row: Row, index: number) => string;
     reveal?: number; // a row to be scrolled to when this changes
+    of?: unknown; // what the rows are of: when that changes, the table begins at its top
 }
 
 const TALLEST = 8e6; // px: higher boxes are drawn wrongly by some browsers; above it the scroll bar is scaled
@@ -76,7 +77,7 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
 }
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal } = props;
+    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, of } = props;
     const body = useRef<HTMLDivElement>(null);
     const id = useId();
     const [top, setTop] = useState(0);
@@ -100,11 +101,20 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
             box.scrollTop = (from + rowHeight - height) / scale;
         }
     };
+    const drawn = useRef(of);
     useLayoutEffect(() => {
-        if (reveal !== undefined && reveal >= 0) {
+        if (drawn.current !== of) {
+            drawn.current = of;
+            body.current!.scrollTop = 0;
+            setTop(0);
+            onSeen?.(0, Math.ceil(height / rowHeight) + AROUND);
+        }
+    }, [of]);
+    useLayoutEffect(() => {
+        if (reveal !== undefined && reveal >= 0 && count > 0) {
             show(reveal);
         }
-    }, [reveal]);
+    }, [reveal, of, count > 0]);
 
     const move = (event: KeyboardEvent) => {
         const page = Math.max(1, Math.floor(height / rowHeight) - 1);

@@ -215,6 +215,7 @@ function List({
                 rowAt={(index) => rows.at(index)}
                 current={current}
                 reveal={current}
+                of={rows}
                 onCurrent={move}
                 onOpen={open}
                 onSeen={(first, end) => rows.show(first, end)}

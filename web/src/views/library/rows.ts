@@ -100,7 +100,7 @@ export class Rows {
                 return;
             }
             this.keep(page, got.items, got.next);
-            this.total = got.total ?? this.total;
+            this.total = got.total_capped ? Math.max(got.total!, this.total ?? 0) : (got.total ?? this.total);
             this.more = got.total_capped ?? this.more;
             if (this.more && this.total !== null) {
                 // counted no further: it grows while one scrolls

@@ -72,6 +72,11 @@ function useActions({ recording, again }: Loaded, askPurge: () => void): MenuIte
         { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },
         { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/recordings/${recording.id}/rescan`), text.recording.rescanning) },
     ];
+    const viewer = recording.links?.viewer;
+    if (viewer) {
+        actions.push({ label: text.recording.openViewer, icon: 'play', run: () => void window.open(viewer, '_blank', 'noopener') });
+        actions.push({ label: text.recording.viewerLink, icon: 'link', run: () => void copyText(viewer) });
+    }
     if (recording.state === 'trashed') {
         actions.push({ label: text.recording.restore, icon: 'back', run: () => act(send('POST', `/recordings/${recording.id}/restore`)) });
         actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: askPurge });
