@@ -65,7 +65,8 @@ static void job_ended(void *context, const struct job_view *view) {
     struct app *app = context;
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
     job_figures_count(&app->job_figures, view);
-    if (!view->quiet && !jobs_closing(app->jobs)) { /* what the server's end has cut begins again with it */
+    bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it begins again with the server */
+    if (!view->quiet && !cut) {
         const struct change_job change = {.id = view->id, .kind = view->kind, .state = job_state_name(view->state), .subject = view->subject,
                                           .collection = view->collection};
         catalog_change_job(app->catalog, &change, NULL);

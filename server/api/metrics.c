@@ -1,5 +1,5 @@
-/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one rule: every label has a
- * fixed set of values. */
+/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one rule:
+ * every label has a fixed set of values. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -21,6 +21,12 @@ static bool matches(const char *const *globs, const char *text) {
     return found;
 }
 
+/* What is of the server as a whole is of no collection, whatever the globs say. */
+static bool lets_through(const struct change_filter *f, struct db_statement *s) {
+    const char *collection = db_text(s, 4);
+    return matches(f->kinds, db_text(s, 2)) && (!f->collections || (*collection && matches(f->collections, collection)));
+}
+
 static bool append(struct db_statement *s, json_t *items, struct reel_error *err) {
     char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
     db_hex(s, 3, id, sizeof id);
@@ -50,7 +56,7 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
     db_set_int(s, ":limit", CHANGES_LOOK);
     enum db_step step = DB_END;
     for (uint32_t n = 0; n < max && (step = db_next(s, err)) == DB_ROW;) {
-        if (matches(filter->kinds, db_text(s, 2)) && matches(filter->collections, db_text(s, 4))) {
+        if (lets_through(filter, s)) {
             if (!append(s, items, err)) {
                 return false;
             }

@@ -15,7 +15,7 @@ enum {
  * NULL: nobody. */
 void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context);
 
-/* Globs, NULL-terminated; NULL: all. */
+/* Globs, NULL-terminated; NULL: all, and then also what is of no collection. */
 struct change_filter {
     const char *const *kinds, *const *collections;
 };

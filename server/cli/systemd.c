@@ -1,3 +1,4 @@
+/* systemd(1) and the server, by libsystemd. Its one rule: what is passed is checked before it is used, and what is told is never waited for. */
 #include "cli/systemd.h"
 
 #ifdef REEL_SYSTEMD

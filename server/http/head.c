@@ -37,17 +37,21 @@ static enum MHD_Result pass_header(void *context, enum MHD_ValueKind kind, const
     return h->good ? MHD_YES : MHD_NO;
 }
 
-bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *version) {
+/* The first line was cut at its blanks: nothing else may lie between what it was cut into. */
+static bool line_is_whole(const struct head *h, const char *method, const char *target, const char *version) {
+    return lies_in(h, version, strlen(version)) && (size_t)(version - method) == strlen(method) + 1 + strlen(target) + 1;
+}
+
+bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (strcmp(MHD_get_version(), "0.9.75") != 0 || !info) {
         return true; /* others are not known to read in place */
     }
     struct head h = {.at = method, .end = method + info->header_size, .good = true};
-    size_t size = strlen(version);
-    if (!lies_in(&h, version, size)) {
+    if (!line_is_whole(&h, method, target, version)) {
         return false;
     }
-    h.at = version + size;
+    h.at = version + strlen(version);
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, pass_header, &h);
     return h.good && goes_on(&h, h.end, 4);
 }

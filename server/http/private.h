@@ -187,7 +187,7 @@ bool deadline_passed(struct http_connection *connection, int64_t now_ms);
 /* guard.c */
 bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for what could be read in two ways; false = has replied */
 /* Is the raw head that `method` begins, as the library gave it, what the library has told of it? (head.c) */
-bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *version);
+bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
 bool guard_host(struct http_request *r);                         /* 421 */
 bool guard_origin(struct http_request *r);                       /* 403 */
 bool guard_host_is_ours(const struct http_server *server, const char *host);

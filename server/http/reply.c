@@ -201,6 +201,9 @@ void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
     }
     free(text.data);
     if (condition == 304) {
+        if (text.size >= HTTP_GZIP_MIN) { /* as the whole would have it */
+            http_add_header(r, "Vary", "Accept-Encoding");
+        }
         reply_not_modified(r, text.size);
     } else {
         http_reply_problem(r, 412, "precondition-failed", "The resource is not in the state that the request asks for.");

@@ -56,7 +56,7 @@ void import_take(struct import_unit *unit);
 /* Not taken, and why: told and noted. */
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
-/* import_folder.c: decides about these files of a folder. Takes what is in `files`. */
+/* import_folder.c: decides about these files of a folder. */
 bool import_look(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
                  struct reel_error *err);
 

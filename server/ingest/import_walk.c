@@ -1,6 +1,7 @@
 /* The folders and files of an import, walked through. Its one rule: what cannot be gone into is told, and the rest still is. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -171,8 +172,10 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         if (good && named.n_files > before && before > 0 && strcmp(of, folder) != 0) { /* the first of another folder */
             struct folder_file next = named.files[--named.n_files];
             good = look_at_named(run, folder, &named, err);
-            named.files[0] = next; /* what was there is taken */
-            named.n_files = 1;
+            while (named.n_files > 0) {
+                free(named.files[--named.n_files].name);
+            }
+            named.files[named.n_files++] = next;
         }
         memcpy(folder, of, PATH_MAX);
     }

@@ -107,12 +107,12 @@ static bool take_in(struct app *app, const char *path, const struct ingest_reque
 }
 
 /* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any more. */
-static void remove_source(struct app *app, const struct store_reference *was) {
+static void remove_source(struct app *app, const struct store_upload *upload, const struct store_reference *was) {
     struct store_reference now;
     struct reel_error ignored;
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
     if (fd >= 0 && store_look_at(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
-        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored)) {
+        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored) && store_upload_is_whole(upload)) {
         (void)fchmod(fd, 0600);
     }
 }
@@ -138,7 +138,7 @@ void ingest_files(struct app *app, const char *const *paths, uint32_t n, const s
     bool kept = out->outcome != INGEST_REFUSED && out->outcome != INGEST_KEPT;
     for (uint32_t i = 0; i < n && files; i++) {
         if (kept && wishes->move) {
-            remove_source(app, &are[i]);
+            remove_source(app, files[i].upload, &are[i]);
         }
         store_upload_free(TAKE(files[i].upload));
     }

@@ -54,6 +54,11 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
     if (!live_open(app, l, err)) {
         return;
     }
+    if (l->writer || store_upload_size(l->file) != u->offset) { /* since the last byte came; what is there now is not what was to end */
+        out->again = true;
+        reel_fail(err, REEL_CONFLICT, "another request goes on with this upload");
+        return;
+    }
     out->partial = strcmp(u->concat, "partial") == 0;
     bool ok = out->partial ? store_upload_sync(l->file, err) : become_recording(app, l, u, wait_ns, out, err);
     if (ok) {

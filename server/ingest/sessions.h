@@ -57,8 +57,8 @@ void session_drop(struct session_writer *w); /* what this request has written do
 bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err);
 
 /* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
- * refused for what they are; when it is for a passing reason (out->again) the session stays, and
- * whoever asks comes back (session_told_offset()). */
+ * refused for what they are; when it is for a passing reason, or another request goes on with them (REEL_CONFLICT), the session stays
+ * (out->again), and whoever asks comes back (session_told_offset()). */
 struct session_result {
     struct ingest_result ingest;
     bool partial, again;

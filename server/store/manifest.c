@@ -22,7 +22,7 @@ static inline void auto_json(json_t **j) {
 }
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
 
-/* The recordings of a manifest (may be NULL; empty when it makes no sense) with `entry` instead of the one of `id`, in its place; NULL: without it. */
+/* The recordings of a manifest (may be NULL; empty when it makes no sense) with `entry` in the place of the one of `id`; NULL: without it. */
 static json_t *with_entry(const json_t *old, const char *id, json_t *entry) {
     json_t *out = json_array();
     size_t i;
@@ -135,8 +135,10 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r, c
 }
 
 static json_t *build(const json_t *old, const struct catalog_recording *r, const struct store_said *whole) {
-    return json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "", "parts",
-                     parts_of(r), "recordings", with_entry(old, r->id, entry_for(old, r, whole)));
+    json_t *entry = entry_for(old, r, whole);
+    return !entry ? NULL
+                  : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "",
+                              "parts", parts_of(r), "recordings", with_entry(old, r->id, entry));
 }
 
 /* `name`: a content, or a file of the data folder itself ("….json"). */

@@ -105,9 +105,8 @@ static bool write_note(struct store *store, const char *sha256, const char *text
     if (fd < 0) {
         return false;
     }
-    size_t size = strlen(text);
-    bool good = write(fd, text, size) == (ssize_t)size && fsync(fd) == 0 ? store_place(store, from, sha256, ".ref", err)
-                                                                         : reel_fail_errno(err, "the reference cannot be written");
+    bool good = store_write_all(fd, text, strlen(text)) && fsync(fd) == 0 ? store_place(store, from, sha256, ".ref", err)
+                                                                          : reel_fail_errno(err, "the reference cannot be written");
     if (!good) {
         unlink(from);
     }

@@ -29,6 +29,7 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
  * name for the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits until
  * this upload is freed (at most the system's lease-break-time). False: they have to be written. */
 bool store_upload_share(struct store_upload *u, int fd, bool whole);
+bool store_upload_is_whole(const struct store_upload *u); /* it is that file itself */
 /* Hashes what was not hashed on its way, which is told; store_upload_finish() does the same, and tells nobody. */
 struct reel_progress;
 bool store_upload_hash(struct store_upload *u, const struct reel_progress *progress, struct reel_error *err);

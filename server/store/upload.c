@@ -139,6 +139,10 @@ bool store_upload_share(struct store_upload *u, int fd, bool whole) {
     return true;
 }
 
+bool store_upload_is_whole(const struct store_upload *u) {
+    return u->leased >= 0;
+}
+
 /* ---- over several requests */
 
 struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err) {

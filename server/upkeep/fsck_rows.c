@@ -58,7 +58,7 @@ static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, co
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
     if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
-        bool mended = f->repair && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
+        bool mended = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || mended;
         fsck_tell(f, FSCK_FILE, subject, !mended ? NULL : then == STATE_MISSING ? "the recording is missing it now" : "the recording is changed now",
                   "its file %s, which is not copied: %s", sha256, why.text);

@@ -1,7 +1,7 @@
--- A page of the list: only the rows; or, counting, how many there are. list_sql.c keeps a line that ends with a mark when it wants the mark, writes the
--- line marked "each" once for every condition on links, and puts words in for {column}, {after} and the rest. The way in is one of: the index of the sort
--- (walk), an index of a filter that leaves few (few), rows gathered first, rows that were found before, or what comes in the order of rows by itself: the
--- words, one label or tag, the next rows of several of them, blocks of rows by their times (stream).
+-- A page of the list: only the rows; or, counting, how many there are. list_sql.c keeps a line that ends with a mark when it wants the mark,
+-- writes the line marked "each" once for every condition on links, and puts words in for {column}, {after} and the rest. The way in is one of:
+-- the index of the sort (walk), an index of a filter that leaves few (few), rows gathered first, rows that were found before, or what comes in
+-- the order of rows by itself: the words, one label or tag, the next rows of several of them, blocks of rows by their times (stream).
 -- scan: r: only when counting, which looks at everything it counts and is done when asked for; scan: width: the few classes of length
 SELECT r.row, r.{column} --: page
 SELECT count(*) FROM (SELECT r.row --: count

@@ -89,6 +89,11 @@ class Smuggling(Case):
         self.refused(b'Host: evil.example', b'Content-Length: 5')
         self.assertTrue(self.server.raw(b'GET /healthz HTTP/1.1\r\n\r\n').startswith(b'HTTP/1.1 400'))
 
+    def test_nul_in_the_first_line(self):
+        for start in (b'GET /healthz\x00 HTTP/1.1', b'GET /healthz\x00/x HTTP/1.1', b'GET /healthz?\x00a HTTP/1.1', b'GET\x00T /healthz HTTP/1.1', b'GET /healthz \x00HTTP/1.1'):
+            with self.subTest(start):
+                self.refused(b'Connection: close', start=start, body=b'')
+
     def test_nul_in_the_path(self):
         self.refused(b'Connection: close', start=b'GET ' + API.encode() + b'/recordings/a%00b HTTP/1.1', body=b'')
 

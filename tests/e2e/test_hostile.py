@@ -1,5 +1,5 @@
 """Requests that no honest client sends, byte by byte: each is answered once, with 4xx, and logged once; nothing of it is believed.
-Not in the list, since libmicrohttpd 0.9.75 lets them pass (SECURITY.md): a header without a name, NUL in a header's value."""
+What the library is silent about (a header without a name, NULs) is in test_guard.Smuggling."""
 import re
 import time
 import unittest

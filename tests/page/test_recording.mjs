@@ -82,6 +82,66 @@ export const tests = {
             await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
         });
     },
+    async a_range_is_pulled_at_one_end_and_the_other_stays() {
+        await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
+            await ready(page);
+            await drag(page, 0.5, 0.75);
+            await page.locator('.timeline-range').waitFor();
+            await drag(page, 0.75, 0.25); // across the end that stays
+            const range = () => (new URL(page.url()).searchParams.get('range') ?? '~').split('~').map(Number);
+            const near = (value, part) => Math.abs(value - seconds(bag) * part) < seconds(bag) / 50;
+            await eventually(async () => near(range()[0], 0.25) && near(range()[1], 0.5), 'the range');
+        });
+    },
+    async an_address_may_say_anything() {
+        const query = 'panels=plot,messages&range=9~2&at=never&messages.topic=/no%20such%7Ctopic&plot.zoom=a~b&plot.fields=%7C';
+        await withPage(server, `/recordings/${bag.id}?${query}`, {}, async (page) => {
+            await page.locator('.messages .tree').waitFor(); // the first topic is shown
+            await page.getByText('Nothing is plotted yet').waitFor(); // no field at all is not the usual ones
+            assert.equal(await page.locator('.timeline-range').count(), 0);
+            await page.getByRole('button', { name: 'Play', exact: true }).click(); // a range the wrong way round would not play
+            await page.getByRole('button', { name: 'Pause' }).or(page.getByRole('button', { name: 'Play', exact: true })).waitFor();
+            await eventually(async () => (await at(page)) > 0, 'that it plays');
+        });
+    },
+    async the_last_field_can_be_taken_away() {
+        const field = 'frame.frame.energy.kinetic';
+        await withPage(server, `/recordings/${archive.id}?panels=plot&plot.fields=${field}`, {}, async (page) => {
+            await page.getByRole('button', { name: 'Fields' }).click();
+            await page.getByRole('dialog').getByRole('checkbox', { checked: true }).uncheck();
+            await page.getByRole('button', { name: 'Done' }).click();
+            await page.getByText('Nothing is plotted yet').waitFor();
+        });
+    },
+    async from_one_recording_to_one_that_is_not_there() {
+        await withPage(server, `/recordings/${bag.id}?panels=none`, { allow: [/404/] }, async (page) => {
+            await ready(page);
+            await page.evaluate((target) => {
+                const link = document.createElement('a');
+                link.href = target;
+                document.body.append(link);
+                link.click();
+            }, '/recordings/00000000000000000000000000000000');
+            await page.getByRole('alert').waitFor();
+            await page.goBack();
+            await page.getByRole('link', { name: bag.collection }).click();
+            await page.waitForURL(new RegExp(`q=collection%3A${bag.collection}`));
+        });
+    },
+    async a_range_to_the_end_holds_the_last_message() {
+        await withPage(server, `/recordings/${bag.id}?panels=none`, {}, async (page) => {
+            await ready(page);
+            await head(page).focus();
+            await page.keyboard.press('PageUp'); // some way in
+            await page.keyboard.press('['); // from here to the end
+            await page.locator('.timeline-range').waitFor();
+            await page.getByRole('button', { name: 'Take away' }).click();
+            const asked = page.waitForRequest((r) => r.url().includes('/as/') && r.url().includes('report='));
+            await page.getByLabel('Format').selectOption({ label: await page.getByLabel('Format').locator('option', { hasText: 'lines of JSON' }).textContent() });
+            const params = new URL((await asked).url()).searchParams;
+            assert.ok(params.get('start') !== null && params.get('end') === null, String(params)); // what is at `end` is out
+        });
+    },
     async plays() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await ready(page);

@@ -96,6 +96,22 @@ export const tests = {
         });
         await isThere(big, 'resumed');
     },
+    async says_what_it_does_not_take() {
+        const empty = path.join(folder, 'empty.bag');
+        fs.writeFileSync(empty, '');
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            await picker(page).setInputFiles(empty);
+            await state(page, 'empty.bag', 'failed');
+            assert.match(await row(page, 'empty.bag').getByRole('alert').textContent(), /The file is empty/);
+            await picker(page).setInputFiles(empty); // it is in the list already
+            await page.getByText('1 file is in the list already.').waitFor();
+            assert.equal(await page.locator('.upload-item').count(), 1);
+            await page.getByLabel('Tags').fill('robot');
+            await picker(page).setInputFiles(files[0]); // not without the tags that were meant
+            await page.locator('.toast.error', { hasText: 'key=value' }).waitFor();
+            assert.equal(await page.locator('.upload-item').count(), 1);
+        });
+    },
     async says_why_not() {
         const junk = path.join(folder, 'junk.bag');
         fs.writeFileSync(junk, crypto.randomBytes(5000));

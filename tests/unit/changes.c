@@ -114,6 +114,19 @@ static void a_move_tells_each_collection_its_own(void **state) {
     assert_string_equal(told(&(struct change_filter){.kinds = scans, .collections = other}, 0), "");
 }
 
+static void the_end_of_a_job_is_told_to_whom_it_concerns(void **state) {
+    (void)state;
+    const char *const all[] = {"*", NULL}, *const other[] = {"other", NULL};
+    struct change_job job = {.id = "0123456789abcdef0123456789abcdef", .kind = "import", .state = "done", .subject = "day", .collection = "lab"};
+    int64_t at = newest();
+    assert_true(catalog_change_job(c, &job, &err));
+    job = (struct change_job){.id = job.id, .kind = "backup", .state = "failed", .subject = "all", .collection = ""};
+    assert_true(catalog_change_job(c, &job, &err));
+    assert_string_equal(told(&everything, at), "job.done lab/day kind=import, job.failed /all kind=backup");
+    assert_string_equal(told(&(struct change_filter){.collections = all}, at), "job.done lab/day kind=import");
+    assert_string_equal(told(&(struct change_filter){.collections = other}, at), "");
+}
+
 static void what_is_undone_is_not_told(void **state) {
     (void)state;
     assert_true(put("lab", "a", '1', false, NULL));
@@ -370,6 +383,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_life_is_told_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_people_say_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_move_tells_each_collection_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_end_of_a_job_is_told_to_whom_it_concerns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_undone_is_not_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_go_on_where_they_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_so_many_are_kept, set_up, tear_down),

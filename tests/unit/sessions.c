@@ -247,6 +247,37 @@ static void refusals(void **state) {
     assert_int_equal(stored_files(), 0);
 }
 
+/* Its client has asked how far it is before it was ended, and sends the last byte once more. */
+static void what_somebody_goes_on_with_is_not_ended(void **state) {
+    (void)state;
+    char id[RECORDING_ID_TEXT];
+    struct session_result result;
+    struct session_writer *w;
+    struct session_piece piece = {.offset = 9, .length = -1};
+    struct catalog_upload full, now;
+    make("{\"name\":\"a.trial\"}", "", 10, false, id);
+    give_well(id, 0, "TRIALvwxyz");
+    assert_true(session_get(&app, "me", id, &full, &err));
+    assert_int_equal(full.offset, 10);
+    assert_int_equal(session_begin(&app, "me", id, &piece, &w, &now, &err), SESSION_OK);
+    for (unsigned i = 0; i < 2; i++) { /* before the byte is there, and when it is but the other request has not ended */
+        session_finish(&app, &full, INT64_MAX, &result, &err);
+        assert_int_equal(result.ingest.outcome, INGEST_REFUSED);
+        assert_true(result.again);
+        assert_int_equal(err.code, REEL_CONFLICT);
+        session_result_done(&result);
+        assert_true(i > 0 || session_write(w, "z", 1, &err));
+    }
+    assert_true(session_end(w, &now, &err));
+    assert_int_equal(now.offset, 10);
+    catalog_upload_done(&now);
+    session_finish(&app, &full, INT64_MAX, &result, &err);
+    assert_int_equal(result.ingest.outcome, INGEST_CREATED);
+    assert_int_equal(result.ingest.recording.size, 10);
+    session_result_done(&result);
+    catalog_upload_done(&full);
+}
+
 static void a_key_finds_its_session(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
@@ -297,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_a_kill_leaves, begin, end),
         cmocka_unit_test_setup_teardown(an_end_that_was_cut_off, begin, end),
         cmocka_unit_test_setup_teardown(refusals, begin, end),
+        cmocka_unit_test_setup_teardown(what_somebody_goes_on_with_is_not_ended, begin, end),
         cmocka_unit_test_setup_teardown(a_key_finds_its_session, begin, end),
         cmocka_unit_test_setup_teardown(old_ones_are_swept, begin, end),
     };

@@ -4,8 +4,8 @@
     make.py --reel OLD/reel > 0009.sql          by the program of that day itself: run it before a migration is added
     make.py --from 0008.sql --rows 0008.sql --version 6 > 0006.sql
 
-The second is for versions that no program of the history has left: recordings of --from, other rows of --rows, put through the migrations and the
-triggers up to that version, as far as it has tables for them.
+Both want Debian's sqlite3 command. The second is for versions that no program of the history has left: recordings of --from, other rows of --rows,
+put through the migrations and the triggers up to that version, as far as it has tables for them.
 
 Besides the catalog's own tables a file holds three of the test: `data_folder` (each file of the folder but the catalog), `told` (what the program
 answered, question by question), `keys` (what must be known to ask). `@FOLDER@` stands for the folder of it all.

@@ -27,14 +27,18 @@ export async function* readLines(response: Response): AsyncGenerator<string> {
 async function* readRawLines(response: Response): AsyncGenerator<string> {
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
-    for (;;) {
-        const { done, value } = await reader.read();
-        if (done) {
-            return;
+    try {
+        for (;;) {
+            const { done, value } = await reader.read();
+            if (done) {
+                return;
+            }
+            const lines = (rest + value).split(/\r?\n/);
+            rest = lines.pop() ?? '';
+            yield* lines;
         }
-        const lines = (rest + value).split(/\r?\n/);
-        rest = lines.pop() ?? '';
-        yield* lines;
+    } finally {
+        void reader.cancel().catch(() => undefined); // an event that cannot be read ends the connection too
     }
 }
 
@@ -51,8 +55,13 @@ const WAIT_MOST_MS = 60000;
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((done) => {
-        const timer = setTimeout(done, ms);
-        signal.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
+        const end = () => {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', end);
+            done();
+        };
+        const timer = setTimeout(end, ms);
+        signal.addEventListener('abort', end);
     });
 }
 

@@ -16,6 +16,8 @@ export interface ClockState {
     loop: boolean;
 }
 
+const STEP_MOST_MS = 1000; // a page that was hidden goes on where it was
+
 export class Clock implements Readable<ClockState> {
     private store: Store<ClockState>;
     private frame = 0;
@@ -44,8 +46,12 @@ export class Clock implements Readable<ClockState> {
             this.change({ time_ns: time });
         }
     }
+    /** What lies outside the recording is cut off; a range of nothing is none. */
     setRange(range: Range | null): void {
-        this.change({ range });
+        const { bounds } = this.get();
+        const start = range && (range.start < bounds.start ? bounds.start : range.start);
+        const end = range && (range.end > bounds.end ? bounds.end : range.end);
+        this.change({ range: start !== null && end !== null && start < end ? { start, end } : null });
     }
     setSpeed(speed: number): void {
         this.change({ speed });
@@ -79,7 +85,8 @@ export class Clock implements Readable<ClockState> {
     private tick = (now: number): void => {
         const { time_ns, speed, loop } = this.get();
         const { start, end } = this.span();
-        const step = BigInt(Math.round(Math.max(0, now - this.before) * 1e6 * speed));
+        const passed = Math.min(Math.max(0, now - this.before), STEP_MOST_MS);
+        const step = BigInt(Math.round(passed * 1e6 * speed));
         this.before = now;
         const next = time_ns + step;
         if (next >= end && !loop) {

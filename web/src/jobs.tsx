@@ -26,7 +26,7 @@ function useJobs(): Job[] {
             setJobs(running.filter((job) => known.has(job.id)));
             known = new Set(running.map((job) => job.id));
             if (running.length > 0) {
-                timer = setTimeout(() => void look(), AGAIN_MS);
+                timer ??= setTimeout(() => void look(), AGAIN_MS); // a change heard meanwhile has set it already
             }
         };
         const soon = () => {

@@ -174,6 +174,10 @@ export const text = {
         resume: (name: string) => `Go on with ${name}`,
         remove: (name: string) => `Remove ${name} from the list`,
         progress: (name: string) => `Progress of ${name}`,
+        tagsExample: 'robot=r1 site=hall',
+        noCollection: 'Name a collection first.',
+        empty: 'The file is empty: there is nothing in it to keep.',
+        underWay: (n: number) => `${some(n, 'file is', 'files are')} in the list already.`,
         isThere: 'The same content is there as',
         became: 'It is there as',
     },
@@ -432,5 +436,6 @@ export const text = {
         topics: 'Topics',
         frames: 'Frames',
         label: (facts: string) => `Scene at the play head. ${facts}`,
+        noWebGL: 'This browser cannot draw in space: WebGL is switched off, or too many pages use it. Switch it on in the settings of the browser, or close other pages, and try again.',
     },
 };

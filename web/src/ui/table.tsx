@@ -95,10 +95,11 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         const box = body.current!;
         const from = index * rowHeight;
         const seen = box.scrollTop * scale;
+        const room = box.clientHeight; // `height` is not known yet when it is first drawn
         if (from < seen) {
             box.scrollTop = from / scale;
-        } else if (from + rowHeight > seen + height) {
-            box.scrollTop = (from + rowHeight - height) / scale;
+        } else if (from + rowHeight > seen + room) {
+            box.scrollTop = (from + rowHeight - room) / scale;
         }
     };
     const drawn = useRef(of);

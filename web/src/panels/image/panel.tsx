@@ -12,7 +12,8 @@ const stepped = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width
 
 export function ImagePanel({ recording, topics, clock, settings, onSettings }: PanelProps) {
     const images = topics.filter(isImage);
-    const topic = settings.topic ?? images[0]?.name ?? '';
+    const chosen = images.find((t) => t.name === settings.topic) ?? images[0];
+    const topic = chosen?.name ?? '';
     const room = useRef<HTMLDivElement>(null);
     const [width, setWidth] = useState(640);
     const [address, setAddress] = useState<string | null>(null);
@@ -21,7 +22,7 @@ export function ImagePanel({ recording, topics, clock, settings, onSettings }: P
         sizes.observe(room.current!);
         return () => sizes.disconnect();
     }, []);
-    const picture = useAtHead<Blob>(clock, async (time, signal) => (time < BigInt(images.find((t) => t.name === topic)?.first_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
+    const picture = useAtHead<Blob>(clock, async (time, signal) => (time < BigInt(chosen?.first_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
     useEffect(() => {
         if (!picture.value) {
             return;

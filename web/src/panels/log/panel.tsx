@@ -1,5 +1,5 @@
 // The log, filtered by level and words; the line at the play head is marked, and a line that is opened moves the head.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useAsk } from '../../ask';
 import { useClock } from '../../clock';
 import { text } from '../../text';
@@ -29,9 +29,9 @@ export function LogPanel({ recording, topics, clock, settings, onSettings }: Pan
         return (asked.value ?? []).filter((l) => LEVELS.indexOf(l.level) >= LEVELS.indexOf(level) && (l.words.toLowerCase().includes(wanted) || l.source.toLowerCase().includes(wanted)));
     }, [asked.value, words, level]);
     const { time_ns } = useClock(clock, 200);
-    const current = countUntil(lines, time_ns, (l) => l.time) - 1;
-    const shown = useRef(-1);
-    useEffect(() => void (shown.current = current), [current]);
+    const last = countUntil(lines, time_ns, (l) => l.time) - 1;
+    const [picked, setPicked] = useState<Line | null>(null);
+    const current = picked && picked.time === lines[last]?.time && lines.includes(picked) ? lines.indexOf(picked) : last; // one of several at one time
     const columns: Column<Line>[] = [
         { key: 'time', title: text.log.time, width: '9ch', cell: (l) => <span class="mono">{since(recording, l.time)}</span> },
         { key: 'level', title: text.log.level, width: '6ch', cell: (l) => <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>{text.log.levels[l.level]}</Badge> },
@@ -48,7 +48,13 @@ export function LogPanel({ recording, topics, clock, settings, onSettings }: Pan
             </div>
         );
     }
-    const seek = (index: number) => lines[index] && clock.seek(lines[index]!.time);
+    const seek = (index: number) => {
+        const line = lines[index];
+        if (line) {
+            setPicked(line);
+            clock.seek(line.time);
+        }
+    };
     return (
         <div class="log">
             <div class="log-tools row">

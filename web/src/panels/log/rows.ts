@@ -14,7 +14,7 @@ export const isLog = (type: string): boolean => /^(rosgraph_msgs|roslib|rcl_inte
 
 interface Row {
     log_time: string;
-    data: { level: number; name?: string; msg?: string; message?: string };
+    data: { level?: number; name?: string; msg?: string; message?: string } | null; // null: could not be decoded
 }
 
 /** ROS 1 says 1, 2, 4, 8, 16; ROS 2 10, 20, 30, 40, 50; the view 1 to 5. */
@@ -33,7 +33,8 @@ export async function* linesOf(recording: Recording, topics: readonly Topic[], s
         : getRows<Row>(`/recordings/${recording.id}/as/log.ndjson`, { view: 'foxglove', topic: '/view/log', time_format: 'nanoseconds' }, signal);
     let n = 0;
     for await (const row of rows) {
-        yield { time: BigInt(row.log_time), level: levelOf(row.data.level, kind), source: row.data.name ?? '', words: row.data.msg ?? row.data.message ?? '' };
+        const { level = 0, name = '', msg, message } = row.data ?? {};
+        yield { time: BigInt(row.log_time), level: levelOf(level, kind), source: name, words: msg ?? message ?? '' };
         if (++n >= MOST) {
             return;
         }

@@ -9,6 +9,9 @@ import type { PanelProps } from '../index';
 import { drawMap, flatten, lookAtAll, type Look } from './draw';
 import { geoJson, placesOf, tracksOf, type Track } from './tracks';
 
+const SCALE = { least: 1e-7, most: 1e5 }; // pixels for a metre
+const KEY_PX = 40; // an arrow moves the map so far
+
 function useTracks({ recording, topics }: PanelProps) {
     return useAsk<Track[]>(
         async (signal) => {
@@ -58,11 +61,23 @@ export function MapPanel(props: PanelProps) {
         draw();
         return clock.subscribe(draw);
     }, [flat, now.x, now.y, now.scale, size.width, size.height, theme, clock]);
-    const zoom = (by: number) => setLook({ ...now, scale: now.scale * by });
+    const zoom = (by: number) => setLook({ ...now, scale: Math.min(Math.max(now.scale * by, SCALE.least), SCALE.most) });
+    const move = (x: number, y: number) => setLook({ ...now, x: now.x + x / now.scale, y: now.y + y / now.scale });
     const drag = (event: PointerEvent) => {
         if (event.buttons === 1) {
-            setLook({ ...now, x: now.x - event.movementX / now.scale, y: now.y + event.movementY / now.scale });
+            move(-event.movementX, event.movementY);
         }
+    };
+    const key = (event: KeyboardEvent) => {
+        const step = { ArrowLeft: [-KEY_PX, 0], ArrowRight: [KEY_PX, 0], ArrowUp: [0, KEY_PX], ArrowDown: [0, -KEY_PX] }[event.key];
+        if (step) {
+            move(step[0]!, step[1]!);
+        } else if (event.key === '+' || event.key === '-') {
+            zoom(event.key === '+' ? 1.5 : 1 / 1.5);
+        } else {
+            return;
+        }
+        event.preventDefault();
     };
     const wheel = (event: WheelEvent) => {
         event.preventDefault();
@@ -84,7 +99,7 @@ export function MapPanel(props: PanelProps) {
             </div>
             {tracks.error !== null && <Failed error={tracks.error} retry={tracks.again} />}
             <div class="map-room">
-                <canvas ref={canvas} role="img" aria-label={text.map.label((tracks.value ?? []).map((t) => t.name).join(', '))} onPointerMove={drag} onWheel={wheel} />
+                <canvas ref={canvas} tabIndex={0} role="img" aria-label={text.map.label((tracks.value ?? []).map((t) => t.name).join(', '))} onPointerMove={drag} onWheel={wheel} onKeyDown={key} />
             </div>
         </div>
     );

@@ -13,6 +13,7 @@ export interface Track {
 }
 
 const POINTS = 4000;
+const ACTOR_BYTES = 2_800_000; // of places of actors: about 100,000 of them
 const KNOWN: [RegExp, Place][] = [
     [/(^|[/.])(NavSatFix|LocationFix)$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
     [/^gps_common\/(msg\/)?GPSFix$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
@@ -36,7 +37,8 @@ interface Actors {
 
 async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSignal): Promise<Track[]> {
     const tracks = new Map<string, Track>();
-    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every, time_format: 'nanoseconds' }, signal)) {
+    const thinned = Math.max(every, Math.ceil((topic.bytes ?? 0) / ACTOR_BYTES));
+    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: thinned, time_format: 'nanoseconds' }, signal)) {
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
@@ -57,7 +59,7 @@ export async function tracksOf(recording: Recording, topic: Topic, place: Place,
     const track: Track = { name: topic.name, kind: place.kind, points: [] };
     const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: place.fields.join(','), every, time_format: 'nanoseconds' }, signal);
     for await (const row of rows) {
-        const [x, y] = place.fields.map((field) => Number(row.data[field])) as [number, number];
+        const [x, y] = place.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: it was no number
         if (Number.isFinite(x) && Number.isFinite(y) && !(place.kind === 'globe' && x === 0 && y === 0)) {
             track.points.push({ x, y, time: BigInt(row.log_time) });
         }
@@ -66,6 +68,6 @@ export async function tracksOf(recording: Recording, topic: Topic, place: Place,
 }
 
 export function geoJson(tracks: Track[]): string {
-    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.kind === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } }));
+    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.kind === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: t.points.length > 1 ? { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } : { type: 'Point', coordinates: [t.points[0]?.x, t.points[0]?.y] } }));
     return JSON.stringify({ type: 'FeatureCollection', features });
 }

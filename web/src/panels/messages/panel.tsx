@@ -4,7 +4,7 @@ import { get, getBytes, getRows } from '../../api';
 import { copyText } from '../../copy';
 import { text } from '../../text';
 import { since } from '../../times';
-import { showToast } from '../../toasts';
+import { showError, showToast } from '../../toasts';
 import type { Message } from '../../types';
 import { Button, Failed, Select, Tree } from '../../ui';
 import { useAtHead } from '../at_head';
@@ -29,8 +29,8 @@ async function neighbour(id: string, topic: string, from: bigint, forward: boole
 
 export function Messages({ recording, topics, clock, settings, onSettings }: PanelProps) {
     const filled = topics.filter((t) => t.count > 0);
-    const topic = settings.topic ?? filled[0]?.name ?? '';
-    const chosen = filled.find((t) => t.name === topic);
+    const chosen = filled.find((t) => t.name === settings.topic) ?? filled[0]; // an address of another recording may name another topic
+    const topic = chosen?.name ?? '';
     const raw = settings.raw === '1';
     const [open, setOpen] = useState(new Set<string>());
     const at = useAtHead<Seen>(
@@ -50,11 +50,17 @@ export function Messages({ recording, topics, clock, settings, onSettings }: Pan
     const time = seen ? BigInt(seen.message.log_time) : null;
     const step = async (forward: boolean) => {
         clock.pause();
-        const to = await neighbour(recording.id, topic, forward ? clock.get().time_ns : (time ?? clock.get().time_ns), forward).catch(() => null);
-        if (to !== null) {
-            clock.seek(to);
-        } else {
-            showToast(forward ? text.messages.last : text.messages.first);
+        const from = forward ? clock.get().time_ns : (time ?? clock.get().time_ns);
+        const over = !chosen || (forward ? from >= BigInt(chosen.last_ns ?? 0) : from <= BigInt(chosen.first_ns ?? 0));
+        try {
+            const to = over ? null : await neighbour(recording.id, topic, from, forward);
+            if (to !== null) {
+                clock.seek(to);
+            } else {
+                showToast(forward ? text.messages.last : text.messages.first);
+            }
+        } catch (error) {
+            showError(error);
         }
     };
     return (

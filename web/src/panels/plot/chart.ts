@@ -80,7 +80,7 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
         show(curves, from, to) {
             plot?.destroy();
             plot = new uPlot(options(curves, width, Math.max(80, height - 30), heard, drawHead), aligned(curves), root);
-            plot.setScale('x', { min: from, max: to });
+            plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // one message has no width
             fit();
         },
         head(seconds) {
@@ -92,7 +92,17 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
             fit();
         },
         picture() {
-            return new Promise((done) => (plot ? plot.ctx.canvas.toBlob(done, 'image/png') : done(null)));
+            if (!plot) {
+                return Promise.resolve(null);
+            }
+            const { canvas } = plot.ctx;
+            const page = document.createElement('canvas'); // the plot's own has no ground: light words on it could not be read elsewhere
+            [page.width, page.height] = [canvas.width, canvas.height];
+            const context = page.getContext('2d')!;
+            context.fillStyle = colour('--raised');
+            context.fillRect(0, 0, page.width, page.height);
+            context.drawImage(canvas, 0, 0);
+            return new Promise((done) => page.toBlob(done, 'image/png'));
         },
         stop() {
             cancelAnimationFrame(frame);

@@ -24,18 +24,27 @@ export async function curvesOf(id: string, fields: string[], params: Record<stri
     return Array.isArray(answer) ? [curve(fields[0]!, answer, start)] : fields.map((field) => curve(field, answer[field] ?? [], start));
 }
 
+/** Fields as one text: a topic may have a bar in its name. None at all is a bar alone, for no text means what is usual. */
+const joined = (fields: string[]): string => fields.map((f) => f.replace(/%/g, '%25').replace(/\|/g, '%7C')).join('|') || '|';
+const parted = (words: string): string[] =>
+    words
+        .split('|')
+        .filter(Boolean)
+        .map((f) => f.replace(/%7C/g, '|').replace(/%25/g, '%'));
+
 /** The fields and the zoom, as the address has them. */
 function useSettings({ topics, clock, settings, onSettings }: PanelProps) {
-    const fields = useMemo(() => (settings.fields === undefined ? usualFields(topics) : settings.fields.split('|').filter(Boolean)), [settings.fields, topics]);
+    const fields = useMemo(() => (settings.fields === undefined ? usualFields(topics) : parted(settings.fields)), [settings.fields, topics]);
     const { bounds } = clock.get();
     const whole = Number(bounds.end - bounds.start) / 1e9;
-    const [from, to] = settings.zoom?.split('~').map(Number) ?? [0, whole];
+    const [a = NaN, b = NaN] = settings.zoom?.split('~').map(Number) ?? [];
+    const zoomed = Number.isFinite(a) && Number.isFinite(b) && a < b; // what an address says may be anything
     return {
         fields,
-        from: from ?? 0,
-        to: to ?? whole,
-        zoomed: settings.zoom !== undefined,
-        setFields: (next: string[]) => onSettings({ fields: next.join('|') }),
+        from: zoomed ? a : 0,
+        to: zoomed ? b : whole,
+        zoomed,
+        setFields: (next: string[]) => onSettings({ fields: joined(next) }),
         zoom: (a: number, b: number) => onSettings({ zoom: `${a.toFixed(9)}~${b.toFixed(9)}` }),
         whole: () => onSettings({ zoom: null }),
     };
@@ -58,7 +67,7 @@ export default function Plot(props: PanelProps) {
         [recording.id, set.fields.join('|'), set.from, set.to],
     );
     useEffect(() => {
-        const made = makeChart(room.current!, { zoom: (a, b) => now.current.zoom(a, b), whole: () => now.current.whole(), seek: (s) => clock.seek(at(s)) });
+        const made = makeChart(room.current!, { zoom: (a, b) => now.current.zoom(a, b), whole: () => now.current.whole(), seek: (s) => Number.isFinite(s) && clock.seek(at(s)) });
         chart.current = made;
         const sizes = new ResizeObserver(([entry]) => made.size(entry!.contentRect.width, entry!.contentRect.height));
         sizes.observe(room.current!);

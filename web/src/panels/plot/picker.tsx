@@ -14,8 +14,9 @@ export function Picker({ recording, topics, clock, chosen, onChange, onClose }: 
     const [words, setWords] = useState('');
     const at = clock.get().time_ns;
     const fields = useAsk((signal) => fieldsOf(recording.id, topic, at, signal), [recording.id, topic]);
-    const found = (fields.value ?? []).filter((f) => f.path.toLowerCase().includes(words.toLowerCase()));
-    const typed = /^\S+\.\S+$/.test(words) && !found.some((f) => f.path === words);
+    const found = (fields.waiting ? [] : (fields.value ?? [])).filter((f) => f.path.toLowerCase().includes(words.toLowerCase()));
+    const typed = /^\S+\.\S+$/.test(words) && !found.some((f) => f.path === words) && !chosen.includes(words);
+    const others = chosen.filter((path) => fields.waiting || !fields.value?.some((f) => f.path === path)); // of other topics, or typed
     return (
         <Dialog
             title={text.plot.choose}
@@ -37,6 +38,9 @@ export function Picker({ recording, topics, clock, chosen, onChange, onClose }: 
                 {fields.error !== null && <Failed error={fields.error} retry={fields.again} />}
                 {fields.waiting && <Spinner />}
                 <div class="plot-list" tabIndex={0} role="group" aria-label={text.plot.fields}>
+                    {others.map((path) => (
+                        <Check key={path} checked onChange={() => onChange(chosen.filter((c) => c !== path))} label={<span class="mono">{path}</span>} />
+                    ))}
                     {found.slice(0, SHOWN).map((f) => (
                         <Check
                             key={f.path}

@@ -99,6 +99,7 @@ export class Molecule {
             this.balls!.setMatrixAt(i, matrix.makeScale(r, r, r).setPosition(p));
         });
         this.bonds.forEach((bond, i) => place(this.sticks!, i, at[bond[0]!]!, at[bond[1]!]!, 0.018));
+        this.balls.boundingBox = this.sticks.boundingBox = null; // "show all" asks where they are now
         this.balls.instanceMatrix.needsUpdate = this.sticks.instanceMatrix.needsUpdate = true;
     }
 

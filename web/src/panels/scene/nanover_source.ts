@@ -58,6 +58,7 @@ export class NanoverSource implements Source {
         let anew = false;
         if (this.shown?.window !== window || upto < from) {
             this.state = {};
+            this.showVisitors([]); // the window begins with who is there
             from = 0;
             anew = true;
         }
@@ -65,8 +66,9 @@ export class NanoverSource implements Source {
         for (let i = from; i < upto; i++) {
             const { frame, poses } = window.rows[i]!.data;
             if (frame) {
-                anew ||= Object.keys(frame).some((key) => MAKES.test(key));
-                this.state = frame['frame.index'] === 0 && i > 0 ? { ...frame } : { ...this.state, ...frame };
+                const reset = frame['frame.index'] === 0 && i > 0;
+                anew ||= reset || Object.keys(frame).some((key) => MAKES.test(key));
+                this.state = reset ? { ...frame } : { ...this.state, ...frame };
                 moved = true;
             } else if (poses) {
                 this.showVisitors(poses);

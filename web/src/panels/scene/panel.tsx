@@ -37,6 +37,17 @@ interface Said {
 }
 const NOTHING: Said = { waiting: true, error: null, facts: [], followables: [] };
 
+/** A browser without WebGL is no mistake of the page: it is told. */
+function stageOf(canvas: HTMLCanvasElement): Stage | Error {
+    try {
+        return new Stage(canvas);
+    } catch {
+        return new Error(text.scene.noWebGL);
+    }
+}
+
+let canvases = 0;
+
 /** The stage, its source and the clock, tied together for as long as the panel is there. */
 function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null }, round: number) {
     const { clock, settings } = props;
@@ -48,7 +59,12 @@ function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null
     const show = useRef<(state: ClockState) => void>(() => undefined);
 
     useEffect(() => {
-        const made = new Stage(canvas.current!);
+        const made = stageOf(canvas.current!);
+        if (made instanceof Error) {
+            setSaid({ ...NOTHING, waiting: false, error: made });
+            show.current = () => undefined;
+            return undefined;
+        }
         let fitted = false;
         let last = 0;
         const source_ = open(props, settings.paint === 'residue' ? 'residue' : 'element', () => show.current(clock.get()));
@@ -91,10 +107,11 @@ export default function ScenePanel(props: PanelProps) {
     const { settings, onSettings, recording, topics } = props;
     const canvas = useRef<HTMLCanvasElement>(null);
     const [round, setRound] = useState(0);
+    const own = useMemo(() => ++canvases, [recording.id, props.clock, round]); // a stage ends its canvas, the next one needs another
     const { said, stage, source, again } = useScene(props, canvas, round);
     const look: Look = settings.look === 'top' ? 'top' : 'free';
     const molecule = useMemo(() => topics.some((t) => t.type === 'nanover/frame'), [topics]);
-    useEffect(() => stage.current?.setLook(look), [look, round, recording.id]);
+    useEffect(() => stage.current?.setLook(look), [look, own]);
     useEffect(again, [settings.follow]);
     const fit = () => {
         const shown = source.current?.group;
@@ -123,7 +140,7 @@ export default function ScenePanel(props: PanelProps) {
                 {said.waiting && <Spinner />}
             </div>
             <div class="scene-room">
-                <canvas ref={canvas} tabIndex={0} role="img" aria-label={text.scene.label(said.facts.map((f) => `${f.title}: ${f.value}`).join(', '))} />
+                <canvas key={own} ref={canvas} tabIndex={0} role="img" aria-label={text.scene.label(said.facts.map((f) => `${f.title}: ${f.value}`).join(', '))} />
                 <dl class="scene-facts">
                     {said.facts.map((f) => (
                         <div key={f.title} class="row">

@@ -12,6 +12,8 @@ import { canDraw, draw, frameOf, isTransforms } from './ros_shapes';
 import type { Facts, Followable, Source } from './source';
 import { disposeAll } from './stage';
 
+const STATIC_MOST = 1000;
+
 interface Row {
     topic: string;
     log_time: string; // ns
@@ -36,8 +38,13 @@ export class RosSource implements Source {
     constructor(id: string, topics: readonly Topic[], bounds: Range, width_ns: bigint, changed: () => void) {
         this.types = new Map(topics.filter((t) => canDraw(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
         const names = [...this.types.keys()];
-        const ask = (start: bigint, end: bigint, signal: AbortSignal) =>
-            getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
+        const still = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message tells other frames: the last one is not all
+        const ask = async function* (start: bigint, end: bigint, signal: AbortSignal) {
+            if (still.length > 0 && start > bounds.start) {
+                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: still, end: start, limit: STATIC_MOST, time_format: 'nanoseconds' }, signal);
+            }
+            yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
+        };
         this.windows = new Windows<Row>(ask, bounds, width_ns, changed);
     }
 
@@ -51,8 +58,8 @@ export class RosSource implements Source {
         }
         const upto = countUntil(window.rows, time_ns, (row) => BigInt(row.log_time));
         let from = this.at?.window === window ? this.at.rows : 0;
-        if (this.at?.window === window && upto < from) {
-            this.clear();
+        if (this.at && (this.at.window === window ? upto < from : this.at.window.start > window.start)) {
+            this.clear(); // back: what came later is not there yet
             from = 0;
         }
         const last = new Map<string, Row>();
@@ -99,9 +106,9 @@ export class RosSource implements Source {
             this.shown.delete(topic);
         }
     }
+    /** All but the frames: a frame whose place is told only now and then is better where it was than nowhere. */
     private clear(): void {
         [...this.shown.keys()].forEach((topic) => this.remove(topic));
-        this.frames.clear();
     }
 
     followables(): Followable[] {

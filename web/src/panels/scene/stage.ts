@@ -28,6 +28,7 @@ export class Stage {
     private following = false;
     private span = 10;
 
+    /** Of a canvas of its own: with the stage its drawing context ends. */
     constructor(private canvas: HTMLCanvasElement) {
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
         this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
@@ -46,6 +47,7 @@ export class Stage {
     private makeControls(camera: THREE.Camera): OrbitControls {
         const controls = new OrbitControls(camera, this.canvas);
         controls.screenSpacePanning = true;
+        controls.listenToKeyEvents(this.canvas); // arrows move, with Ctrl or Shift they turn
         controls.addEventListener('change', this.draw);
         return controls;
     }
@@ -94,11 +96,12 @@ export class Stage {
         }
         const centre = box.getCenter(new THREE.Vector3());
         this.span = Math.max(box.getSize(new THREE.Vector3()).length(), 0.5);
-        const distance = (this.span / 2 / Math.tan((this.perspective.fov * Math.PI) / 360)) * 0.75;
+        const distance = (this.span / 2 / Math.tan((this.perspective.fov * Math.PI) / 360) / this.narrow()) * 0.95;
         this.perspective.position.copy(centre).add(new THREE.Vector3(-0.55, -0.65, 0.52).normalize().multiplyScalar(distance));
         this.perspective.near = distance / 1000;
         this.perspective.far = distance * 100;
         this.above.position.set(centre.x, centre.y, centre.z + 1000);
+        this.above.zoom = 1;
         this.controls.target.copy(centre);
         this.ground(this.span);
         this.resize();
@@ -124,13 +127,19 @@ export class Stage {
         }
     }
 
+    /** How much less than its height the width shows; 1 where it shows more. */
+    private narrow(): number {
+        const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
+        return width > 0 && height > 0 ? Math.min(1, width / height) : 1;
+    }
+
     private resize(): void {
         const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
         if (width > 0 && height > 0) {
             this.renderer.setSize(width, height, false);
             this.perspective.aspect = width / height;
             this.perspective.updateProjectionMatrix();
-            const half = this.span * 0.6;
+            const half = (this.span * 0.6) / this.narrow();
             this.above.left = (-half * width) / height;
             this.above.right = (half * width) / height;
             this.above.top = half;
@@ -156,6 +165,7 @@ export class Stage {
         this.grid?.dispose();
         disposeAll(this.world);
         this.renderer.dispose();
+        this.renderer.forceContextLoss(); // a browser has few of them, and gives them back late
     }
 }
 

@@ -24,9 +24,12 @@ const LOOK_MS = 3000;
 export function Jobs() {
     const asked = useAsk((signal) => get<{ items: Job[] }>('/jobs', {}, signal), []);
     useEffect(() => {
-        const timer = setInterval(asked.again, LOOK_MS);
-        return () => clearInterval(timer);
-    }, []);
+        if (!asked.waiting) {
+            const timer = setTimeout(asked.again, LOOK_MS); // after the answer: a slow server is not asked faster than it can say
+            return () => clearTimeout(timer);
+        }
+        return undefined;
+    }, [asked.waiting]);
     if (asked.error !== null) {
         return <Failed error={asked.error} retry={asked.again} />;
     }

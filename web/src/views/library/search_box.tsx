@@ -79,12 +79,15 @@ export function SearchBox() {
     const input = useRef<HTMLInputElement>(null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
     const begun = useRef(false); // typing goes on: back leads to before all of it, not to each letter
+    const sent = useRef(kept); // what came of this box's own words is no reason to change them
     const { items, ask, clear } = useSuggestions();
     const id = useId();
     useSlash(input);
     useEffect(() => {
-        if (kept !== words.trim()) {
+        if (kept !== sent.current) {
             // from outside: a facet, back
+            sent.current = kept;
+            clearTimeout(timer.current);
             setWords(kept);
             clear();
         }
@@ -93,6 +96,7 @@ export function SearchBox() {
     const search = (value: string, replace: boolean) => {
         clearTimeout(timer.current);
         if (inLibrary) {
+            sent.current = value.trim();
             setQuery({ q: value.trim(), at: null }, replace);
         } else if (!replace) {
             go(href('/', { q: value.trim() }));
@@ -115,14 +119,16 @@ export function SearchBox() {
         const added = item.insert + (item.goesOn || tail.startsWith(' ') ? '' : ' ');
         const value = box.value.slice(0, typing.start) + added + tail;
         const caret = typing.start + added.length;
+        clearTimeout(timer.current);
+        box.value = value; // at once: what is asked next depends on it
+        box.focus();
+        box.setSelectionRange(caret, caret);
         setWords(value);
         setAt(-1);
-        requestAnimationFrame(() => {
-            box.focus();
-            box.setSelectionRange(caret, caret);
-            item.goesOn ? ask(box) : clear();
-        });
-        if (!item.goesOn) {
+        if (item.goesOn) {
+            ask(box);
+        } else {
+            clear();
             search(value, false);
         }
     };
@@ -168,7 +174,7 @@ export function SearchBox() {
                 onClick={(event) => ask(event.currentTarget)}
                 onBlur={() => {
                     begun.current = false;
-                    setTimeout(clear, 150);
+                    setTimeout(() => document.activeElement !== input.current && clear(), 150);
                 }}
                 onKeyDown={key}
             />

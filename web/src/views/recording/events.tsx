@@ -8,7 +8,7 @@ import { text } from '../../text';
 import { since } from '../../times';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
-import { Button, Field } from '../../ui';
+import { Button, Failed, Field } from '../../ui';
 
 export interface Mark {
     id: string;
@@ -66,6 +66,7 @@ export function Events({ recording, clock, events }: { recording: Recording; clo
     return (
         <section class="about-part">
             <h3>{text.events.title}</h3>
+            {events.error !== null && <Failed error={events.error} retry={events.again} />}
             <ul class="about-list">
                 {(events.value ?? []).map((mark) => (
                     <li key={mark.id} class="row">

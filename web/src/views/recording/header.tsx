@@ -1,6 +1,6 @@
 // The head of a recording: its name, how it is, and what can be done with it.
 import { useState } from 'preact/hooks';
-import { go } from '../../address';
+import { go, href } from '../../address';
 import { download, linkTo, send } from '../../api';
 import { copyText } from '../../copy';
 import { bytes, count, dateTime, duration } from '../../format';
@@ -8,6 +8,7 @@ import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
+import { quoted } from '../library/query';
 import { change, type Loaded } from './notes';
 
 function Name(loaded: Loaded) {
@@ -96,7 +97,7 @@ export function Header({ loaded, onTake }: { loaded: Loaded; onTake: (() => void
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={`/?collection=${encodeURIComponent(recording.collection)}`}>{recording.collection}</a>
+                    <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small soft">

@@ -157,24 +157,26 @@ function Whole({ loaded }: { loaded: Loaded }) {
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
-    const asked = useAsk((signal) => getTagged<Recording>(`/recordings/${id}`, {}, signal), [id]);
-    useEffect(() => onChange((change) => (change.recording === id || change.kind === 'gap') && asked.again()), [id]);
-    const name = asked.value?.value.name;
+    const asked = useAsk(async (signal) => ({ of: id, ...(await getTagged<Recording>(`/recordings/${id}`, {}, signal)) }), [id]);
+    const found = asked.value?.of === id ? asked.value : null;
+    const its = found?.value.id;
+    useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && asked.again()), [its, id]);
+    const name = found?.value.name;
     useEffect(() => {
         if (name) {
             document.title = `${name} – ${text.name}`;
         }
     }, [name]);
-    if (asked.error !== null && !asked.value) {
+    if (asked.error !== null && !found && !asked.waiting) {
         return <Failed error={asked.error} retry={asked.again} />;
     }
-    if (!asked.value || asked.value.value.id !== id) {
+    if (!found) {
         return (
             <div class="empty">
                 <Spinner />
             </div>
         );
     }
-    const loaded = { recording: asked.value.value, tag: asked.value.tag, again: asked.again };
+    const loaded = { recording: found.value, tag: found.tag, again: asked.again };
     return loaded.recording.state === 'trashed' ? <Trashed loaded={loaded} /> : <Whole key={id} loaded={loaded} />;
 }

@@ -1,6 +1,7 @@
 // What people say of the recording: description, tags, notes. Its one rule: a change is sent at once with the tag of what was seen; when somebody was
 // faster, what they wrote is loaded and the words typed here stay in the field.
 import { useState } from 'preact/hooks';
+import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
 import { useAsk } from '../../ask';
 import { ago } from '../../format';
@@ -8,6 +9,7 @@ import { text } from '../../text';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, Failed, Field } from '../../ui';
+import { quoted } from '../library/query';
 
 export interface Loaded {
     recording: Recording;
@@ -75,7 +77,7 @@ export function Tags(loaded: Loaded) {
             <ul class="about-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
-                        <a href={`/?q=${encodeURIComponent(`${key}:"${value}"`)}`}>
+                        <a href={href('/', { q: `${quoted(key)}:${quoted(value)}` })}>
                             <span class="soft">{key}</span> {value}
                         </a>
                         <button type="button" aria-label={text.about.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>

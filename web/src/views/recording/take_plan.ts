@@ -1,6 +1,6 @@
 // What taking away would give: the size, and what would be lost. Its one rule: both come from the server's plan, nothing is estimated here.
 import { get, request, type Params } from '../../api';
-import { toSeconds } from '../../times';
+import { boundsOf, toSeconds } from '../../times';
 import type { Range } from '../../clock';
 import type { Recording } from '../../types';
 
@@ -63,7 +63,7 @@ export function paramsOf(recording: Recording, target: Target | null, choice: Ch
         view: choice.view || null,
         topic: choice.topics ?? [],
         start: choice.range && '+' + toSeconds(recording, choice.range.start) + 's',
-        end: choice.range && '+' + toSeconds(recording, choice.range.end) + 's',
+        end: choice.range && choice.range.end < boundsOf(recording).end ? '+' + toSeconds(recording, choice.range.end) + 's' : null, // it is out: the last message must not be
     };
 }
 

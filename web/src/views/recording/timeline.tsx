@@ -33,6 +33,7 @@ function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: numb
         const made = canvas.current!;
         made.width = Math.max(1, Math.round(width * scale));
         made.height = Math.max(1, Math.round(height * scale));
+        made.style.height = `${height}px`;
         const context = made.getContext('2d')!;
         context.scale(scale, scale);
         drawLanes(context, lanes, view, width, { lane: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)), line: colour('--line'), ink: colour('--ink') });
@@ -88,7 +89,7 @@ function Head({ clock, view, width }: { clock: Clock; view: Range; width: number
 
 /** Pointer: a click moves the head, a drag makes a range, a drag at one of its ends moves that end. */
 function usePointer(clock: Clock, view: Range, width: number) {
-    const from = useRef<{ x: number; edge: 'start' | 'end' | null; moved: boolean } | null>(null);
+    const from = useRef<{ x: number; still: bigint; moved: boolean } | null>(null); // still: the end that stays
     const x = (event: PointerEvent) => event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
     const down = (event: PointerEvent) => {
         if (event.button !== 0) {
@@ -96,8 +97,8 @@ function usePointer(clock: Clock, view: Range, width: number) {
         }
         const { range } = clock.get();
         const near = (time: bigint) => Math.abs(xOf(time, view, width) - x(event)) < 6;
-        const edge = range && near(range.start) ? 'start' : range && near(range.end) ? 'end' : null;
-        from.current = { x: x(event), edge, moved: false };
+        const still = range && near(range.end) ? range.start : range && near(range.start) ? range.end : timeAt(x(event), view, width);
+        from.current = { x: x(event), still, moved: false };
         (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
     };
     const move = (event: PointerEvent) => {
@@ -106,10 +107,8 @@ function usePointer(clock: Clock, view: Range, width: number) {
             return;
         }
         drag.moved = true;
-        const { range } = clock.get();
-        const still = drag.edge && range ? (drag.edge === 'start' ? range.end : range.start) : timeAt(drag.x, view, width);
         const now = timeAt(x(event), view, width);
-        clock.setRange(now < still ? { start: now, end: still } : { start: still, end: now });
+        clock.setRange(now < drag.still ? { start: now, end: drag.still } : { start: drag.still, end: now });
     };
     const up = (event: PointerEvent) => {
         if (from.current && !from.current.moved) {

@@ -1,4 +1,5 @@
 // Upload: choose or drop files and folders; each is hashed, sent with resume, and linked when it is there.
+import { Component } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAddress } from '../../address';
 import { droppedOf } from '../../drops';
@@ -11,7 +12,17 @@ import { COLLECTION_KEY, lastCollection } from './anywhere';
 import { filesOf, filesOfInput } from './dropped';
 import { addFiles, clearDone, pause, queue, remove, resume, type Item } from './queue';
 
-function Row({ item }: { item: Item }) {
+/** Drawn anew only when its own item has changed: there may be thousands, and each says how far it is many times a second. */
+class Row extends Component<{ item: Item }> {
+    override shouldComponentUpdate(next: { item: Item }) {
+        return next.item !== this.props.item;
+    }
+    override render() {
+        return <Line item={this.props.item} />;
+    }
+}
+
+function Line({ item }: { item: Item }) {
     const going = item.state === 'hashing' || item.state === 'sending';
     const kind = { done: 'good', duplicate: 'accent', failed: 'bad', paused: 'warn', waiting: '', hashing: '', sending: '' } as const;
     return (
@@ -92,16 +103,19 @@ export default function Upload() {
     const [collection, setCollection] = useState(asked ?? lastCollection());
     const [words, setWords] = useState('');
     const tags = tagsOf(words);
-    const ready = tags !== null && collection.trim() !== '';
     const add = (files: ReturnType<typeof filesOfInput>) => {
-        localStorage.setItem(COLLECTION_KEY, collection);
-        addFiles(files, collection.trim(), tags ?? {});
+        if (tags === null || collection.trim() === '') {
+            showError(new Error(tags === null ? text.about.tagForm : text.upload.noCollection)); // never without the tags that were meant
+            return;
+        }
+        localStorage.setItem(COLLECTION_KEY, collection.trim());
+        addFiles(files, collection.trim(), tags);
     };
     const [over, setOver] = useState(false);
     const drop = (event: DragEvent) => {
         event.preventDefault();
         setOver(false);
-        if (event.dataTransfer && ready) {
+        if (event.dataTransfer) {
             filesOf(droppedOf(event.dataTransfer)).then(add, showError);
         }
     };
@@ -111,7 +125,7 @@ export default function Upload() {
             <h1>{text.upload.title}</h1>
             <div class="upload-wishes">
                 <Field label={text.upload.collection} value={collection} onInput={(event) => setCollection(event.currentTarget.value)} help={text.upload.collectionHelp} />
-                <Field label={text.upload.tags} placeholder="robot=r1 site=hall" value={words} error={tags === null ? text.about.tagForm : null} onInput={(event) => setWords(event.currentTarget.value)} help={text.upload.tagsHelp} />
+                <Field label={text.upload.tags} placeholder={text.upload.tagsExample} value={words} error={tags === null ? text.about.tagForm : null} onInput={(event) => setWords(event.currentTarget.value)} help={text.upload.tagsHelp} />
             </div>
             <div class={`upload-drop ${over ? 'over' : ''}`} onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
                 <p>{text.upload.drop}</p>

@@ -3,6 +3,7 @@ import * as tus from 'tus-js-client';
 import { ApiError, BASE, get, tokenHeaders } from '../../api';
 import { Store } from '../../store';
 import { text } from '../../text';
+import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
 import { digestOf } from './hashing';
 
@@ -38,14 +39,25 @@ function change(id: number, part: Partial<Item>): void {
     queue.set(queue.get().map((item) => (item.id === id ? { ...item, ...part } : item)));
 }
 const itemOf = (id: number) => queue.get().find((item) => item.id === id);
+const over = (state: UploadState) => state === 'done' || state === 'duplicate';
 const busy = (state: UploadState) => state === 'hashing' || state === 'sending';
 
 export interface Chosen {
     file: File;
     name: string;
 }
+/** A file that is under way already is not taken twice: both would write into the one upload the server has of it. */
+function underWay({ file, name }: Chosen, collection: string): boolean {
+    const same = (one: File) => one.size === file.size && one.lastModified === file.lastModified;
+    return queue.get().some((item) => item.name === name && !over(item.state) && works.get(item.id)!.collection === collection && same(works.get(item.id)!.file));
+}
+
 export function addFiles(files: Chosen[], collection: string, tags: Record<string, string>): void {
-    const items = files.map(({ file, name }): Item => {
+    const fresh = files.filter((one) => !underWay(one, collection));
+    if (fresh.length < files.length) {
+        showToast(text.upload.underWay(files.length - fresh.length));
+    }
+    const items = fresh.map(({ file, name }): Item => {
         const id = next++;
         works.set(id, { file, collection, tags, digest: null, upload: null, stop: new AbortController(), since: { at: 0, done: 0 } });
         return { id, name, size: file.size, state: 'waiting', done: 0, speed: 0, problem: null, recording: null };
@@ -55,11 +67,13 @@ export function addFiles(files: Chosen[], collection: string, tags: Record<strin
 }
 
 function go(): void {
+    let free = AT_ONCE - queue.get().filter((one) => busy(one.state)).length;
     for (const item of queue.get()) {
-        if (queue.get().filter((one) => busy(one.state)).length >= AT_ONCE) {
+        if (free <= 0) {
             return;
         }
         if (item.state === 'waiting') {
+            free--;
             void run(item.id);
         }
     }
@@ -100,18 +114,21 @@ async function known(digest: string, signal: AbortSignal): Promise<Recording | n
 
 async function run(id: number): Promise<void> {
     const work = works.get(id)!;
+    const { signal } = work.stop; // of this run: going on after a pause is another one
     try {
-        if (work.digest === null) {
-            change(id, { state: 'hashing', done: 0, problem: null });
-            work.digest = await digestOf(work.file, (done) => change(id, { done }), work.stop.signal);
+        change(id, { state: 'hashing', done: 0, problem: null });
+        if (work.file.size === 0) {
+            throw new Error(text.upload.empty);
         }
-        const there = await known(work.digest, work.stop.signal);
+        work.digest ??= await digestOf(work.file, (done) => signal.aborted || change(id, { done }), signal);
+        const there = await known(work.digest, signal);
+        signal.throwIfAborted();
         if (there) {
             change(id, { state: 'duplicate', done: work.file.size, recording: { id: there.id, name: `${there.collection}/${there.name}` } });
             go();
             return;
         }
-        await send(id, work);
+        await send(id, work, signal);
     } catch (error) {
         fail(id, error);
     }
@@ -126,7 +143,7 @@ function metadataOf(item: Item, work: Work): Record<string, string> {
     };
 }
 
-async function send(id: number, work: Work): Promise<void> {
+async function send(id: number, work: Work, signal: AbortSignal): Promise<void> {
     const item = itemOf(id)!;
     change(id, { state: 'sending', done: 0, problem: null });
     work.since = { at: performance.now(), done: 0 };
@@ -134,7 +151,7 @@ async function send(id: number, work: Work): Promise<void> {
     const upload = new tus.Upload(work.file, {
         endpoint: BASE + '/uploads',
         metadata: metadataOf(item, work),
-        headers: tokenHeaders(),
+        onBeforeRequest: (request) => Object.entries(tokenHeaders()).forEach(([name, value]) => request.setHeader(name, value)), // as it is by then: who logs in anew goes on
         retryDelays: RETRIES_MS,
         fingerprint: () => Promise.resolve(`reel-${work.digest}-${work.collection}-${item.name}`),
         removeFingerprintOnSuccess: true,
@@ -155,6 +172,7 @@ async function send(id: number, work: Work): Promise<void> {
     });
     work.upload = upload;
     const [before] = await upload.findPreviousUploads(); // of a page that was closed
+    signal.throwIfAborted(); // paused or taken out meanwhile
     if (before) {
         upload.resumeFromPreviousUpload(before);
     }
@@ -191,7 +209,7 @@ export function resume(id: number): void {
 export function remove(id: number): void {
     const item = itemOf(id);
     const work = works.get(id);
-    if (item && work && item.state !== 'done' && item.state !== 'duplicate') {
+    if (item && work && !over(item.state)) {
         work.stop.abort();
         void work.upload?.abort(item.state !== 'failed').catch(() => undefined); // what is left there expires
     }
@@ -200,5 +218,5 @@ export function remove(id: number): void {
     go();
 }
 export function clearDone(): void {
-    queue.get().forEach((item) => (item.state === 'done' || item.state === 'duplicate') && remove(item.id));
+    queue.get().forEach((item) => over(item.state) && remove(item.id));
 }
