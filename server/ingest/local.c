@@ -112,7 +112,8 @@ static void remove_source(struct app *app, const struct store_upload *upload, co
     struct reel_error ignored;
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
     if (fd >= 0 && store_look_at(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
-        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored) && store_upload_is_whole(upload)) {
+        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored) &&
+        store_upload_is_whole(upload)) {
         (void)fchmod(fd, 0600);
     }
 }

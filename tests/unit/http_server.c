@@ -235,7 +235,7 @@ static void a_packed_form_has_a_tag_of_its_own(void **state) {
     ASK(known, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7-gzip\"\r\n");
     assert_int_equal(known->status, 304);
     assert_string_equal(answer_header(known, "ETag"), "\"v7-gzip\"");
-    assert_string_equal(answer_header(known, "Vary"), "Accept-Encoding");
+    assert_non_null(strcasestr(known->head, "\r\nVary: Accept-Encoding\r\n"));
     ASK(known_plain, "GET", "/big/tagged", "If-None-Match: \"v7\"\r\n");
     assert_int_equal(known_plain->status, 304);
     ASK(other_form, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7\"\r\n");

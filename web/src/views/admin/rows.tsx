@@ -17,11 +17,15 @@ export function Rows<Row>({ caption, columns, rows, empty }: { caption: string; 
                 <caption class="unseen">{caption}</caption>
                 <thead>
                     <tr>
-                        {columns.map((c, i) => (
-                            <th key={i} scope="col" class={c.right ? 'right' : ''}>
-                                {c.title}
-                            </th>
-                        ))}
+                        {columns.map((c, i) =>
+                            c.title ? (
+                                <th key={i} scope="col" class={c.right ? 'right' : ''}>
+                                    {c.title}
+                                </th>
+                            ) : (
+                                <td key={i} />
+                            ),
+                        )}
                     </tr>
                 </thead>
                 <tbody>

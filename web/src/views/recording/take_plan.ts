@@ -88,7 +88,7 @@ export async function planOf(recording: Recording, target: Target | null, choice
     const report = await get<Report>(path, { ...params, report: true }, signal);
     let size: number | null = null;
     if (report.accepted && target.ranges) {
-        const head = await request('HEAD', path, { params, signal });
+        const head = await request('HEAD', path, { params, signal, headers: { Prefer: 'wait=60' } }); // planning a large recording may take some seconds
         const length = head.headers.get('Content-Length');
         size = length === null ? null : Number(length);
     }
