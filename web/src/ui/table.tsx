@@ -158,23 +158,19 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         );
     }
     return (
-        <div
-            class="table"
-            role="grid"
-            aria-label={label}
-            aria-rowcount={count + 1}
-            aria-colcount={columns.length}
-            ref={(e) => e?.style.setProperty('--columns', columns.map((c) => c.width).join(' '))}
-        >
-            <div role="rowgroup" class="table-top">
+        <div class="table" ref={(e) => e?.style.setProperty('--columns', columns.map((c) => c.width).join(' '))}>
+            <div role="rowgroup" class="table-top" id={`${id}-head`}>
                 <Head columns={columns} sort={props.sort} onSort={props.onSort} />
             </div>
             <div
                 class="table-body"
-                role="rowgroup"
+                role="grid"
                 ref={body}
                 tabIndex={0}
                 aria-label={label}
+                aria-rowcount={count + 1}
+                aria-colcount={columns.length}
+                aria-owns={`${id}-head`} // what scrolls has the focus, and so must be the grid; its head stands above it
                 aria-activedescendant={current >= first && current < end ? `${id}-${current}` : undefined}
                 onScroll={(event) => setTop(event.currentTarget.scrollTop)}
                 onKeyDown={move}

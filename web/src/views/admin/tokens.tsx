@@ -4,6 +4,7 @@ import { get, logIn, send } from '../../api';
 import { useAsk } from '../../ask';
 import { copyText } from '../../copy';
 import { ago, date } from '../../format';
+import { Store, useStore } from '../../store';
 import { text } from '../../text';
 import { showError } from '../../toasts';
 import { Badge, Button, Confirm, Dialog, Failed, Field, Select, Spinner } from '../../ui';
@@ -20,6 +21,8 @@ interface Token {
     last_used: string | null;
     token?: string; // of the answer that made it only
 }
+/** The token that was just made. It outlives the view: the first one closes the archive, and the view is made anew for who now is logged in. */
+const fresh = new Store<Token | null>(null);
 const ROLES = ['read', 'upload', 'edit', 'admin'];
 
 function Secret({ made, onClose }: { made: Token; onClose: () => void }) {
@@ -87,7 +90,7 @@ function Form({ first, onMade, onClose }: { first: boolean; onMade: (made: Token
 export function Tokens() {
     const asked = useAsk((signal) => get<Token[]>('/tokens', {}, signal), []);
     const [making, setMaking] = useState(false);
-    const [made, setMade] = useState<Token | null>(null);
+    const made = useStore(fresh);
     const [ending, setEnding] = useState<Token | null>(null);
     if (asked.error !== null) {
         return <Failed error={asked.error} retry={asked.again} />;
@@ -119,8 +122,8 @@ export function Tokens() {
                     { title: '', right: true, cell: (t) => <Button kind="quiet" icon="trash" label={text.admin.tokens.revoke(t.name)} onClick={() => setEnding(t)} /> },
                 ]}
             />
-            {making && <Form first={first} onClose={() => setMaking(false)} onMade={(token) => (setMaking(false), setMade(token), !first && asked.again())} />}
-            {made && <Secret made={made} onClose={() => (first ? logIn(made.token!) : setMade(null))} />}
+            {making && <Form first={first} onClose={() => setMaking(false)} onMade={(token) => (setMaking(false), fresh.set(token), first ? logIn(token.token!) : asked.again())} />}
+            {made && <Secret made={made} onClose={() => fresh.set(null)} />}
             {ending && <Confirm title={text.admin.tokens.revoke(ending.name)} help={text.admin.tokens.revokeHelp} button={text.admin.tokens.revokeButton} onYes={() => revoke(ending)} onClose={() => setEnding(null)} />}
         </>
     );
