@@ -138,9 +138,10 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .finished = access_finished,
         .app = app,
     };
-    app->http = http_server_start(&options, err);
-    return app->http && import_resume(app, err) && watches_start(app, &app->watches, err) &&
-           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) && (app->daily = retention_daily_start(app, err));
+    /* All that requests ask for is there before the first of them comes. */
+    return import_resume(app, err) && watches_start(app, &app->watches, err) &&
+           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) && (app->daily = retention_daily_start(app, err)) &&
+           (app->http = http_server_start(&options, err));
 }
 
 void app_close(struct app *app) {

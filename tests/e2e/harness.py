@@ -46,9 +46,11 @@ class Server:
     def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=()):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
-        self.log = tempfile.TemporaryFile('a+b')  # appending: reading moves the offset that the server shares
+        with tempfile.NamedTemporaryFile() as told:  # opened twice: who shares the server's place in the file moves it by writing while it is read
+            writes, self.log = open(told.name, 'ab'), open(told.name, 'rb')
         command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
+        writes.close()
         atexit.register(self.process.kill)  # should the tests end in the middle
         self.asked = False
         self.base, guard = None, threading.Timer(PATIENCE, self.process.kill)

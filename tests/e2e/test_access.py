@@ -29,8 +29,7 @@ def made(server, role, name, *args):
 
 
 def all_said(server):
-    server.log.seek(0)
-    return server.log.read().decode(errors='replace')
+    return server.said()
 
 
 def routes():

@@ -133,8 +133,7 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def lines(cls):
-        cls.server.log.seek(0)
-        return [line for line in cls.server.log.read().decode(errors='replace').splitlines() if ' method=' in line]
+        return [line for line in cls.server.said().splitlines() if ' method=' in line]
 
     @classmethod
     def seen(cls):
