@@ -83,6 +83,46 @@ export class Windows<Row> {
     }
 }
 
+export interface Step<Row> {
+    window: Window<Row>;
+    from: number; // rows [from, upto) are to be added to what is shown
+    upto: number;
+    fresh: boolean; // what is shown belongs to another window, or to a later time: from is 0
+    back: boolean; // to an earlier time
+}
+
+/** Walks along the rows with the play head, each window from its first row. */
+export class Walk<Row> {
+    private at: { window: Window<Row>; rows: number } | null = null;
+
+    constructor(
+        private windows: Windows<Row>,
+        private timeOf: (row: Row, window: Window<Row>) => bigint,
+    ) {}
+
+    /** Has `show` draw the step to `time`. False: the window is still being loaded. Throws what kept it from being there. */
+    to(time: bigint, show: (step: Step<Row>) => void): boolean {
+        const window = this.windows.at(time);
+        if (window.state === 'loading') {
+            return false;
+        }
+        if (window.state === 'failed') {
+            throw window.error;
+        }
+        const upto = countUntil(window.rows, time, (row) => this.timeOf(row, window));
+        const before = this.at;
+        const fresh = before?.window !== window || upto < before.rows;
+        const back = before !== null && (before.window === window ? upto < before.rows : before.window.start > window.start);
+        show({ window, from: fresh ? 0 : before.rows, upto, fresh, back });
+        this.at = { window, rows: upto };
+        return true;
+    }
+
+    stop(): void {
+        this.windows.stop();
+    }
+}
+
 /** So wide that a window is about two megabytes, between 0.2 s and a minute. */
 export function windowWidth(bytes: number, bounds: Range): bigint {
     const whole = Number(bounds.end - bounds.start) || 1;

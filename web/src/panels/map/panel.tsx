@@ -1,6 +1,7 @@
 // The map: drag moves it, the wheel and the buttons zoom, dots are where things are at the play head.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAsk } from '../../ask';
+import { saveBlob } from '../../save';
 import { useStore } from '../../store';
 import { text } from '../../text';
 import { colour, shown as themeShown } from '../../theme';
@@ -28,11 +29,7 @@ function useTracks({ recording, topics }: PanelProps) {
 }
 
 function save(tracks: Track[], name: string): void {
-    const anchor = document.createElement('a');
-    anchor.href = URL.createObjectURL(new Blob([geoJson(tracks)], { type: 'application/geo+json' }));
-    anchor.download = `${name}.geojson`;
-    anchor.click();
-    URL.revokeObjectURL(anchor.href);
+    saveBlob(new Blob([geoJson(tracks)], { type: 'application/geo+json' }), `${name}.geojson`);
 }
 
 export function MapPanel(props: PanelProps) {

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { download, get } from '../../api';
 import { useAsk } from '../../ask';
+import { saveBlob } from '../../save';
 import { useStore } from '../../store';
 import { text } from '../../text';
 import { shown as themeShown } from '../../theme';
@@ -87,11 +88,7 @@ export default function Plot(props: PanelProps) {
     const png = async () => {
         const blob = await chart.current?.picture();
         if (blob) {
-            const anchor = document.createElement('a');
-            anchor.href = URL.createObjectURL(blob);
-            anchor.download = `${recording.name}.png`;
-            anchor.click();
-            URL.revokeObjectURL(anchor.href);
+            saveBlob(blob, `${recording.name}.png`);
         }
     };
     const csv = () => void download(`/recordings/${recording.id}/series`, { field: set.fields, ...params, max_points: 100000, time_format: 'rfc3339', format: 'csv' }).catch(showError);

@@ -4,7 +4,7 @@ import { get, getRows } from '../../api';
 import type { Range } from '../../clock';
 import { count } from '../../format';
 import { text } from '../../text';
-import { countUntil, Windows, type Window } from '../windows';
+import { Walk, Windows } from '../windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
 import { Molecule, type NanoverFrame, type Paint } from './molecule';
 import type { Facts, Followable, Source } from './source';
@@ -30,15 +30,14 @@ export class NanoverSource implements Source {
     readonly centre: THREE.Object3D;
     private molecule: Molecule;
     private visitors = new THREE.Group();
-    private windows: Windows<Row>;
-    private shown: { window: Window<Row>; rows: number } | null = null;
+    private walk: Walk<Row>;
     private state: NanoverFrame = {};
 
     constructor(id: string, bounds: Range, width_ns: bigint, paint: Paint, changed: () => void) {
         this.molecule = new Molecule(paint);
         this.centre = this.molecule.atoms;
         this.group.add(this.molecule.group, this.visitors);
-        this.windows = new Windows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed);
+        this.walk = new Walk(new Windows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed), (row, window) => (row.log_time === '' ? window.start : BigInt(row.log_time)));
     }
 
     setPaint(paint: Paint): void {
@@ -46,39 +45,28 @@ export class NanoverSource implements Source {
     }
 
     show(time_ns: bigint): boolean {
-        const window = this.windows.at(time_ns);
-        if (window.state === 'loading') {
-            return false;
-        }
-        if (window.state === 'failed') {
-            throw window.error;
-        }
-        const upto = countUntil(window.rows, time_ns, (row) => (row.log_time === '' ? window.start : BigInt(row.log_time)));
-        let from = this.shown?.window === window ? this.shown.rows : 0;
-        let anew = false;
-        if (this.shown?.window !== window || upto < from) {
-            this.state = {};
-            this.showVisitors([]); // the window begins with who is there
-            from = 0;
-            anew = true;
-        }
-        let moved = anew;
-        for (let i = from; i < upto; i++) {
-            const { frame, poses } = window.rows[i]!.data;
-            if (frame) {
-                const reset = frame['frame.index'] === 0 && i > 0;
-                anew ||= reset || Object.keys(frame).some((key) => MAKES.test(key));
-                this.state = reset ? { ...frame } : { ...this.state, ...frame };
-                moved = true;
-            } else if (poses) {
-                this.showVisitors(poses);
+        return this.walk.to(time_ns, ({ window, from, upto, fresh }) => {
+            if (fresh) {
+                this.state = {};
+                this.showVisitors([]); // the window begins with who is there
             }
-        }
-        this.shown = { window, rows: upto };
-        if (moved) {
-            this.molecule.show(this.state, anew);
-        }
-        return true;
+            let anew = fresh;
+            let moved = fresh;
+            for (let i = from; i < upto; i++) {
+                const { frame, poses } = window.rows[i]!.data;
+                if (frame) {
+                    const reset = frame['frame.index'] === 0 && i > 0;
+                    anew ||= reset || Object.keys(frame).some((key) => MAKES.test(key));
+                    this.state = reset ? { ...frame } : { ...this.state, ...frame };
+                    moved = true;
+                } else if (poses) {
+                    this.showVisitors(poses);
+                }
+            }
+            if (moved) {
+                this.molecule.show(this.state, anew);
+            }
+        });
     }
 
     private showVisitors(poses: { position: Vector; orientation: Quaternion }[]): void {
@@ -106,6 +94,6 @@ export class NanoverSource implements Source {
         ];
     }
     stop(): void {
-        this.windows.stop();
+        this.walk.stop();
     }
 }

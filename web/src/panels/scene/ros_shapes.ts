@@ -1,6 +1,7 @@
 // Messages of ROS as things to look at: scans, clouds, poses and ways. Its one rule: what a message lacks or has wrongly draws nothing, it never breaks the scene.
 import * as THREE from 'three';
 import { matrixOf, type Quaternion, type Vector } from './frames';
+import type { Drawn } from './ros_types';
 
 type Shape = (data: never, colour: THREE.Color) => THREE.Object3D | null;
 interface Pose {
@@ -92,8 +93,7 @@ function way(list: Pose[], colour: THREE.Color): THREE.Object3D {
     return made;
 }
 
-/** By a type's name without its package's generation: ros2's sensor_msgs/msg/LaserScan is sensor_msgs/LaserScan. */
-const SHAPES: Record<string, Shape> = {
+const SHAPES: Record<Drawn, Shape> = {
     'sensor_msgs/LaserScan': scan,
     'sensor_msgs/PointCloud2': cloud2,
     'sensor_msgs/PointCloud': cloud1,
@@ -109,13 +109,9 @@ const SHAPES: Record<string, Shape> = {
         pose({ position: { x: data.x, y: data.y, z: 0 }, orientation: { x: 0, y: 0, z: Math.sin(data.theta / 2), w: Math.cos(data.theta / 2) } }, colour),
 };
 
-export const plainType = (type: string): string => type.replace(/^(\w+)\/msg\//, '$1/');
-export const canDraw = (type: string): boolean => plainType(type) in SHAPES;
-export const isTransforms = (type: string): boolean => /^(tf\/tfMessage|tf2_msgs\/TFMessage)$/.test(plainType(type));
-
-export function draw(type: string, data: unknown, colour: THREE.Color): THREE.Object3D | null {
+export function draw(type: Drawn, data: unknown, colour: THREE.Color): THREE.Object3D | null {
     try {
-        return SHAPES[plainType(type)]?.(data as never, colour) ?? null;
+        return SHAPES[type](data as never, colour);
     } catch {
         return null;
     }

@@ -5,10 +5,11 @@ import type { Range } from '../../clock';
 import { count } from '../../format';
 import { text } from '../../text';
 import type { Topic } from '../../types';
-import { countUntil, Windows, type Window } from '../windows';
+import { Walk, Windows } from '../windows';
 import { colourOfNumber } from './elements';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import { canDraw, draw, frameOf, isTransforms } from './ros_shapes';
+import { draw, frameOf } from './ros_shapes';
+import { drawnAs, isTransforms } from './ros_types';
 import type { Facts, Followable, Source } from './source';
 import { disposeAll } from './stage';
 
@@ -30,13 +31,12 @@ interface Shown {
 export class RosSource implements Source {
     readonly group = new THREE.Group();
     private frames = new Frames();
-    private windows: Windows<Row>;
+    private walk: Walk<Row>;
     private types: Map<string, string>;
     private shown = new Map<string, Shown>();
-    private at: { window: Window<Row>; rows: number } | null = null;
 
     constructor(id: string, topics: readonly Topic[], bounds: Range, width_ns: bigint, changed: () => void) {
-        this.types = new Map(topics.filter((t) => canDraw(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
+        this.types = new Map(topics.filter((t) => drawnAs(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
         const names = [...this.types.keys()];
         const still = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message tells other frames: the last one is not all
         const ask = async function* (start: bigint, end: bigint, signal: AbortSignal) {
@@ -45,39 +45,29 @@ export class RosSource implements Source {
             }
             yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
         };
-        this.windows = new Windows<Row>(ask, bounds, width_ns, changed);
+        this.walk = new Walk(new Windows<Row>(ask, bounds, width_ns, changed), (row) => BigInt(row.log_time));
     }
 
     show(time_ns: bigint): boolean {
-        const window = this.windows.at(time_ns);
-        if (window.state === 'loading') {
-            return false;
-        }
-        if (window.state === 'failed') {
-            throw window.error;
-        }
-        const upto = countUntil(window.rows, time_ns, (row) => BigInt(row.log_time));
-        let from = this.at?.window === window ? this.at.rows : 0;
-        if (this.at && (this.at.window === window ? upto < from : this.at.window.start > window.start)) {
-            this.clear(); // back: what came later is not there yet
-            from = 0;
-        }
-        const last = new Map<string, Row>();
-        for (let i = from; i < upto; i++) {
-            const row = window.rows[i]!;
-            if (isTransforms(this.types.get(row.topic) ?? '')) {
-                this.transform(row.data as Transforms);
-            } else {
-                last.set(row.topic, row);
+        return this.walk.to(time_ns, ({ window, from, upto, back }) => {
+            if (back) {
+                this.clear(); // back: what came later is not there yet
             }
-        }
-        last.forEach((row) => this.replace(row));
-        for (const { object, frame } of this.shown.values()) {
-            object.matrix.copy(this.frames.toRoot(frame));
-            object.matrixWorldNeedsUpdate = true;
-        }
-        this.at = { window, rows: upto };
-        return true;
+            const last = new Map<string, Row>();
+            for (let i = from; i < upto; i++) {
+                const row = window.rows[i]!;
+                if (isTransforms(this.types.get(row.topic) ?? '')) {
+                    this.transform(row.data as Transforms);
+                } else {
+                    last.set(row.topic, row);
+                }
+            }
+            last.forEach((row) => this.replace(row));
+            for (const { object, frame } of this.shown.values()) {
+                object.matrix.copy(this.frames.toRoot(frame));
+                object.matrixWorldNeedsUpdate = true;
+            }
+        });
     }
 
     private transform(data: Transforms): void {
@@ -89,7 +79,8 @@ export class RosSource implements Source {
     private replace(row: Row): void {
         this.remove(row.topic);
         const number = [...this.types.keys()].indexOf(row.topic);
-        const made = draw(this.types.get(row.topic) ?? '', row.data, new THREE.Color(colourOfNumber(number)));
+        const type = drawnAs(this.types.get(row.topic) ?? '');
+        const made = type && draw(type, row.data, new THREE.Color(colourOfNumber(number)));
         if (made) {
             const object = new THREE.Group();
             object.matrixAutoUpdate = false;
@@ -125,6 +116,6 @@ export class RosSource implements Source {
         ];
     }
     stop(): void {
-        this.windows.stop();
+        this.walk.stop();
     }
 }

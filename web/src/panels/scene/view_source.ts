@@ -5,7 +5,7 @@ import { getRows } from '../../api';
 import type { Range } from '../../clock';
 import { count } from '../../format';
 import { text } from '../../text';
-import { countUntil, Windows, type Window } from '../windows';
+import { Walk, Windows } from '../windows';
 import { Entities, type SceneUpdate } from './entities';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
 import type { Facts, Followable, Source } from './source';
@@ -23,36 +23,25 @@ export class ViewSource implements Source {
     readonly group = new THREE.Group();
     private topics = new Map<string, Entities>();
     private frames = new Frames();
-    private windows: Windows<Row>;
-    private shown: { window: Window<Row>; rows: number } | null = null;
+    private walk: Walk<Row>;
 
     constructor(id: string, bounds: Range, width_ns: bigint, changed: () => void) {
         const ask = (start: bigint, end: bigint, signal: AbortSignal) =>
             getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', topic: ['/view/tf', '/view/scene', '/view/trajectories'], start, end, time_format: 'nanoseconds' }, signal);
-        this.windows = new Windows<Row>(ask, bounds, width_ns, changed);
+        this.walk = new Walk(new Windows<Row>(ask, bounds, width_ns, changed), (row) => BigInt(row.log_time));
     }
 
     show(time_ns: bigint): boolean {
-        const window = this.windows.at(time_ns);
-        if (window.state === 'loading') {
-            return false;
-        }
-        if (window.state === 'failed') {
-            throw window.error;
-        }
-        const upto = countUntil(window.rows, time_ns, (row) => BigInt(row.log_time));
-        let from = this.shown?.window === window ? this.shown.rows : 0;
-        if (this.shown?.window !== window || upto < from) {
-            this.frames.clear();
-            this.topics.forEach((one) => one.clear());
-            from = 0;
-        }
-        for (let i = from; i < upto; i++) {
-            this.apply(window.rows[i]!);
-        }
-        this.shown = { window, rows: upto };
-        this.topics.forEach((one) => one.move(this.frames));
-        return true;
+        return this.walk.to(time_ns, ({ window, from, upto, fresh }) => {
+            if (fresh) {
+                this.frames.clear();
+                this.topics.forEach((one) => one.clear());
+            }
+            for (let i = from; i < upto; i++) {
+                this.apply(window.rows[i]!);
+            }
+            this.topics.forEach((one) => one.move(this.frames));
+        });
     }
 
     private apply(row: Row): void {
@@ -90,6 +79,6 @@ export class ViewSource implements Source {
         return [{ title: text.scene.actors, value: count(this.topics.get('/view/scene')?.boxes() ?? 0) }];
     }
     stop(): void {
-        this.windows.stop();
+        this.walk.stop();
     }
 }

@@ -1,0 +1,23 @@
+// Which types of a bag are drawn: what can be told without loading what draws them.
+const DRAWN = [
+    'sensor_msgs/LaserScan',
+    'sensor_msgs/PointCloud2',
+    'sensor_msgs/PointCloud',
+    'std_msgs/LaserScan',
+    'std_msgs/PointCloud',
+    'geometry_msgs/PoseStamped',
+    'geometry_msgs/PoseWithCovarianceStamped',
+    'geometry_msgs/Pose',
+    'geometry_msgs/PoseArray',
+    'nav_msgs/Odometry',
+    'nav_msgs/Path',
+    'turtlesim/Pose',
+] as const;
+export type Drawn = (typeof DRAWN)[number];
+
+/** By a type's name without its package's generation: ros2's sensor_msgs/msg/LaserScan is sensor_msgs/LaserScan. Null: nothing draws it. */
+export function drawnAs(type: string): Drawn | null {
+    const plain = type.replace(/^(\w+)\/msg\//, '$1/');
+    return DRAWN.find((one) => one === plain) ?? null;
+}
+export const isTransforms = (type: string): boolean => /^(tf\/(msg\/)?tfMessage|tf2_msgs\/(msg\/)?TFMessage)$/.test(type);
