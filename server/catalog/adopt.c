@@ -54,41 +54,19 @@ static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, s
     return true;
 }
 
-static bool insert_notes(struct db_handle *h, int64_t row, const struct catalog_notes *notes, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "note_insert", err);
-    for (uint32_t i = 0; s && i < notes->n; i++) {
-        const struct catalog_note *n = &notes->items[i];
-        db_set_hex(s, ":id", n->id);
-        db_set_int(s, ":row", row);
-        db_set_text(s, ":author", n->author);
-        db_set_text(s, ":text", n->text);
-        db_set_int(s, ":created", n->created_ns);
-        db_set_int(s, ":updated", n->updated_ns);
-        if (!db_run(s, err)) {
+static bool insert_said(struct db_handle *h, int64_t row, const struct catalog_adopted *one, struct reel_error *err) {
+    int64_t note_row;
+    for (uint32_t i = 0; i < one->notes->n; i++) {
+        if (!note_write(h, row, &one->notes->items[i], &note_row, err)) {
             return false;
         }
     }
-    return s;
-}
-
-static bool insert_events(struct db_handle *h, int64_t row, const struct catalog_events *events, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "event_insert", err);
-    for (uint32_t i = 0; s && i < events->n; i++) {
-        const struct catalog_event *e = &events->items[i];
-        db_set_hex(s, ":id", e->id);
-        db_set_int(s, ":row", row);
-        db_set_int(s, ":start", e->start_ns);
-        db_set_int(s, ":end", e->end_ns);
-        db_set_text(s, ":author", e->author);
-        db_set_int(s, ":created", e->created_ns);
-        db_set_int(s, ":updated", e->updated_ns);
-        db_set_text(s, ":title", e->title);
-        db_set_text(s, ":tags", e->tags);
-        if (!db_run(s, err)) {
+    for (uint32_t i = 0; i < one->events->n; i++) {
+        if (!event_write(h, "event_insert", row, &one->events->items[i], err)) {
             return false;
         }
     }
-    return s;
+    return true;
 }
 
 /* Its state or revision may be another one now than its manifest has. */
@@ -125,8 +103,8 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
     }
     one->added = insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
                  said_write_tags(a->h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) &&
-                 catalog_label(a->h, r, one->index, true, err) && insert_notes(a->h, r->row, one->notes, err) &&
-                 insert_events(a->h, r->row, one->events, err) && mark_due(a->h, r->id, err);
+                 catalog_label(a->h, r, one->index, true, err) && insert_said(a->h, r->row, one, err) &&
+                 mark_due(a->h, r->id, err);
     if (one->added && ++a->pending == AT_ONCE) {
         a->pending = 0;
         one->added = db_commit(a->h, err);

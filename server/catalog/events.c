@@ -106,7 +106,7 @@ static bool find(struct db_handle *h, const char *id, struct catalog_event *out,
     return read_event(s, out, err);
 }
 
-static bool write_event(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err) {
+bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -144,7 +144,7 @@ bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *
     e->created_ns = e->created_ns ? e->created_ns : reel_now_ns();
     e->updated_ns = e->updated_ns ? e->updated_ns : e->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && has_room(h, row, err) && write_event(h, "event_insert", row, e, err) &&
+    return h && said_find(h, id, &row, err) && has_room(h, row, err) && event_write(h, "event_insert", row, e, err) &&
            said_touch(h, row, err) && read_back(h, e, err) && db_commit(h, err);
 }
 
@@ -179,7 +179,7 @@ bool catalog_event_change(struct catalog *c, const char *event, const struct cat
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h && find(h, event, out, &recording, err) && apply(out, change, err) &&
-                write_event(h, "event_update", out->row, out, err) && said_touch(h, recording, err) && read_back(h, out, err) &&
+                event_write(h, "event_update", out->row, out, err) && said_touch(h, recording, err) && read_back(h, out, err) &&
                 db_commit(h, err);
     if (!good) {
         catalog_event_done(out);

@@ -48,7 +48,7 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d notes", NOTES_MAX);
 }
 
-static bool insert(struct db_handle *h, int64_t row, struct catalog_note *note, struct reel_error *err) {
+bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "note_insert", err);
     if (!s) {
         return false;
@@ -62,7 +62,7 @@ static bool insert(struct db_handle *h, int64_t row, struct catalog_note *note, 
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
-    note->row = db_int(s, 0);
+    *note_row = db_int(s, 0);
     return true;
 }
 
@@ -74,7 +74,7 @@ bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *no
     note->created_ns = note->created_ns ? note->created_ns : reel_now_ns();
     note->updated_ns = note->updated_ns ? note->updated_ns : note->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && has_room(h, row, err) && insert(h, row, note, err) && said_touch(h, row, err) &&
+    return h && said_find(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) && said_touch(h, row, err) &&
            db_commit(h, err);
 }
 

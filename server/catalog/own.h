@@ -45,6 +45,10 @@ bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, st
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err);
 
+/* A note or an event as a new row of the recording, with the id and times it has. `statement`: event_insert, or one that changes it. */
+bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row, struct reel_error *err);
+bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err);
+
 /* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each(); malloc'd. */
 bool catalog_allowed(struct db_handle *h, const char *const *globs, char **names, struct reel_error *err);
 
