@@ -21,7 +21,7 @@ WRITE_MAX = 128 << 10
 ROOT, FILE = 1, 2  # nodes
 LOOKUP, GETATTR, SETATTR, OPEN, READ, WRITE, STATFS, RELEASE, FSYNC, FLUSH, INIT = 1, 3, 4, 14, 15, 16, 17, 18, 20, 25, 26
 SILENT = (2, 42, 36)  # FORGET, BATCH_FORGET, INTERRUPT: no answer is wanted
-CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH, PR_SET_IO_FLUSHER = 0x20000, 2, 4, 4096, 1 << 14, 1 << 18, 2, 57
+CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE, MS_SLAVE, MS_SHARED, MNT_DETACH, PR_SET_IO_FLUSHER = 0x20000, 2, 4, 4096, 1 << 14, 1 << 18, 1 << 19, 1 << 20, 2, 57
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,12 +43,19 @@ def run(*command):
     return done.stdout.decode().strip()
 
 
-def own_namespace():
+def own_namespace(*propagation):
     """What is mounted from now on is seen by this thread and its children only."""
     if os.geteuid() != 0:
         raise Impossible('mounting needs root')
     call('unshare', CLONE_NEWNS)
-    call('mount', 'none', '/', None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None)
+    for how in propagation:
+        call('mount', 'none', '/', None, ctypes.c_ulong(MS_REC | how), None)
+
+
+def namespace_of_the_run():
+    """The disks of all tests: nobody else's, and what a test unmounts is gone from the namespaces within, too.
+    Were it not, a copy of the mount would keep a file system that was given up, and mounting its disk again would find that one."""
+    own_namespace(MS_PRIVATE, MS_SHARED)
 
 
 class Medium:
@@ -173,7 +180,7 @@ class Disk:
     """An ext4 on such a disk, at `folder`."""
 
     def __init__(self):
-        own_namespace()
+        own_namespace(MS_SLAVE)
         self.base = tempfile.mkdtemp(prefix='reel-power-')
         self.folder, self.fuse, self.device = os.path.join(self.base, 'disk'), None, None
         try:
