@@ -10,9 +10,9 @@
 enum {
     LIST_FEW = 5000, LIST_VERY_FEW = 100,     /* a filter that leaves no more than this is the way in */
     LIST_SPANS = 20000,                       /* … an interval, whose recordings lie together */
-    LIST_LOOKED = 2000, LIST_PAGE = 100,      /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
+    LIST_LOOKED = 1000, LIST_PAGE = 100,      /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
     LIST_NEXT = 2000,                         /* … and one along several labels or tags */
-    LIST_COUNTED = 5000,                      /* nothing is counted further */
+    LIST_COUNTED = 2000,                      /* nothing is counted further */
 };
 
 enum list_way {

@@ -90,16 +90,16 @@ static void the_newest_are_sorted_and_that_is_said(void **state) {
     struct catalog_page page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50});
     assert_int_equal(page.sorted_newest, LIST_LOOKED);
     assert_int_equal(page.n_items, 50);
-    assert_string_equal(page.items[0].name, "n010000");
-    assert_string_equal(page.items[49].name, "n010049");
+    assert_string_equal(page.items[0].name, "n011000");
+    assert_string_equal(page.items[49].name, "n011049");
     struct catalog_page second = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .cursor = page.next});
     assert_int_equal(second.sorted_newest, LIST_LOOKED);
-    assert_string_equal(second.items[0].name, "n010050");
+    assert_string_equal(second.items[0].name, "n011050");
     catalog_page_done(&second);
     catalog_page_done(&page);
     page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 50}); /* the same by an offset */
     assert_int_equal(page.sorted_newest, LIST_LOOKED);
-    assert_string_equal(page.items[0].name, "n010050");
+    assert_string_equal(page.items[0].name, "n011050");
     catalog_page_done(&page);
     page = ask(&(struct catalog_query){.words = "lab", .sort = "-size", .limit = 2});
     assert_int_equal(page.sorted_newest, LIST_LOOKED);
@@ -125,9 +125,9 @@ static void counts_end(void **state) {
         assert_true(page.total == LIST_COUNTED && page.total_capped);
         catalog_page_done(&page);
     }
-    const char *glob = "run=run-2*";
+    const char *glob = "run=run-20*";
     page = ask(&(struct catalog_query){.tags = &glob, .n_tags = 1, .sort = "size", .limit = 1, .count = true});
-    assert_true(page.total == 51 * RUN && !page.total_capped);
+    assert_true(page.total == 11 * RUN && !page.total_capped);
     catalog_page_done(&page);
 }
 
