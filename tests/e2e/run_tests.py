@@ -57,7 +57,7 @@ def run(folder, pattern, words):
     found = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(pattern) and name.endswith('.py')]
     names = [os.path.basename(path)[:-3] for path in sorted(found, key=os.path.getsize, reverse=True)]  # the longest last would be waited for
     totals = [0, 0, 0]
-    with multiprocessing.get_context('fork').Pool(os.cpu_count() + 1, maxtasksperchild=1) as pool:
+    with multiprocessing.get_context('fork').Pool(2 * os.cpu_count(), maxtasksperchild=1) as pool:
         for text, *counts in pool.imap_unordered(functools.partial(run_module, words=words), names):
             print(text, end='', flush=True)
             totals = [a + b for a, b in zip(totals, counts)]

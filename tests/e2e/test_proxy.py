@@ -179,5 +179,5 @@ class Caddy(Behind, unittest.TestCase):
     @classmethod
     def command(cls):
         text = cls.example('Caddyfile').replace(NAME + ' {', NAME + ' {\n\ttls %s %s' % (cls.certificate, cls.key), 1)
-        options = '{\n\tadmin off\n\thttp_port %d\n\thttps_port %d\n\tdefault_bind 127.0.0.1\n}\n' % (cls.plain, cls.port)
+        options = '{\n\tadmin off\n\tgrace_period 1s\n\thttp_port %d\n\thttps_port %d\n\tdefault_bind 127.0.0.1\n}\n' % (cls.plain, cls.port)
         return ['caddy', 'run', '--adapter', 'caddyfile', '--config', cls.write(cls, 'Caddyfile', options + text)]

@@ -485,12 +485,12 @@ class Stopping(unittest.TestCase):
     def test_a_stream_cut_by_the_end_is_not_taken_for_whole(self):
         server = Server(None, '--drain', '0')
         self.addCleanup(server.stop, None)
-        rid = server.added('long', bag(lab_messages(200, blob=20_000)))
+        rid = server.added('long', bag(lab_messages(1000, blob=20_000)))
         import http.client
         import socket
         connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=60)
         connection.connect()
-        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         connection.request('GET', '%s/recordings/%s/messages' % (API, rid))
         response = connection.getresponse()
         response.read(1000)
