@@ -1,53 +1,34 @@
 /* SQLite behind db.h. Its one rule: a connection leaves this file only inside a transaction and comes back outside one, so no statement and
  * no lock outlives a call of the catalog. */
-#include "catalog/db.h"
-
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "catalog/db_own.h"
 #include "catalog/sql.h"
 #include "reel/iterate.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more gives nothing. */
-enum { BUSY_TIMEOUT_MS = 10000, HEX_BYTES_MAX = 32, COPY_PAGES = 1024 };
-
-struct db_statement {
-    struct db_handle *handle;
-    sqlite3_stmt *stmt;
-    uint8_t raw[4][HEX_BYTES_MAX]; /* what db_set_hex() decoded */
-    unsigned n_raw;
-    int failed; /* first bind that failed */
-    bool composed;
-};
-
-struct db_handle {
-    struct db *db;
-    sqlite3 *sqlite;
-    struct db_handle *next; /* while idle */
-    int64_t begun_ns;
-    bool writes, open;      /* open: inside a transaction */
-    struct db_statement *statements;
-};
+enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024 };
 
 struct db {
     char *path;
     pthread_mutex_t writing; /* held by whoever has the writer */
     struct db_handle *writer;
+    void (*tell)(void *context); /* of a commit */
+    void *tell_context;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t returned;
     struct db_handle *idle;
     unsigned readers;
-    atomic_uint_least64_t commits;
-    void (*tell)(void *context); /* of a commit */
-    void *tell_context;
+    pthread_mutex_t watching; /* guards what follows */
+    struct db_handle *watcher; /* opened when first asked */
+    uint64_t unknown;          /* how often it could not be told whether something was committed */
 };
 
-static bool fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
+bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     enum reel_code code = REEL_IO;
     const char *text = sqlite ? sqlite3_errmsg(sqlite) : sqlite3_errstr(rc);
     switch (rc & 0xff) {
@@ -118,7 +99,7 @@ static struct db_handle *handle_open(struct db *db, bool writes, struct reel_err
         rc = sqlite3_create_function_v2(h->sqlite, "glob_match", 2, what, NULL, sql_glob_match, NULL, NULL, NULL);
     }
     if (rc != SQLITE_OK) {
-        fail(h->sqlite, rc, err);
+        db_fail(h->sqlite, rc, err);
         return NULL;
     }
     return TAKE(h);
@@ -132,6 +113,7 @@ static struct db *db_new(const char *path, struct reel_error *err) {
     }
     pthread_mutex_init(&db->writing, NULL);
     pthread_mutex_init(&db->mutex, NULL);
+    pthread_mutex_init(&db->watching, NULL);
     pthread_cond_init(&db->returned, NULL);
     db->path = strdup(path);
     if (!db->path) {
@@ -170,8 +152,10 @@ void db_close(struct db *db) {
         db->idle = h->next;
         handle_close(h);
     }
+    handle_close(db->watcher);
     handle_close(db->writer); /* the last one: it folds the log into the file */
     pthread_cond_destroy(&db->returned);
+    pthread_mutex_destroy(&db->watching);
     pthread_mutex_destroy(&db->mutex);
     pthread_mutex_destroy(&db->writing);
     free(db->path);
@@ -229,7 +213,7 @@ static struct db_handle *begin(struct db_handle *h, const char *sql, struct reel
     h->begun_ns = clock_ns();
     int rc = sqlite3_exec(h->sqlite, sql, NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
-        fail(h->sqlite, rc, err);
+        db_fail(h->sqlite, rc, err);
         db_end(h);
         return NULL;
     }
@@ -255,10 +239,9 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
     errno = 0; /* of a commit SQLite keeps none: the system's is the one to tell */
     int rc = sqlite3_exec(h->sqlite, "COMMIT", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
-        return fail(h->sqlite, rc, err);
+        return db_fail(h->sqlite, rc, err);
     }
     h->open = false;
-    atomic_fetch_add(&h->db->commits, 1);
     if (h->db->tell) {
         h->db->tell(h->db->tell_context);
     }
@@ -273,7 +256,20 @@ void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
 }
 
 uint64_t db_version(struct db *db) {
-    return atomic_load(&db->commits);
+    pthread_mutex_lock(&db->watching);
+    uint64_t version = UINT64_MAX - db->unknown;
+    struct reel_error none = {0};
+    db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
+    {
+        AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(db->watcher, "data_version", &none) : NULL;
+        if (s && db_next(s, &none) == DB_ROW) {
+            version = db_size(s, 0);
+        } else {
+            db->unknown++;
+        }
+    }
+    pthread_mutex_unlock(&db->watching);
+    return version;
 }
 
 void db_end(struct db_handle *h) {
@@ -303,7 +299,7 @@ static bool copy_steps(sqlite3_backup *b, const struct reel_progress *progress, 
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
     }
-    return rc == SQLITE_DONE || fail(NULL, rc, err);
+    return rc == SQLITE_DONE || db_fail(NULL, rc, err);
 }
 
 /* The source stands in a read transaction, so that what is written meanwhile neither shows nor makes the copy begin anew. */
@@ -315,9 +311,9 @@ bool db_copy(struct db *db, const char *path, const struct reel_progress *progre
     }
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", h->sqlite, "main") : NULL;
-    bool good = b ? copy_steps(b, progress, err) : fail(to, rc, err);
+    bool good = b ? copy_steps(b, progress, err) : db_fail(to, rc, err);
     if (b && (rc = sqlite3_backup_finish(b)) != SQLITE_OK && good) {
-        good = fail(to, rc, err);
+        good = db_fail(to, rc, err);
     }
     sqlite3_close(to);
     return good;
@@ -333,176 +329,10 @@ bool db_single_file(struct db *db, struct reel_error *err) {
     }
     int rc = sqlite3_exec(db->writer->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     pthread_mutex_unlock(&db->writing);
-    return rc == SQLITE_OK || fail(db->writer->sqlite, rc, err);
+    return rc == SQLITE_OK || db_fail(db->writer->sqlite, rc, err);
 }
 
 bool db_script(struct db_handle *h, const char *sql, struct reel_error *err) {
     int rc = sqlite3_exec(h->sqlite, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK || fail(h->sqlite, rc, err);
-}
-
-static int compare_names(const void *name, const void *entry) {
-    return strcmp(name, ((const struct sql_text *)entry)->name);
-}
-
-struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err) {
-    const struct sql_text *found = bsearch(name, sql_queries, sql_queries_count, sizeof *sql_queries, compare_names);
-    if (!found) {
-        reel_fail(err, REEL_ARGUMENT, "catalog: no statement %s", name);
-        return NULL;
-    }
-    struct db_statement *s = &h->statements[found - sql_queries];
-    if (!s->stmt) {
-        int rc = sqlite3_prepare_v3(h->sqlite, found->text, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt, NULL);
-        if (rc != SQLITE_OK) {
-            fail(h->sqlite, rc, err);
-            reel_error_at(err, "%s", name);
-            return NULL;
-        }
-    }
-    s->handle = h;
-    s->failed = SQLITE_OK;
-    s->n_raw = 0;
-    return s;
-}
-
-struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err) {
-    struct db_statement *s = calloc(1, sizeof *s);
-    if (!s) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    s->handle = h;
-    s->composed = true;
-    int rc = sqlite3_prepare_v3(h->sqlite, sql, -1, 0, &s->stmt, NULL);
-    if (rc != SQLITE_OK) {
-        fail(h->sqlite, rc, err);
-        free(s);
-        return NULL;
-    }
-    return s;
-}
-
-void db_done(struct db_statement *s) {
-    if (!s) {
-        return;
-    }
-    if (s->composed) {
-        sqlite3_finalize(s->stmt);
-        free(s);
-        return;
-    }
-    sqlite3_reset(s->stmt);
-    sqlite3_clear_bindings(s->stmt);
-}
-
-static int place(struct db_statement *s, const char *name) {
-    return sqlite3_bind_parameter_index(s->stmt, name);
-}
-static void note(struct db_statement *s, int rc) {
-    if (rc != SQLITE_OK && s->failed == SQLITE_OK) {
-        s->failed = rc;
-    }
-}
-
-void db_set_int(struct db_statement *s, const char *name, int64_t value) {
-    int at = place(s, name);
-    note(s, at ? sqlite3_bind_int64(s->stmt, at, value) : SQLITE_OK);
-}
-
-void db_set_size(struct db_statement *s, const char *name, uint64_t value) {
-    db_set_int(s, name, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-void db_set_text(struct db_statement *s, const char *name, const char *value) {
-    int at = place(s, name);
-    note(s, at ? sqlite3_bind_text(s->stmt, at, value ? value : "", -1, SQLITE_STATIC) : SQLITE_OK);
-}
-
-void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
-    int at = place(s, name);
-    note(s, at ? sqlite3_bind_blob64(s->stmt, at, size > 0 ? data : "", size, SQLITE_STATIC) : SQLITE_OK);
-}
-
-static int nibble(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-void db_set_hex(struct db_statement *s, const char *name, const char *hex) {
-    if (s->n_raw == sizeof s->raw / sizeof s->raw[0]) {
-        note(s, SQLITE_RANGE);
-        return;
-    }
-    uint8_t *raw = s->raw[s->n_raw++];
-    size_t size = 0;
-    for (; size < HEX_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
-        int high = nibble(hex[0]), low = nibble(hex[1]);
-        if (high < 0 || low < 0) {
-            break;
-        }
-        raw[size++] = (uint8_t)(high << 4 | low);
-    }
-    db_set_blob(s, name, raw, *hex ? 0 : size);
-}
-
-enum db_step db_next(struct db_statement *s, struct reel_error *err) {
-    int rc = s->failed != SQLITE_OK ? s->failed : sqlite3_step(s->stmt);
-    if (rc == SQLITE_ROW) {
-        return DB_ROW;
-    }
-    if (rc == SQLITE_DONE) {
-        return DB_END;
-    }
-    fail(s->failed != SQLITE_OK ? NULL : s->handle->sqlite, rc, err);
-    return DB_FAILED;
-}
-
-bool db_run(struct db_statement *s, struct reel_error *err) {
-    enum db_step step;
-    do {
-        step = db_next(s, err);
-    } while (step == DB_ROW);
-    sqlite3_reset(s->stmt);
-    s->n_raw = 0;
-    return step == DB_END;
-}
-
-unsigned db_changes(struct db_statement *s) {
-    return (unsigned)sqlite3_changes(s->handle->sqlite);
-}
-
-int64_t db_int(struct db_statement *s, int column) {
-    return sqlite3_column_int64(s->stmt, column);
-}
-
-uint64_t db_size(struct db_statement *s, int column) {
-    int64_t value = db_int(s, column);
-    return value > 0 ? (uint64_t)value : 0;
-}
-
-const char *db_text(struct db_statement *s, int column) {
-    const char *text = (const char *)sqlite3_column_text(s->stmt, column);
-    return text ? text : "";
-}
-
-bool db_is_null(struct db_statement *s, int column) {
-    return sqlite3_column_type(s->stmt, column) == SQLITE_NULL;
-}
-
-bool db_is_text(struct db_statement *s, int column) {
-    return sqlite3_column_type(s->stmt, column) == SQLITE_TEXT;
-}
-
-void db_hex(struct db_statement *s, int column, char *out, size_t size) {
-    static const char digits[] = "0123456789abcdef";
-    const uint8_t *raw = sqlite3_column_blob(s->stmt, column);
-    size_t have = raw ? (size_t)sqlite3_column_bytes(s->stmt, column) : 0, at = 0;
-    for (size_t i = 0; i < have && at + 2 < size; i++) {
-        out[at++] = digits[raw[i] >> 4];
-        out[at++] = digits[raw[i] & 15];
-    }
-    out[at] = '\0';
+    return rc == SQLITE_OK || db_fail(h->sqlite, rc, err);
 }

@@ -290,36 +290,19 @@ static int run(int argc, char **argv) {
     bool recursive = false;
     uint64_t jobs = 2, retries = 8;
     int first, code;
+    /* clang-format off */
     const struct cli_option options[] = {
         {.name = "collection", .kind = CLI_TEXT, .to = &p.wishes.collection, .value = "NAME", .help = "where the recordings go (default)"},
-        {.name = "group",
-         .kind = CLI_TEXT,
-         .to = &p.wishes.group,
-         .value = "NAME",
-         .help = "recordings that were split and belong together"},
+        {.name = "group", .kind = CLI_TEXT, .to = &p.wishes.group, .value = "NAME", .help = "recordings that were split and belong together"},
         {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording; may be repeated"},
-        {.name = "replace",
-         .kind = CLI_FLAG,
-         .to = &p.wishes.replace,
-         .help = "other content under a taken name becomes its next revision"},
+        {.name = "replace", .kind = CLI_FLAG, .to = &p.wishes.replace, .help = "other content under a taken name becomes its next revision"},
         {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "of a folder: all files in it and below"},
-        {.name = "jobs",
-         .letter = 'j',
-         .kind = CLI_UINT,
-         .to = &jobs,
-         .value = "N",
-         .least = 1,
-         .most = JOBS_MAX,
-         .help = "recordings at once (2)"},
-        {.name = "retries",
-         .kind = CLI_UINT,
-         .to = &retries,
-         .value = "N",
-         .most = 1000,
-         .help = "tries in a row that get nothing through, with pauses between (8)"},
+        {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings at once (2)"},
+        {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "tries in a row that get nothing through, with pauses between (8)"},
         {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "holds the token; or set REEL_TOKEN"},
         {0},
     };
+    /* clang-format on */
     struct reel_error err = {0};
     if (!cli_options(&cli_push, options, 2, argc, argv, &first, &code)) {
         return code;

@@ -153,7 +153,7 @@ class Upkeep(unittest.TestCase):
     def test_scrub_finds_a_flipped_byte(self):
         server = self.start()
         good, bad = bag(lab_messages(5)), bag(lab_messages(50))
-        server.added('good', good)
+        fine = server.added('good', good)
         rid = server.added('bad', bad)
         self.assertEqual(server.get(API + '/admin/scrub/last').json()['state'], 'none')
         job = wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
@@ -171,6 +171,13 @@ class Upkeep(unittest.TestCase):
         self.assertIn('has changed on the disk', shown['problem'])
         done = reel('scrub', '--data', self.data, check=False)  # the same beside the server
         self.assertEqual(done.returncode, 1)
+        flip(blob(self.data, good), len(good) // 2)
+        shown = server.get('%s/recordings/%s' % (API, fine)).json()
+        self.assertIsNone(shown['problem'])
+        self.assertEqual(reel('scrub', '--data', self.data, check=False).returncode, 1)
+        shown = server.get('%s/recordings/%s' % (API, fine)).json()  # though it has just been asked for, and the server itself has written nothing
+        self.assertIn('has changed on the disk', shown['problem'])
+        flip(blob(self.data, good), len(good) // 2)
         self.assertIn(b'lab/bad', done.stdout)
         self.assertEqual(server.put('bad', bad).status, 200)  # sent again, it is whole again
         self.assertEqual(server.get('%s/recordings/%s/file/bad' % (API, rid)).body, bad)

@@ -1,0 +1,32 @@
+/* What db.c (connections and transactions) and statement.c (statements on them) share of SQLite; nobody else includes it. */
+#ifndef SERVER_CATALOG_DB_OWN_H
+#define SERVER_CATALOG_DB_OWN_H
+
+#include <sqlite3.h>
+
+#include "catalog/db.h"
+
+enum { HEX_BYTES_MAX = 32 };
+
+struct db_statement {
+    struct db_handle *handle;
+    sqlite3_stmt *stmt;
+    uint8_t raw[4][HEX_BYTES_MAX]; /* what db_set_hex() decoded */
+    unsigned n_raw;
+    int failed; /* first bind that failed */
+    bool composed;
+};
+
+struct db_handle {
+    struct db *db;
+    sqlite3 *sqlite;
+    struct db_handle *next; /* while idle */
+    int64_t begun_ns;
+    bool writes, open;      /* open: inside a transaction */
+    struct db_statement *statements;
+};
+
+/* Tells it in the words of SQLite or, where they say more, of the system; false. `sqlite` may be NULL. */
+bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err);
+
+#endif

@@ -1,0 +1,2 @@
+-- Another number after each commit of another connection, of any process.
+PRAGMA data_version
