@@ -292,7 +292,7 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     json_t *body = upload_view(ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
-    http_add_header(r, a.header, a.address);
+    http_add_header(r, c->creates ? "Content-Location" : a.header, a.address); /* the Location of what this request made is the upload's */
     http_reply_json(r, a.status, body);
 }
 

@@ -380,6 +380,8 @@ class Uploads(Case):
         answer = self.server.request('POST', API + '/uploads?name=once.bag', data, {**DRAFT, 'Upload-Complete': '?1'})
         self.assertEqual((answer.status, answer.headers['Upload-Complete']), (201, '?1'), answer)
         self.assertEqual(answer.json()['content'], 'sha256:' + sha256(data))
+        self.assertRegex(' '.join(answer.headers.get_all('Location')), '^%s/uploads/[^ ]+$' % API)
+        self.assertEqual(answer.headers['Content-Location'], '%s/recordings/%s' % (API, answer.json()['id']))
         answer = self.server.request('POST', API + '/uploads?name=twice.bag', data[:10], {**DRAFT, 'Upload-Complete': '?0', 'Upload-Length': str(len(data))})
         path = answer.headers['Location']
         answer = self.server.request('PATCH', path, data[10:20], {**PART, 'Upload-Complete': '?1', 'Upload-Offset': '10'})
