@@ -79,14 +79,14 @@ for line in sys.stdin:
 
 
 class Answering:
-    """A reader in a process of its own that opens all the files: a line of JSON for each, [path, unwrap], and one back."""
+    """A reader in a process of its own that opens all the files: a line of JSON for each, [path, …], and one back."""
 
     def __init__(self, name, *command):
         self.name = name
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def read(self, path, unwrap):
-        self.process.stdin.write(json.dumps([path, unwrap]) + '\n')
+    def read(self, *asked):
+        self.process.stdin.write(json.dumps(asked) + '\n')
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
         if 'error' in answer:
@@ -109,6 +109,18 @@ class RosbagNode(Answering):
         return {k: of_node(topics) for k, topics in super().read(path, unwrap).items()}
 
 
+class McapNode(Answering):
+    """@mcap/core, where prepare() of peer_mcap.py could install it."""
+
+    def __init__(self):
+        super().__init__('@mcap/core', shutil.which('node'), os.path.join(HERE, 'mcap_check.mjs'))
+
+    def topics(self, path):
+        seen = self.read(path)
+        assert seen['chunks_without_crc'] == 0
+        return of_node(seen['topics'])
+
+
 def rosbag_python():
     """Debian's python3-rosbag, None where it is not; these tests may run under another Python."""
     there = os.path.exists('/usr/lib/python3/dist-packages/rosbag')
@@ -127,10 +139,6 @@ def bag_storage(path):
     return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': v['first_ns'], 'last_ns': v['last_ns'], 'sha': v['sha256']} for t, v in seen.items()}
 
 
-def mcap_core(path):
-    seen = ran(shutil.which('node'), os.path.join(HERE, 'mcap_check.mjs'), path)
-    assert seen['chunks_without_crc'] == 0
-    return of_node(seen['topics'])
 
 
 def nanover_zip(path):

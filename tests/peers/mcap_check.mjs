@@ -1,8 +1,9 @@
-// Reads an MCAP file with the independent library @mcap/core, once by its index and once from front to back, every CRC checked, and prints
-// what is in it as JSON. Exit code 1 with a line on stderr when either reader fails or the two do not see the same.
-//   node mcap_check.mjs FILE
+// Reads MCAP files with the independent library @mcap/core, once by their index and once from front to back, every CRC checked, and says what is
+// in them. A line of standard input is [PATH], its answer a line of JSON: {topics, …}, or {error} when either reader fails or the two do not see
+// the same.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { McapIndexedReader, McapStreamReader } from "@mcap/core";
 import { decompress as unzstd } from "fzstd";
 import lz4 from "lz4js";
@@ -149,7 +150,7 @@ function compare(streamed, { reader, topics, attachments, metadata }) {
   }
 }
 
-async function main(path) {
+async function look(path) {
   const handle = await open(path);
   try {
     const streamed = await readStreamed(handle);
@@ -173,18 +174,14 @@ async function main(path) {
     const { chunks, uncheckedChunks } = streamed;
     const { attachments, metadata } = indexed;
     const counts = { chunks, chunks_without_crc: uncheckedChunks };
-    const result = { library: header.library, profile: header.profile, ...counts, topics, attachments, metadata };
-    process.stdout.write(JSON.stringify(result, null, 2) + "\n");
+    return { library: header.library, profile: header.profile, ...counts, topics, attachments, metadata };
   } finally {
     await handle.close();
   }
 }
 
-if (process.argv.length !== 3) {
-  process.stderr.write("usage: node mcap_check.mjs FILE\n");
-  process.exit(2);
+for await (const line of createInterface({ input: process.stdin })) {
+  const [path] = JSON.parse(line);
+  const answer = await look(path).catch((error) => ({ error: `${path}: ${error.message}` }));
+  process.stdout.write(JSON.stringify(answer) + "\n");
 }
-main(process.argv[2]).catch((error) => {
-  process.stderr.write(`${process.argv[2]}: ${error.message}\n`);
-  process.exit(1);
-});

@@ -66,11 +66,12 @@ class Matrix(unittest.TestCase):
         cls.no_node = prepare()
         cls.rosbag = readers.rosbag_python()
         cls.rosbag_node = None if cls.no_node else readers.RosbagNode()
+        cls.mcap_node = None if cls.no_node else readers.McapNode()
         cls.table = []
 
     @classmethod
     def tearDownClass(cls):
-        for reader in cls.rosbag, cls.rosbag_node:
+        for reader in cls.rosbag, cls.rosbag_node, cls.mcap_node:
             if reader:
                 reader.close()
         cls.server.stop()
@@ -156,7 +157,7 @@ class Matrix(unittest.TestCase):
     def peers_of_mcap(self, before, after, info, topics):
         if self.no_node:
             return []
-        self.assertEqual(readers.mcap_core(after), topics)
+        self.assertEqual(self.mcap_node.topics(after), topics)
         return ['@mcap/core']
 
     def peers_of_nanover(self, before, after, info, topics):

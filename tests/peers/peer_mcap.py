@@ -1,6 +1,5 @@
 """Our MCAP files and npm's @mcap/core: streamed and indexed, every CRC checked (mcap_check.mjs)."""
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import tempfile
 import unittest
 
 from harness import reel
+from matrix_readers import McapNode
 from samples import Message, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_nanover
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,6 +46,8 @@ class Mcap(unittest.TestCase):
         problem = prepare()
         if problem:
             raise unittest.SkipTest(problem)
+        cls.node = McapNode()
+        cls.addClassCleanup(cls.node.close)
         cls.folder = tempfile.mkdtemp(prefix='reel-peers-')
 
     @classmethod
@@ -53,9 +55,7 @@ class Mcap(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def seen(self, path):
-        done = subprocess.run(['node', os.path.join(HERE, 'mcap_check.mjs'), path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return json.loads(done.stdout)
+        return self.node.read(path)
 
     def check(self, name, data, want, profile, *args):
         before, after = os.path.join(self.folder, name), os.path.join(self.folder, name + '.mcap')
