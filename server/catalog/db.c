@@ -2,6 +2,7 @@
  * no lock outlives a call of the catalog. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +12,7 @@
 #include "reel/iterate.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more gives nothing. */
-enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024 };
+enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
 
 struct db {
     char *path;
@@ -23,9 +24,11 @@ struct db {
     pthread_cond_t returned;
     struct db_handle *idle;
     unsigned readers;
-    pthread_mutex_t watching; /* guards what follows */
-    struct db_handle *watcher; /* opened when first asked */
-    uint64_t unknown;          /* how often it could not be told whether something was committed */
+    atomic_uint_least64_t commits;
+    atomic_int_least64_t look_ns; /* when others are to be looked for again */
+    pthread_mutex_t watching;     /* guards what follows */
+    struct db_handle *watcher;    /* opened when first asked */
+    int64_t watched;              /* the version it saw last */
 };
 
 bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
@@ -242,6 +245,7 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
         return db_fail(h->sqlite, rc, err);
     }
     h->open = false;
+    atomic_fetch_add(&h->db->commits, 1);
     if (h->db->tell) {
         h->db->tell(h->db->tell_context);
     }
@@ -255,21 +259,26 @@ void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
     pthread_mutex_unlock(&db->writing);
 }
 
-uint64_t db_version(struct db *db) {
-    pthread_mutex_lock(&db->watching);
-    uint64_t version = UINT64_MAX - db->unknown;
+/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small one takes. */
+static void look_for_others(struct db *db) {
     struct reel_error none = {0};
     db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
-    {
-        AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(db->watcher, "data_version", &none) : NULL;
-        if (s && db_next(s, &none) == DB_ROW) {
-            version = db_size(s, 0);
-        } else {
-            db->unknown++;
-        }
+    AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(db->watcher, "data_version", &none) : NULL;
+    int64_t version = s && db_next(s, &none) == DB_ROW ? db_int(s, 0) : -1;
+    if (version < 0 || version != db->watched) {
+        atomic_fetch_add(&db->commits, 1);
     }
-    pthread_mutex_unlock(&db->watching);
-    return version;
+    db->watched = version;
+}
+
+uint64_t db_version(struct db *db) {
+    int64_t now = clock_ns(), due = atomic_load(&db->look_ns);
+    if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
+        look_for_others(db);
+        atomic_store(&db->look_ns, now + OTHERS_NS);
+        pthread_mutex_unlock(&db->watching);
+    }
+    return atomic_load(&db->commits);
 }
 
 void db_end(struct db_handle *h) {

@@ -23,7 +23,8 @@ REEL_DEFINE_AUTO(struct db, db_close);
 struct db_handle *db_read(struct db *db, struct reel_error *err);  /* one unchanging picture; waits when all readers are out */
 struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
 bool db_commit(struct db_handle *h, struct reel_error *err);
-/* Another number after each commit, of this process or another one. What a read transaction begun after asking has seen is as good as new while it stays. */
+/* Another number after each commit of this process, and 0.1 s after one of another. What a read transaction begun after asking has seen is as good as new
+ * while it stays. */
 uint64_t db_version(struct db *db);
 /* Called after each commit on the thread that has committed; it must not wait. Set while nobody writes; NULL: nobody. */
 void db_on_commit(struct db *db, void (*tell)(void *context), void *context);
