@@ -56,6 +56,34 @@ function nameOf(stem, suffix, bytes) {
     return `assets/${stem}-${createHash('sha256').update(bytes).digest('hex').slice(0, 10)}${suffix}`;
 }
 
+// What of others is in the page: their folders below node_modules.
+const parts = new Set();
+function noteParts(metafile) {
+    for (const input of Object.keys(metafile.inputs)) {
+        const found = /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
+        if (found) {
+            parts.add(found[1]);
+        }
+    }
+}
+
+// Their licences ask for their texts to go along.
+function makeLicences(files) {
+    const texts = [...parts].sort().map((folder) => {
+        const at = path.join(HERE, folder);
+        const { name, version, license } = JSON.parse(fs.readFileSync(path.join(at, 'package.json'), 'utf8'));
+        const file = fs.readdirSync(at).find((entry) => /^licen[cs]e/i.test(entry));
+        if (!file) {
+            throw new Error(`${name} has no licence text: it cannot be given out`);
+        }
+        return `${name} ${version} (${license})\n\n${fs.readFileSync(path.join(at, file), 'utf8').trim()}\n`;
+    });
+    const bytes = Buffer.from(texts.join('\n' + '-'.repeat(80) + '\n\n'));
+    const name = nameOf('licenses', '.txt', bytes);
+    files.set(name, bytes);
+    return name;
+}
+
 // `import address from './digest?worker'` bundles digest.ts as a script of its own and gives its address, for new Worker(address, {type: 'module'}).
 function workers(files) {
     return {
@@ -66,7 +94,8 @@ function workers(files) {
                 namespace: 'worker',
             }));
             build.onLoad({ filter: /.*/, namespace: 'worker' }, async (asked) => {
-                const made = await esbuild.build({ ...common, entryPoints: [asked.path], write: false });
+                const made = await esbuild.build({ ...common, entryPoints: [asked.path], write: false, metafile: true });
+                noteParts(made.metafile);
                 const bytes = made.outputFiles[0].contents;
                 const name = nameOf(path.basename(asked.path, '.ts'), '.js', bytes);
                 files.set(name, bytes);
@@ -86,7 +115,8 @@ async function makeStyle(files) {
     const all = [...found.filter(style), ...found.filter((f) => !style(f))];
     const text = all.map((f) => `@import ${JSON.stringify('./' + f.split(path.sep).join('/'))};`).join('\n');
     const stdin = { contents: text + '\n@import "uplot/dist/uPlot.min.css";', resolveDir: SRC, loader: 'css', sourcefile: 'all.css' };
-    const made = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false });
+    const made = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false, metafile: true });
+    noteParts(made.metafile);
     const bytes = made.outputFiles[0].contents;
     const name = nameOf('style', '.css', bytes);
     files.set(name, bytes);
@@ -105,6 +135,7 @@ async function makeScripts(files) {
         metafile: true,
         plugins: [workers(files)],
     });
+    noteParts(made.metafile);
     const outputs = {};
     for (const [file, info] of Object.entries(made.metafile.outputs)) {
         outputs[path.relative(out, path.resolve(HERE, file)).split(path.sep).join('/')] = info;
@@ -131,7 +162,7 @@ function firstScripts(outputs) {
     return wanted;
 }
 
-function makeIndex(scripts, style, icon) {
+function makeIndex(scripts, style, icon, licences) {
     const preload = scripts
         .slice(1)
         .map((name) => `<link rel="modulepreload" href="/${name}">`)
@@ -143,6 +174,7 @@ function makeIndex(scripts, style, icon) {
             [
                 `<link rel="icon" href="/${icon}" type="image/svg+xml">`,
                 `<link rel="stylesheet" href="/${style}">`,
+                `<link rel="license" href="/${licences}">`,
                 preload,
                 `<script type="module" src="/${scripts[0]}"></script>`,
             ]
@@ -178,7 +210,7 @@ async function build() {
     const icon = nameOf('icon', '.svg', iconBytes);
     files.set(icon, iconBytes);
     const scripts = firstScripts(outputs);
-    files.set('index.html', Buffer.from(makeIndex(scripts, style, icon)));
+    files.set('index.html', Buffer.from(makeIndex(scripts, style, icon, makeLicences(files))));
     files.set('openapi.json', Buffer.from(JSON.stringify(readContract()) + '\n'));
     write(files);
     const size = (names) => names.reduce((sum, name) => sum + gzipSync(files.get(name), { level: 9 }).length, 0);

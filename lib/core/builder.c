@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fsync.h"
+#include "reel/own.h"
 
 enum {
     LANE_FIRST = 8, /* so that as many channels as there may be fit REEL_BUILD_MEMORY_MAX */
@@ -30,6 +31,7 @@ static bool open_file(struct reel_builder *b, const char *pack_path, struct reel
         free(TAKE(b->temporary));
         return reel_fail_errno(err, "could not create the index");
     }
+    reel_own_by_folder(fd, b->temporary);
     if (!(b->file = fdopen(fd, "w+"))) {
         close(fd);
         return reel_fail_errno(err, "could not open the index");

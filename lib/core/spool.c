@@ -9,6 +9,7 @@
 
 #include "core/codec.h"
 #include "core/limits.h"
+#include "reel/own.h"
 
 struct memory_source {
     struct reel_source source;
@@ -86,6 +87,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         reel_fail_errno(err, "could not make a derived file");
         return NULL;
     }
+    reel_own_by_folder(fd, temporary);
     if (!codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
         unlink(temporary);
         return NULL;

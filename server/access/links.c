@@ -17,6 +17,7 @@
 
 #include "access/base64.h"
 #include "access/link_text.h"
+#include "reel/own.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */
@@ -109,6 +110,7 @@ static bool write_keys(const char *data, const struct keys *keys, bool fresh, st
     if (fd < 0) {
         return reel_fail_errno(err, "the keys of signed links cannot be written");
     }
+    reel_own_by_folder(fd, made);
     bool good = write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
     int sys = errno;
     if (!good || fresh) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "reel/cleanup.h"
+#include "reel/own.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
 
@@ -55,6 +56,9 @@ static bool write_mark(const char *data, const char *folder, struct reel_error *
     }
     AUTO_FD int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     AUTO_FD int parent = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        reel_own_by_folder(fd, fresh);
+    }
     bool good =
         fd >= 0 && parent >= 0 && dprintf(fd, "%s\n", folder) > 0 && fsync(fd) == 0 && rename(fresh, path) == 0 && fsync(parent) == 0;
     return good || reel_fail_errno(err, "%s cannot be written into the data folder", MARK);

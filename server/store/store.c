@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "reel/own.h"
 #include "store/own.h"
 #include "store/reference.h"
 
@@ -68,6 +69,10 @@ static bool sync_folder(const char *path, struct reel_error *err) {
 /* Makes `folder`/`name` and lets the parent know it for good. */
 static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
+        AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0) {
+            reel_own_by_folder(fd, path);
+        }
         bool lasts = !parent || sync_folder(parent, err);
         return lasts || (rmdir(path), false); /* else the next one would take it for lasting */
     }
@@ -127,7 +132,9 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
     int fd = store_path(store, path, "incoming/XXXXXX") ? mkostemp(path, O_CLOEXEC) : -1;
     if (fd < 0) {
         reel_fail_errno(err, "the store cannot make a file");
+        return -1;
     }
+    reel_own_by_folder(fd, path);
     return fd;
 }
 
@@ -139,6 +146,7 @@ static bool take_lock(struct store *store, struct reel_error *err) {
     if (store->lock < 0) {
         return reel_fail_errno(err, "the data folder cannot be locked");
     }
+    reel_own_by_folder(store->lock, path);
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK ? reel_fail(err, REEL_CONFLICT, "another server uses this data folder")
                                     : reel_fail_errno(err, "the data folder cannot be locked");

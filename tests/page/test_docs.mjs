@@ -24,6 +24,16 @@ export const tests = {
         assert.equal(response.headers.get('content-type'), 'application/json');
         assert.deepEqual(await response.json(), readContract());
     },
+    async the_licences_of_what_is_in_the_page_go_along() {
+        await withPage(server, '/docs', {}, async (page) => {
+            const where = await page.getByRole('link', { name: 'Licences of what this page is made with' }).getAttribute('href');
+            const texts = await (await fetch(where)).text();
+            for (const name of ['preact', 'three', 'uplot', 'tus-js-client', '@noble/hashes']) {
+                assert.match(texts, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
+            }
+            assert.match(texts, /Permission is hereby granted/);
+        });
+    },
     async every_operation_is_listed_and_can_be_found() {
         const contract = readContract();
         const count = Object.values(contract.paths).flatMap((item) => Object.keys(item).filter((key) => key !== 'parameters')).length;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `cmake --install` lays out, used as others use it: install.py BUILD_FOLDER. Last line: N passed, N failed, N skipped."""
 import glob
+import gzip
 import os
 import re
 import shutil
@@ -98,8 +99,8 @@ class Installed(unittest.TestCase):
 
     def test_manual_pages_tell_every_option_and_command(self):
         pages = {}
-        for name, where in (('reel', 'man1/reel.1'), ('serve', 'man8/reel-serve.8')):
-            with open(os.path.join(self.prefix, 'share/man', where)) as f:
+        for name, where in (('reel', 'man1/reel.1.gz'), ('serve', 'man8/reel-serve.8.gz')):
+            with gzip.open(os.path.join(self.prefix, 'share/man', where), 'rt') as f:
                 pages[name] = f.read().replace('\\-', '-')
         commands = re.findall(r'^  ([a-z]+) ', run(self.reel, '--help'), re.M)
         self.assertGreater(len(commands), 15)
@@ -113,8 +114,17 @@ class Installed(unittest.TestCase):
         if not shutil.which('groff'):
             self.skipTest('groff is not installed')
         for page in glob.glob(self.prefix + '/share/man/man?/*'):
-            done = subprocess.run(['groff', '-man', '-Kutf8', '-Tutf8', '-ww', '-z', page], stderr=subprocess.PIPE, text=True)
-            self.assertEqual(done.stderr, '')
+            with gzip.open(page) as f:
+                done = subprocess.run(['groff', '-man', '-Kutf8', '-Tutf8', '-ww', '-z'], input=f.read(), stderr=subprocess.PIPE)
+            self.assertEqual(done.stderr, b'')
+
+    def test_whose_it_is_goes_along(self):
+        for package in ('reel', 'libreel-dev'):
+            self.assertIn('License:', open(os.path.join(self.prefix, 'share/doc', package, 'copyright')).read())
+        texts = os.path.join(self.prefix, 'share/doc/reel/licenses.txt')
+        if not os.path.exists(texts):
+            self.skipTest('built without the page')
+        self.assertIn('preact', open(texts).read())
 
     def test_bash_completes_commands_options_and_choices(self):
         script = os.path.join(self.prefix, 'share/bash-completion/completions/reel')

@@ -140,6 +140,7 @@ export const text = {
         gone: 'The API has nothing of that name',
         back: 'All operations',
         download: 'The document itself: OpenAPI 3.1, JSON',
+        licences: 'Licences of what this page is made with',
         role: (role: string) => (role === 'none' ? 'open to all' : `role ${role}`),
         copy: 'Copy',
         inPath: 'In the path',

@@ -51,6 +51,9 @@ function Introduction({ contract }: { contract: Contract }) {
                     {text.docs.download}
                 </a>
             </p>
+            <p class="small">
+                <a href={document.querySelector<HTMLLinkElement>('link[rel=license]')?.href}>{text.docs.licences}</a>
+            </p>
         </article>
     );
 }
