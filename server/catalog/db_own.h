@@ -8,6 +8,9 @@
 
 enum { HEX_BYTES_MAX = 32 };
 
+/* Beginning and end of transactions. */
+enum db_control { DB_BEGIN, DB_BEGIN_WRITING, DB_COMMIT, DB_ROLLBACK, DB_CONTROLS };
+
 struct db_statement {
     struct db_handle *handle;
     sqlite3_stmt *stmt;
@@ -24,6 +27,7 @@ struct db_handle {
     int64_t begun_ns;
     bool writes, open;      /* open: inside a transaction */
     struct db_statement *statements;
+    sqlite3_stmt *control[DB_CONTROLS]; /* prepared when first used */
 };
 
 /* Tells it in the words of SQLite or, where they say more, of the system; false. `sqlite` may be NULL. */
