@@ -242,6 +242,22 @@ export const tests = {
             assert.match(new URL(download.url()).search, /start=/);
         });
     },
+    async of_several_files_each_can_be_taken_away() {
+        const [traj, state] = ['one.traj', 'one.state'].map((name) => ({ name, bytes: fs.readFileSync(sample('nanover_legacy/sim-switching.' + name.split('.')[1])) }));
+        const { id } = await server.json(`/recordings/by-name/pair/${traj.name}`, { method: 'PUT', body: traj.bytes });
+        await server.json(`/recordings/by-name/pair/${state.name}?part_of=${traj.name}`, { method: 'PUT', body: state.bytes });
+        await withPage(server, `/recordings/${id}`, {}, async (page) => {
+            await ready(page);
+            await page.getByRole('button', { name: 'Take away' }).click();
+            const second = page.getByLabel('File').locator('option').nth(1);
+            const name = (await second.textContent()).split(' ')[0];
+            await page.getByLabel('File').selectOption('1');
+            const coming = page.waitForEvent('download');
+            await page.getByRole('button', { name: 'Download' }).click();
+            const got = fs.readFileSync(await (await coming).path());
+            assert.ok(got.equals([traj, state].find((one) => one.name === name).bytes));
+        });
+    },
     async edits_are_kept() {
         await withPage(server, `/recordings/${bag.id}`, { allow: [/412/] }, async (page) => {
             await ready(page);

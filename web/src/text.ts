@@ -343,7 +343,7 @@ export const text = {
         exactly: (n: string) => `(${n} bytes exactly)`,
         cannot: 'This format cannot hold the recording:',
         nothingLost: 'Nothing is lost or changed.',
-        parts: (n: number) => `The recording has ${n} files; this is the first of them.`,
+        file: 'File',
         curl: 'Copy a curl line',
         link: 'Copy a link',
         download: 'Download',

@@ -99,14 +99,14 @@ function Outcome({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
 
 function Form({ recording, topics, clock, service, onClose }: { recording: Recording; topics: Topic[]; clock: Clock; service: Service; onClose: () => void }) {
     const { range } = useClock(clock);
-    const [choice, setChoice] = useState<Choice>({ target: '', compression: '', view: '', topics: null, range });
+    const [choice, setChoice] = useState<Choice>({ target: '', part: 0, compression: '', view: '', topics: null, range });
     const targets = useMemo(() => choicesOf(service.targets), [service]);
     const target = targets.find((t) => keyOf(t) === choice.target) ?? null;
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
     const empty = choice.topics?.length === 0;
     const key = JSON.stringify({ ...choice, range: choice.range && [String(choice.range.start), String(choice.range.end)] });
     const plan = useAsk((signal) => (empty ? Promise.resolve(null) : planOf(recording, target, choice, signal)), [recording.id, key]);
-    const [path, params] = [pathOf(recording, target), paramsOf(recording, target, choice)];
+    const [path, params] = [pathOf(recording, target, choice.part), paramsOf(recording, target, choice)];
     const name = decodeURIComponent(path.split('/').pop()!);
     const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
     const ready = !empty && !plan.waiting && plan.error === null && plan.value?.accepted === true;
@@ -137,6 +137,9 @@ function Form({ recording, topics, clock, service, onClose }: { recording: Recor
                         options={[['', text.take.original(recording.container || recording.format)], ...targets.map((t): [string, string] => [keyOf(t), titleOf(t, service.formats)])]}
                         onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
                     />
+                    {!target && recording.parts.length > 1 && (
+                        <Select label={text.take.file} value={String(choice.part)} options={recording.parts.map((part, i): [string, string] => [String(i), `${part.name} (${bytes(part.size)})`])} onChange={(part) => set({ part: Number(part) })} />
+                    )}
                     {target && (target.compressions?.length ?? 0) > 0 && (
                         <Select label={text.take.compression} value={choice.compression} options={[['', text.take.noCompression], ...target.compressions!.map((c): [string, string] => [c, c])]} onChange={(compression) => set({ compression })} />
                     )}
@@ -156,7 +159,6 @@ function Form({ recording, topics, clock, service, onClose }: { recording: Recor
                 {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
             </div>
             {empty ? <p class="error">{text.take.noTopics}</p> : plan.error !== null ? <Failed error={plan.error} retry={plan.again} /> : <Outcome plan={plan.value} waiting={plan.waiting} />}
-            {!target && recording.parts.length > 1 && <p class="small soft">{text.take.parts(recording.parts.length)}</p>}
         </Dialog>
     );
 }

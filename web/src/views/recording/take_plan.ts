@@ -18,6 +18,7 @@ export interface Format {
 }
 export interface Choice {
     target: string; // extension + version, '' for the original
+    part: number; // of the original, which of its files
     compression: string;
     view: string;
     topics: string[] | null; // null: all
@@ -45,9 +46,9 @@ export function choicesOf(targets: Target[]): Target[] {
     return targets.filter((t) => t.version !== undefined || !targets.some((o) => o !== t && o.extension === t.extension && o.version !== undefined));
 }
 
-export function pathOf(recording: Recording, target: Target | null): string {
+export function pathOf(recording: Recording, target: Target | null, part: number): string {
     if (!target) {
-        return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[0]?.name ?? recording.name)}`;
+        return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[part]?.name ?? recording.name)}`;
     }
     const stem = recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
     return `/recordings/${recording.id}/as/${encodeURIComponent(stem + target.extension)}`;
@@ -82,9 +83,9 @@ function together(report: Loss[]): Plan['losses'] {
 
 export async function planOf(recording: Recording, target: Target | null, choice: Choice, signal: AbortSignal): Promise<Plan> {
     if (!target) {
-        return { size: recording.parts[0]?.size ?? recording.size, accepted: true, losses: [] };
+        return { size: recording.parts[choice.part]?.size ?? recording.size, accepted: true, losses: [] };
     }
-    const [path, params] = [pathOf(recording, target), paramsOf(recording, target, choice)];
+    const [path, params] = [pathOf(recording, target, choice.part), paramsOf(recording, target, choice)];
     const report = await get<Report>(path, { ...params, report: true }, signal);
     let size: number | null = null;
     if (report.accepted && target.ranges) {
