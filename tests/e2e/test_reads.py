@@ -52,7 +52,7 @@ class Trace:
                     read += max(count, 0)
                 elif text.startswith('mmap(') and '/blobs/' in text and not text.split('/blobs/')[1][67:].startswith('.reel'):
                     read += int(text.split(', ')[1])
-                elif text.startswith(('openat(', 'open(', 'creat(')) and re.search(r'O_CREAT|O_TMPFILE|^creat', text) and count >= 0:
+                elif text.startswith(('openat(', 'open(', 'creat(')) and re.search(r'O_CREAT|O_TMPFILE|^creat', text) and '/catalog.db' not in text and count >= 0:
                     made.append(text)
             self.place = f.tell()
         return read, made
