@@ -158,6 +158,10 @@ class Package(unittest.TestCase):
     def test_1_installs_where_nothing_runs(self):
         depends = run('dpkg-deb', '-f', self.debian.debs[1], 'Depends').stdout
         self.assertRegex(depends, r'libmicrohttpd12 \(>= .*libsqlite3-0 \(>= ')
+        names = [line.split()[5] for line in run('dpkg-deb', '-c', self.debian.debs[1]).stdout.splitlines()]
+        self.assertEqual([name for name in names if not re.match(r'\./(etc|usr)/', name)], [])
+        self.assertIn('./usr/share/doc/reel/licenses.txt', names)
+        self.assertIn('./usr/share/doc/reel/copyright', names)
         began = time.monotonic()
         self.debian.chroot('apt-get', 'install', '-yqq', '--no-install-recommends', self.debian.deb(1))
         print('installed on a minimal Debian in %.1f s' % (time.monotonic() - began))
