@@ -40,7 +40,7 @@ static bool load_one(struct db_statement *s, struct token *out, struct reel_erro
 }
 
 bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_hash", err) : NULL;
     if (!s) {
         return false;
@@ -96,7 +96,7 @@ static bool read_number(struct db_handle *h, const char *statement, int64_t *out
 
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err) {
     int64_t n;
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     if (!h || !read_number(h, "tokens_exist", &n, err)) {
         return false;
     }

@@ -244,6 +244,14 @@ struct db_handle *db_read(struct db *db, struct reel_error *err) {
     return h ? begin(h, DB_BEGIN, err) : NULL;
 }
 
+struct db_handle *db_read_once(struct db *db, struct reel_error *err) {
+    struct db_handle *h = take_reader(db, err);
+    if (h) {
+        h->begun_ns = clock_ns();
+    }
+    return h;
+}
+
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
     if (!db->writer) {
         reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only");

@@ -21,6 +21,8 @@ void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
 struct db_handle *db_read(struct db *db, struct reel_error *err);  /* one unchanging picture; waits when all readers are out */
+/* As db_read(), for one statement, which is a transaction by itself: what each request asks first costs half. */
+struct db_handle *db_read_once(struct db *db, struct reel_error *err);
 struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
 bool db_commit(struct db_handle *h, struct reel_error *err);
 /* Another number after each commit of this process, and 0.1 s after one of another. What a read transaction begun after asking has seen is as good as new
