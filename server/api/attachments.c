@@ -82,7 +82,7 @@ static void reply_attachment(struct http_request *r, const struct api_recording 
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading || !(reading->reader = reel_reader_new(a->recording, &err))) {
         free(reading);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     reading->attachment = attachment; /* the reader's recording keeps it */

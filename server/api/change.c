@@ -118,7 +118,7 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
         return false;
     }
     if (custom && !(p->custom = json_dumps(custom, JSON_COMPACT | JSON_ENCODE_ANY))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     c->custom = p->custom;

@@ -217,7 +217,7 @@ static bool read_fields(struct http_request *r, struct api_text *text, uint32_t 
         size += strlen(values[i]) + 1;
     }
     if (!(text->memory = calloc(1, size))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     char *at = text->memory;

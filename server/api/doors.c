@@ -81,7 +81,7 @@ void api_tokens_list(struct http_request *r) {
     struct tokens_pass *p = answer ? malloc(sizeof *p) : NULL;
     if (!p) {
         api_answer_free(answer);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     *p = (struct tokens_pass){.catalog = http_app(r)->catalog, .to = api_answer_rows(answer)};
@@ -273,7 +273,7 @@ void api_audit(struct http_request *r) {
     struct api_answer *answer = api_answer_new(form, &err);
     if (!answer) {
         audit_free(p);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     p->to = api_answer_rows(answer);

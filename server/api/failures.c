@@ -122,7 +122,7 @@ void api_failures(struct http_request *r) {
     struct failures_pass *p = answer ? calloc(1, sizeof *p) : NULL;
     if (!p || !(p->rows = calloc(limit, sizeof *p->rows))) {
         free(p);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     p->roots = http_app(r)->roots;

@@ -33,7 +33,7 @@ bool paging_after(struct http_request *r, char **after) {
         return false;
     }
     if (!(*after = calloc(1, size / 2 + 1))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     for (size_t i = 0; i < size / 2; i++) {

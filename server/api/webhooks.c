@@ -116,7 +116,7 @@ static bool read_url_and_secret(struct http_request *r, const json_t *body, stru
     w->url = strdup(url);
     w->secret = given ? strdup(given) : make_secret();
     if (!w->url || !w->secret) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     return true;
