@@ -140,7 +140,8 @@ static bool check_names(struct http_request *r, const struct catalog_recording *
 
 /* ---- the request */
 
-void change_reply(struct http_request *r, struct catalog_recording *row) {
+/* 200 with the recording as it is now, and its tag; reads the row anew. */
+static void change_reply(struct http_request *r, struct catalog_recording *row) {
     char etag[CHANGE_ETAG], id[RECORDING_ID_TEXT];
     struct reel_error err = {0};
     memcpy(id, row->id, sizeof id);
