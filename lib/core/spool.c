@@ -27,7 +27,8 @@ static void memory_free(struct reel_source *source) {
     free(source);
 }
 
-struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err) {
+/* A source that owns `data` (from malloc; taken over, also on failure). */
+static struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err) {
     static const struct reel_source_ops ops = {.read = memory_read, .free = memory_free};
     struct memory_source *m = malloc(sizeof *m);
     if (!m) {

@@ -5,9 +5,6 @@
 #include "reel/model.h"
 #include "reel/source.h"
 
-/* A source that owns `data` (from malloc; taken over, also on failure). */
-struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err);
-
 /* The chunk's raw bytes decoded to a file: `path` (made whole beside it and renamed; an existing one of the right size is taken as it is), or NULL: an unlinked
  * temporary file. */
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err);
@@ -15,7 +12,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
 /* The raw bytes of a chunk whose raw size nobody tells, at most `max`, decoded once to an unlinked temporary file; sets chunk->raw. */
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err);
 
-/* spool_memory up to REEL_CHUNK_MEMORY_MAX, spool_file above; a plain chunk is a slice of `part`. */
+/* In memory up to REEL_CHUNK_MEMORY_MAX, spool_file above; a plain chunk is a slice of `part`. */
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "core/limits.h"
+#include "core/mix.h"
 #include "formats/bag2_wire.h"
 #include "formats/ros_wrap.h"
 #include "formats/rosrecord.h"
@@ -132,13 +133,8 @@ struct bag2 {
     uint64_t search_left;                        /* bytes that searching may still look at, so that it stays linear */
 };
 
-static inline uint64_t bag2_mix(uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 static inline uint64_t bag2_entry_hash(uint64_t stamp, uint64_t offset) {
-    return bag2_mix(stamp ^ 0x9e3779b97f4a7c15u, offset ^ 0xd1b54a32d192ed03u);
+    return mix_pair(stamp, offset);
 }
 static inline uint64_t bag2_row_hash(uint32_t conn, uint64_t messages) {
     return bag2_entry_hash(conn, messages);
@@ -184,8 +180,6 @@ bool bag2_chunk_open(struct bag2 *bag, const struct bag2_record *r, struct reel_
 void bag2_chunk_cut(struct bag2 *bag, const struct bag2_record *r);                          /* a plain one that the file's end cuts */
 bool bag2_chunk_close(struct bag2 *bag, struct reel_error *err);                             /* nothing more of it comes: compares */
 bool bag2_index_record(struct bag2 *bag, struct bag2_record *r, struct reel_error *err);     /* mends r->size */
-bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes,
-                  struct reel_error *err); /* could what follows a chunk or its index stand there? */
 
 /* tail */
 bool bag2_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */

@@ -16,7 +16,8 @@ static struct window *window_for(struct bag2 *bag, uint64_t at) {
     return there ? w : &bag->peek;
 }
 
-bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
+/* Could what follows a chunk or its index stand there? */
+static bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct bag2_record r;
     struct reel_error why = {0};

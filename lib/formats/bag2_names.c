@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static size_t slot_of(const struct bag2 *bag, uint32_t id) {
-    return (size_t)bag2_mix(id ^ bag->seed, 0x9e3779b97f4a7c15u) & (bag->n_slots - 1);
+    return (size_t)mix_fold(id ^ bag->seed, 0x9e3779b97f4a7c15u) & (bag->n_slots - 1);
 }
 
 struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id) {

@@ -113,7 +113,6 @@ bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct 
 
 bool carla_header_read(struct bytes head, struct carla_header *header); /* REEL_NOT_MINE and cut ones: false */
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]);
-double carla_f64(const uint8_t *p);
 static inline bool carla_date_believed(int64_t date) {
     return date >= CARLA_DATE_MIN && date <= CARLA_DATE_MAX;
 }
@@ -171,7 +170,6 @@ struct carla_scan {
 };
 
 __attribute__((format(printf, 4, 5))) void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...);
-void carla_tell_rest(struct carla_scan *s);
 
 /* --- carla_learn.c: what the packets tell of the layout, and what is told of the file --- */
 void carla_learn_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */

@@ -148,7 +148,7 @@ bool carla_header_read(struct bytes head, struct carla_header *header) {
     return !c.failed && bytes_is(magic, CARLA_MAGIC);
 }
 
-double carla_f64(const uint8_t *p) {
+static double carla_f64(const uint8_t *p) {
     uint64_t bits = load_u64le(p);
     double v;
     memcpy(&v, &bits, sizeof v);

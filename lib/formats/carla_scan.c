@@ -28,7 +28,7 @@ void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, c
     reel_scan_finding(s->scan, REEL_WARNING, 0, offset, 0, "%s", line);
 }
 
-void carla_tell_rest(struct carla_scan *s) {
+static void carla_tell_rest(struct carla_scan *s) {
     static const char *const what[CARLA_QUIRKS] = {
         [CARLA_OUTSIDE] = "packets stand outside a frame",
         [CARLA_NO_END] = "frames have no end",

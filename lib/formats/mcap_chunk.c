@@ -362,7 +362,7 @@ bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error 
     }
     struct mcap_index_check *check = &m->index;
     check->records++;
-    m->found.chunk_sum += mcap_mix(mcap_mix(check->chunk_at, channel), m->at);
+    m->found.chunk_sum += mix_step(mix_step(check->chunk_at, channel), m->at);
     for (uint32_t left = size / MCAP_MESSAGE_INDEX_ENTRY; left > 0 && check->open;) {
         uint32_t n = left < INDEX_PIECE ? left : INDEX_PIECE;
         if (!(p = window_at(&m->window, at, (size_t)n * MCAP_MESSAGE_INDEX_ENTRY, err))) {

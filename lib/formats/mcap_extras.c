@@ -47,7 +47,7 @@ bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error 
     struct bytes name = cursor_string32(&c), map = cursor_string32(&c);
     struct reel_pairs pairs;
     m->found.metadata++;
-    m->found.metadata_sum += mcap_mix(mcap_mix(m->at, MCAP_RECORD_HEAD + content.size), mcap_hash(0, name));
+    m->found.metadata_sum += mix_step(mix_step(m->at, MCAP_RECORD_HEAD + content.size), mcap_hash(0, name));
     if (c.failed || name.size > REEL_TEXT_MAX) {
         return reel_fail(err, REEL_DAMAGED, "a metadata record whose fields do not fit");
     }

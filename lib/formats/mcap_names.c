@@ -6,16 +6,16 @@
 #include <stdlib.h>
 
 uint64_t mcap_hash(uint64_t seed, struct bytes b) {
-    uint64_t h = mcap_mix(seed, b.size);
+    uint64_t h = mix_step(seed, b.size);
     size_t i = 0;
     for (; i + 8 <= b.size; i += 8) {
-        h = mcap_mix(h, load_u64le(b.data + i));
+        h = mix_step(h, load_u64le(b.data + i));
     }
     uint8_t rest[8] = {0};
     if (i < b.size) {
         memcpy(rest, b.data + i, b.size - i);
     }
-    return mcap_mix(h, load_u64le(rest));
+    return mix_step(h, load_u64le(rest));
 }
 
 bool mcap_no_room(const struct mcap *m, struct reel_error *err) {
@@ -132,9 +132,9 @@ static const struct mcap_schema_def *schema_of(struct mcap *m, uint16_t id) {
 }
 
 static uint64_t hash_of(const struct mcap *m, const struct mcap_channel_def *def) {
-    uint64_t h = mcap_mix(mcap_hash(m->seed, def->topic), mcap_hash(m->seed, def->encoding));
-    h = mcap_mix(h, map_hash(m->seed, def->metadata));
-    return def->schema ? mcap_mix(h, mcap_hash(m->seed, bytes_of(def->schema->content.data + 2, def->schema->content.size - 2))) : h;
+    uint64_t h = mix_step(mcap_hash(m->seed, def->topic), mcap_hash(m->seed, def->encoding));
+    h = mix_step(h, map_hash(m->seed, def->metadata));
+    return def->schema ? mix_step(h, mcap_hash(m->seed, bytes_of(def->schema->content.data + 2, def->schema->content.size - 2))) : h;
 }
 
 /* The same channel under whatever ids. */

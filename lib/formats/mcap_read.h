@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/cursor.h"
 #include "core/limits.h"
+#include "core/mix.h"
 #include "core/window.h"
 #include "formats/mcap_wire.h"
 #include "reel/scan.h"
@@ -117,21 +118,16 @@ struct mcap_run {
     uint64_t messages, start_ns, end_ns, index_sum;
 };
 
-static inline uint64_t mcap_mix(uint64_t a, uint64_t b) {
-    uint64_t h = (a ^ 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-    h = (h ^ h >> 32 ^ b) * 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 29;
-}
 static inline uint64_t mcap_place_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* of a message index entry */
-    return mcap_mix(mcap_mix(channel, time_ns), offset);
+    return mix_step(mix_step(channel, time_ns), offset);
 }
 static inline uint64_t mcap_chunk_hash(uint64_t at, uint64_t length, uint64_t start, uint64_t end, uint64_t stored,
                                        uint64_t raw) { /* of a chunk index */
-    return mcap_mix(mcap_mix(mcap_mix(at, length), mcap_mix(start, end)), mcap_mix(stored, raw));
+    return mix_step(mix_step(mix_step(at, length), mix_step(start, end)), mix_step(stored, raw));
 }
 static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64_t log_time, uint64_t create_time, uint64_t size,
                                             uint64_t name) {
-    return mcap_mix(mcap_mix(mcap_mix(at, length), mcap_mix(log_time, create_time)), mcap_mix(size, name));
+    return mix_step(mix_step(mix_step(at, length), mix_step(log_time, create_time)), mix_step(size, name));
 }
 uint64_t mcap_hash(uint64_t seed, struct bytes b);
 
@@ -149,8 +145,6 @@ bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct re
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err);
 bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err);
 void mcap_walk_close(struct mcap *m);
-/* Walks the parts named, one MCAP file each, as one recording: what is the same channel in each of them is one. */
-bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err);
 
 /* mcap_chunk.c. Takes the messages at run->at as far as the window holds their heads and nothing is odd about them. */
 bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error *err);

@@ -323,7 +323,8 @@ bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struc
            window_open(&m->peek, NULL, PEEK_BYTES, err);
 }
 
-bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
+/* Walks the parts named, one MCAP file each, as one recording: what is the same channel in each of them is one. */
+static bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
     struct mcap m __attribute__((cleanup(mcap_walk_close)));
     if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {
         return false;

@@ -193,7 +193,7 @@ static bool take_chunk_index(struct mcap *m, struct bytes content) {
     m->stated.chunk_sum += mcap_chunk_hash(is.at, is.length, is.start_ns, is.end_ns, is.stored, is.raw);
     while (!map.failed && !cursor_done(&map)) {
         uint16_t channel = cursor_u16le(&map);
-        m->stated.chunk_sum += mcap_mix(mcap_mix(is.at, channel), cursor_u64le(&map));
+        m->stated.chunk_sum += mix_step(mix_step(is.at, channel), cursor_u64le(&map));
     }
     return good && !map.failed;
 }
@@ -210,7 +210,7 @@ static bool take_metadata_index(struct mcap *m, struct bytes content) {
     struct mcap_metadata_index is;
     bool good = mcap_read_metadata_index(content, &is);
     m->stated.metadata_indexes++;
-    m->stated.metadata_sum += mcap_mix(mcap_mix(is.at, is.length), mcap_hash(0, is.name));
+    m->stated.metadata_sum += mix_step(mix_step(is.at, is.length), mcap_hash(0, is.name));
     return good;
 }
 

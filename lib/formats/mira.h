@@ -8,6 +8,7 @@
 #include "core/cursor.h"
 #include "reel/grow.h"
 #include "core/limits.h"
+#include "core/mix.h"
 #include "core/window.h"
 #include "formats/mira_wire.h"
 #include "reel/scan.h"
@@ -146,14 +147,9 @@ struct mira {
     struct mira_count wrong_sizes, wrong_blocks, empty_blocks, no_block, no_frame, clamped, unproved, late_infos, again_infos, big_metas;
 };
 
-static inline uint64_t mira_mix(uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd1b54a32d192ed03u);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 /* Of a message at `at` in the block at `block`; sums of it do not depend on the order. */
 static inline uint64_t mira_place_hash(uint64_t block, uint64_t at, int64_t time) {
-    return mira_mix(mira_mix(block, at), (uint64_t)time);
+    return mix_pair(mix_pair(block, at), (uint64_t)time);
 }
 static inline void mira_count(struct mira_count *c, uint64_t at) {
     c->at = c->n++ == 0 ? at : c->at;
@@ -200,7 +196,6 @@ bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field
 /* walk */
 bool mira_walk(struct mira *t, struct reel_error *err);
 bool mira_progress(struct mira *t, uint64_t at, struct reel_error *err);
-void mira_close_block(struct mira *t);
 int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* of a time in the field at `at` */
 
 /* resume: moves t->at over a damaged place and reports it */

@@ -10,16 +10,16 @@
 
 uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key) {
     const uint8_t *p = key.data;
-    uint64_t h = mira_mix(t->seed ^ owner, key.size);
+    uint64_t h = mix_pair(t->seed ^ owner, key.size);
     size_t left = key.size;
     for (; left >= 8; p += 8, left -= 8) {
-        h = mira_mix(h, load_u64le(p) ^ t->seed);
+        h = mix_pair(h, load_u64le(p) ^ t->seed);
     }
     uint64_t last = 0;
     for (size_t i = 0; i < left; i++) {
         last |= (uint64_t)p[i] << 8 * i;
     }
-    return mira_mix(h, last ^ t->seed);
+    return mix_pair(h, last ^ t->seed);
 }
 
 uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key) {

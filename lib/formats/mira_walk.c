@@ -16,7 +16,7 @@ bool mira_progress(struct mira *t, uint64_t at, struct reel_error *err) {
 
 /* ---- blocks ---- */
 
-void mira_close_block(struct mira *t) {
+static void mira_close_block(struct mira *t) {
     struct mira_open_block *b = &t->block;
     if (!b->open) {
         return;

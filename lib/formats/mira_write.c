@@ -151,7 +151,7 @@ bool mira_may_compress(const struct reel_write *w, const struct reel_message *m)
     return run->zlib && m->size >= COMPRESS_MIN && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
 }
 
-struct bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
+static struct bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
     const struct mira_run *run = w->run;
     const struct mira_out *c = &run->channels[m->channel];
     if (m->owned || !c->native) {

@@ -57,7 +57,6 @@ bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
 const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: there is none */
 
 /* groups */
-struct bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m);
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
 uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole field */

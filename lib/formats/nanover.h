@@ -70,9 +70,6 @@ enum pack_result pack_skip(struct cursor *c, unsigned depth, struct pack_faults 
 enum pack_result pack_take(struct cursor *c, struct pack_item *item, unsigned depth, struct pack_faults *faults);
 /* A map key: its text, or an item of another kind stepped over (noted; text is then empty). */
 enum pack_result pack_key(struct cursor *c, struct bytes *text, unsigned depth, struct pack_faults *faults);
-static inline bool pack_is_text(const struct pack_item *item, const char *text) {
-    return item->kind == PACK_STR && bytes_is(item->bytes, text);
-}
 static inline bool pack_is_number(const struct pack_item *item) {
     return item->kind == PACK_INT || item->kind == PACK_FLOAT;
 }

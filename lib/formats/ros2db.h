@@ -51,9 +51,6 @@ struct ros2db {
 
 bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err);
 void ros2db_close(struct ros2db *db);
-static inline void reel_auto_ros2db_close(struct ros2db *db) {
-    ros2db_close(db);
-}
 
 /* A plain table of that name: no view, no virtual table, with rowids that no column hides. *there = false: there is none. */
 bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err);

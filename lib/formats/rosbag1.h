@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "core/limits.h"
+#include "core/mix.h"
 #include "formats/ros_wrap.h"
 #include "formats/rosbag1_wire.h"
 #include "formats/rosrecord.h"
@@ -138,13 +139,8 @@ struct rosbag1 {
 static inline int64_t rosbag1_time(uint32_t sec, uint32_t nsec) {
     return (int64_t)sec * ROSBAG1_NS_PER_SEC + nsec;
 }
-static inline uint64_t rosbag1_mix(uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 static inline uint64_t rosbag1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t at) {
-    return rosbag1_mix(((uint64_t)sec << 32 | nsec) ^ 0x9e3779b97f4a7c15u, at ^ 0xd1b54a32d192ed03u);
+    return mix_pair((uint64_t)sec << 32 | nsec, at);
 }
 
 /* scan */

@@ -7,10 +7,10 @@
 uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
     uint64_t h = seed ^ size * 0x9e3779b97f4a7c15u, key = seed ^ 0xe7037ed1a0b428dbu;
     for (; size >= 16; data += 16, size -= 16) {
-        h = rosbag1_mix(h ^ load_u64le(data), key ^ load_u64le(data + 8));
+        h = mix_fold(h ^ load_u64le(data), key ^ load_u64le(data + 8));
     }
     if (size >= 8) {
-        h = rosbag1_mix(h ^ load_u64le(data), key);
+        h = mix_fold(h ^ load_u64le(data), key);
         data += 8;
         size -= 8;
     }
@@ -18,7 +18,7 @@ uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
     for (size_t i = 0; i < size; i++) {
         last |= (uint64_t)data[i] << 8 * i;
     }
-    return rosbag1_mix(h ^ last, 0x8ebc6af09c88c6e3u ^ seed);
+    return mix_fold(h ^ last, 0x8ebc6af09c88c6e3u ^ seed);
 }
 
 void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct bytes key) {

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/cursor.h"
 #include "core/limits.h"
+#include "core/mix.h"
 #include "core/window.h"
 #include "formats/tide_wire.h"
 #include "reel/scan.h"
@@ -135,13 +136,8 @@ struct tide_outline {
     uint64_t first_ns, last_ns, taken; /* by the rows taken so far */
 };
 
-static inline uint64_t tide_mix(uint64_t a, uint64_t b) {
-    uint64_t h = (a ^ 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-    h = (h ^ h >> 32 ^ b) * 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 29;
-}
 static inline uint64_t tide_place_hash(uint64_t chunk, uint64_t time_ns, uint64_t offset) {
-    return tide_mix(tide_mix(chunk, time_ns), offset);
+    return mix_step(mix_step(chunk, time_ns), offset);
 }
 static inline void tide_met(struct tide_places *p, uint64_t at) {
     if (p->count++ == 0) {
@@ -158,14 +154,8 @@ bool tide_progress(struct tide *t, uint64_t at, struct reel_error *err);
 bool tide_no_room(const struct tide *t, struct reel_error *err); /* the arena gave nothing */
 
 /* tide_blocks.c */
-/* The block at `at`; TIDE_NO_BLOCK when none begins there. */
-bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err);
-/* The first place from `from` on that looks like the head of a block; the size of the file when there is none. */
-bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err);
 /* The end of the TIDE block, and which layout the file has. */
 bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err);
-/* Where the entries that follow each other from `at` on stop: at a block, at `end`, or at what is no entry. */
-bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop, struct reel_error *err);
 /* Gives each block to visit(); with `tell`, what lies between blocks is told as lost. */
 bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
                struct reel_error *err);

@@ -67,7 +67,8 @@ static bool hop(struct tide *t, uint64_t size) {
     return true;
 }
 
-bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop, struct reel_error *err) {
+/* Where the entries that follow each other from `at` on stop: at a block, at `end`, or at what is no entry. */
+static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop, struct reel_error *err) {
     while (at < end && end - at >= TIDE_ENTRY_HEAD) {
         const uint8_t *p = window_at(&t->peek, at, TIDE_ENTRY_HEAD, err);
         if (!p) {
@@ -173,7 +174,73 @@ static bool unknown_block(struct tide *t, struct tide_block *b, uint64_t left, s
     return true;
 }
 
-bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err) {
+/* Could the bytes at p, `n` of the `left` that the file has from there, be the head of a block? Looks at no others. */
+static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t left) {
+    enum tide_tag tag = tag_of(p);
+    if (tag == TIDE_NO_BLOCK || n < TIDE_BLOCK_HEAD + 2) {
+        return false;
+    }
+    uint64_t size = load_u64le(p + 4), room = left - TIDE_BLOCK_HEAD, rows;
+    const uint8_t *body = p + TIDE_BLOCK_HEAD;
+    n -= TIDE_BLOCK_HEAD;
+    switch (tag) {
+    case TIDE_CHNK: {
+        if (n < TIDE_CHUNK_HEAD || size < TIDE_CHUNK_HEAD || body[TIDE_CHUNK_COMPRESSION_AT] > TIDE_BZIP2) {
+            return false;
+        }
+        uint64_t start = load_u64le(body + TIDE_CHUNK_START_AT), end = load_u64le(body + TIDE_CHUNK_END_AT);
+        if (size > room) { /* cut: its first entry must look right */
+            uint64_t time = n < TIDE_CHUNK_HEAD + TIDE_ENTRY_HEAD ? 0 : load_u64le(body + TIDE_CHUNK_HEAD + TIDE_ENTRY_TIME_AT);
+            return body[TIDE_CHUNK_COMPRESSION_AT] == TIDE_PLAIN && start <= time && time <= end && time > 0;
+        }
+        return start <= end || load_u32le(body + TIDE_CHUNK_COUNT_AT) == 0;
+    }
+    case TIDE_INDX:
+        rows = n < TIDE_INDEX_HEAD ? 0 : TIDE_INDEX_HEAD + (uint64_t)TIDE_INDEX_ROW * load_u32le(body + 4);
+        return rows > 0 && rows <= size && size - rows <= (size_rules(t) ? REEL_TEXT_MAX : 4);
+    case TIDE_CHAN:
+        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX && 5U + body[4] <= size + SLACK;
+    case TIDE_TYPE:
+        return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + load_u16le(body) <= size;
+    case TIDE_META:
+        return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + 6U * load_u16le(body) <= size;
+    default:
+        return (size == TIDE_BODY_NEW || size == TIDE_BODY_OLD) && size <= room && body[0] <= TIDE_MAJOR_MAX;
+    }
+}
+
+/* The first place from `from` on that looks like the head of a block; the size of the file when there is none. */
+static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err) {
+    uint64_t file = t->source->size;
+    *found = file;
+    if (t->outline) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the blocks do not follow each other up to the end, at %llu no more: only a scan tells what is there",
+                         (unsigned long long)from);
+    }
+    while (from < file && file - from >= TIDE_BLOCK_HEAD) {
+        uint64_t left = file - from;
+        const uint8_t *p = window_at(&t->peek, from, left < LOOK ? (size_t)left : LOOK, err);
+        if (!p) {
+            return false;
+        }
+        size_t held = window_held(&t->peek, from), last = held == left ? held - TIDE_BLOCK_HEAD : held - LOOK;
+        for (size_t i = 0; i <= last; i++) {
+            if (p[i] >= 'C' && p[i] <= 'T' && plausible(t, p + i, held - i, left - i)) {
+                *found = from + i;
+                return true;
+            }
+        }
+        from += last + 1;
+        if (!tide_progress(t, from, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The block at `at`; TIDE_NO_BLOCK when none begins there. */
+static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err) {
     uint64_t left = t->source->size - at, own = 0, from = 0;
     *b = (struct tide_block){.at = at};
     if (t->outline && t->outline->blocks_left-- == 0) {
@@ -211,70 +278,6 @@ bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct ree
     bool open = fits && b->tag == TIDE_CHNK && b->size == TIDE_CHUNK_HEAD && from > b->end;
     b->cut = !fits || open;
     return !b->cut || tide_search(t, from, &b->end, err);
-}
-
-/* Could the bytes at p, `n` of the `left` that the file has from there, be the head of a block? Looks at no others. */
-static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t left) {
-    enum tide_tag tag = tag_of(p);
-    if (tag == TIDE_NO_BLOCK || n < TIDE_BLOCK_HEAD + 2) {
-        return false;
-    }
-    uint64_t size = load_u64le(p + 4), room = left - TIDE_BLOCK_HEAD, rows;
-    const uint8_t *body = p + TIDE_BLOCK_HEAD;
-    n -= TIDE_BLOCK_HEAD;
-    switch (tag) {
-    case TIDE_CHNK: {
-        if (n < TIDE_CHUNK_HEAD || size < TIDE_CHUNK_HEAD || body[TIDE_CHUNK_COMPRESSION_AT] > TIDE_BZIP2) {
-            return false;
-        }
-        uint64_t start = load_u64le(body + TIDE_CHUNK_START_AT), end = load_u64le(body + TIDE_CHUNK_END_AT);
-        if (size > room) { /* cut: its first entry must look right */
-            uint64_t time = n < TIDE_CHUNK_HEAD + TIDE_ENTRY_HEAD ? 0 : load_u64le(body + TIDE_CHUNK_HEAD + TIDE_ENTRY_TIME_AT);
-            return body[TIDE_CHUNK_COMPRESSION_AT] == TIDE_PLAIN && start <= time && time <= end && time > 0;
-        }
-        return start <= end || load_u32le(body + TIDE_CHUNK_COUNT_AT) == 0;
-    }
-    case TIDE_INDX:
-        rows = n < TIDE_INDEX_HEAD ? 0 : TIDE_INDEX_HEAD + (uint64_t)TIDE_INDEX_ROW * load_u32le(body + 4);
-        return rows > 0 && rows <= size && size - rows <= (size_rules(t) ? REEL_TEXT_MAX : 4);
-    case TIDE_CHAN:
-        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX && 5U + body[4] <= size + SLACK;
-    case TIDE_TYPE:
-        return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + load_u16le(body) <= size;
-    case TIDE_META:
-        return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + 6U * load_u16le(body) <= size;
-    default:
-        return (size == TIDE_BODY_NEW || size == TIDE_BODY_OLD) && size <= room && body[0] <= TIDE_MAJOR_MAX;
-    }
-}
-
-bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err) {
-    uint64_t file = t->source->size;
-    *found = file;
-    if (t->outline) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the blocks do not follow each other up to the end, at %llu no more: only a scan tells what is there",
-                         (unsigned long long)from);
-    }
-    while (from < file && file - from >= TIDE_BLOCK_HEAD) {
-        uint64_t left = file - from;
-        const uint8_t *p = window_at(&t->peek, from, left < LOOK ? (size_t)left : LOOK, err);
-        if (!p) {
-            return false;
-        }
-        size_t held = window_held(&t->peek, from), last = held == left ? held - TIDE_BLOCK_HEAD : held - LOOK;
-        for (size_t i = 0; i <= last; i++) {
-            if (p[i] >= 'C' && p[i] <= 'T' && plausible(t, p + i, held - i, left - i)) {
-                *found = from + i;
-                return true;
-            }
-        }
-        from += last + 1;
-        if (!tide_progress(t, from, err)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- the file ---- */

@@ -9,7 +9,7 @@
 /* ---- the table ---- */
 
 static uint32_t *slot_of(const struct tide *t, uint32_t id) {
-    size_t at = (size_t)tide_mix(id, t->seed) & (TIDE_SLOTS - 1);
+    size_t at = (size_t)mix_step(id, t->seed) & (TIDE_SLOTS - 1);
     while (t->slots[at] > 0 && t->channels[t->slots[at] - 1].fields.id != id) {
         at = (at + 1) & (TIDE_SLOTS - 1);
     }

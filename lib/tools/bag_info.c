@@ -176,7 +176,7 @@ static bool is_ros(const struct reel_index *index, const struct reel_index_info 
     return ros;
 }
 
-bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_figures *f, struct reel_error *err) {
+static bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_figures *f, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     const struct reel_index_info *info = reel_index_info(index);
     *f = (struct bag_figures){.messages = info->messages};
@@ -200,7 +200,7 @@ bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_fig
     return reader && (f->short_ || (fill_chunks(f, recording, err) && fill_topics(f, reader, rates || f->version1, err)));
 }
 
-void bag_figures_done(struct bag_figures *f) {
+static void bag_figures_done(struct bag_figures *f) {
     free(f->topics);
     free(f->types);
 }

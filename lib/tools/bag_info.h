@@ -22,7 +22,7 @@ struct bag_codec {
     uint64_t chunks, raw, stored;
 };
 
-struct bag_figures {
+struct bag_figures { /* texts point into the recording's index */
     char version[64];
     bool short_;   /* rosbag finds nothing in it: it has no messages, or no index that it knows */
     bool no_index; /* a bag of version 1.2 from before there were indexes */
@@ -35,9 +35,6 @@ struct bag_figures {
     size_t n_topics, n_types;
 };
 
-/* Texts point into the recording's index. */
-bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_figures *out, struct reel_error *err);
-void bag_figures_done(struct bag_figures *f);
 static inline double bag_seconds(int64_t ns) {
     int64_t whole = ns / 1000000000 - (ns % 1000000000 < 0);
     return (double)whole + (double)(ns - whole * 1000000000) / 1e9;

@@ -27,6 +27,4 @@ bool pixels_scale(const struct pixels *from, uint32_t want, struct pixels *out, 
 /* Image files; a JPEG is read no larger than need be to be scaled to `want` (0: whole). */
 bool pixels_of_file(const struct reel_image *image, uint32_t want, struct pixels *out, struct reel_error *err);
 
-bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err);
-
 #endif

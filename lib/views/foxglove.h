@@ -137,7 +137,6 @@ void fg_time(struct grow *g, int64_t ns);        /* "timestamp":{…} */
 void fg_point(struct grow *g, struct view_vec v);
 void fg_quat(struct grow *g, struct view_quat q);
 void fg_pose(struct grow *g, struct view_vec v, struct view_quat q); /* "pose":{…} */
-void fg_color(struct grow *g, struct view_color c);                  /* "color":{…} */
 void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *child, struct view_vec v, struct view_quat q);
 void fg_cube(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size, struct view_color color);
 void fg_sphere(struct grow *g, struct view_vec at, double diameter, struct view_color color);

@@ -71,7 +71,8 @@ void fg_pose(struct grow *g, struct view_vec v, struct view_quat q) {
     fg_put(g, "}");
 }
 
-void fg_color(struct grow *g, struct view_color c) {
+/* "color":{…} */
+static void fg_color(struct grow *g, struct view_color c) {
     fg_comma(g);
     fg_put(g, "\"color\":{");
     named(g, "r", (double)c.r);

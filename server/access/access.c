@@ -105,7 +105,8 @@ bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, st
     return *made;
 }
 
-bool access_is_open(struct access *a) {
+/* Whether requests without credentials are let in, as it was when that was last looked at. */
+static bool access_is_open(struct access *a) {
     return a->options.insecure_open || !atomic_load(&a->closed);
 }
 

@@ -28,9 +28,6 @@ extern const struct http_param access_params[];
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out);
 void access_finished(const struct http_request *r);
 
-/* Whether requests without credentials are let in, as it was when that was last looked at. */
-bool access_is_open(struct access *a);
-
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out, struct reel_error *err);
 /* The same for an address that an answer holds, for as long as one may look at it; `target` itself (a copy) when links need no signature here, or

@@ -2,9 +2,10 @@
 #include "access/credentials.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <string.h>
 #include <strings.h>
+
+#include "access/base64.h"
 
 enum { CODED_MAX = 512 };
 
@@ -32,15 +33,13 @@ static bool take(const char *text, size_t size, char token[TOKEN_TEXT]) {
 }
 
 static bool take_basic(const char *coded, size_t size, char token[TOKEN_TEXT]) {
-    unsigned char text[CODED_MAX / 4 * 3 + 1];
-    if (size == 0 || size > CODED_MAX || size % 4 != 0) {
+    uint8_t text[CODED_MAX / 4 * 3];
+    size_t n;
+    if (size > CODED_MAX || !base64_decode(coded, size, text, &n)) {
         return false;
     }
-    int n = EVP_DecodeBlock(text, (const unsigned char *)coded, (int)size);
-    size_t padding = (coded[size - 1] == '=') + (coded[size - 2] == '=');
-    const char *colon = n > 0 ? memchr(text, ':', (size_t)n) : NULL;
-    const char *end = (const char *)text + (n > 0 ? (size_t)n - padding : 0);
-    bool good = colon && colon < end && take(colon + 1, (size_t)(end - colon - 1), token);
+    const char *colon = memchr(text, ':', n);
+    bool good = colon && take(colon + 1, n - (size_t)(colon + 1 - (const char *)text), token);
     OPENSSL_cleanse(text, sizeof text);
     return good;
 }

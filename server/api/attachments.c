@@ -7,6 +7,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "http/number.h"
 
 /* ---- the lists */
 
@@ -82,7 +83,7 @@ static void reply_attachment(struct http_request *r, const struct api_recording 
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading || !(reading->reader = reel_reader_new(a->recording, &err))) {
         free(reading);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     reading->attachment = attachment; /* the reader's recording keeps it */
@@ -109,9 +110,8 @@ void api_attachment(struct http_request *r) {
     size_t count;
     const struct reel_attachment *all = reel_index_attachments(reel_recording_index(a.recording), &count);
     const char *number = http_segment(r, "n");
-    char *end;
-    unsigned long long n = strtoull(number, &end, 10);
-    if (number[0] < '0' || number[0] > '9' || *end != '\0' || n >= count) {
+    uint64_t n;
+    if (!number_u64(number, &n) || n >= count) {
         http_reply_problem(r, 404, "not-found", "this recording has no attachment %s; it has %zu, numbered from 0", number, count);
     } else {
         reply_attachment(r, &a, &all[n]);

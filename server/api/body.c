@@ -23,7 +23,7 @@ void body_begin(struct http_request *r) {
     struct body *b = calloc(1, sizeof *b);
     if (!b || !(b->text = calloc(1, 1))) {
         free(b);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     http_set_state(r, b, free_body);
@@ -39,7 +39,7 @@ bool body_piece(struct http_request *r, const void *data, size_t size) {
         size_t capacity = 2 * (b->size + size) + 256;
         char *text = realloc(b->text, capacity);
         if (!text) {
-            http_reply_problem(r, 500, "memory", "no memory");
+            http_reply_no_memory(r);
             return false;
         }
         b->text = text;

@@ -1,6 +1,5 @@
 /* /carla: the questions of CARLA's own tools, answered from the stored log as it is read: nothing is prepared, and nothing waits for a
  * simulator. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/table.h"
+#include "http/number.h"
 #include "reel/carla.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {
@@ -89,11 +89,8 @@ void api_carla_actors(struct http_request *r) {
 
 void api_carla_trajectory(struct http_request *r) {
     struct reel_carla_question q = reel_carla_question(REEL_CARLA_TRAJECTORY);
-    const char *text = http_segment(r, "actor");
-    char *end;
-    errno = 0;
-    unsigned long long actor = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || actor > UINT32_MAX) {
+    uint64_t actor;
+    if (!number_u64(http_segment(r, "actor"), &actor) || actor > UINT32_MAX) {
         http_reply_problem(r, 404, "not-found", "an actor is named by its number, as in …/carla/actors");
         return;
     }

@@ -118,7 +118,7 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
         return false;
     }
     if (custom && !(p->custom = json_dumps(custom, JSON_COMPACT | JSON_ENCODE_ANY))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     c->custom = p->custom;
@@ -140,7 +140,8 @@ static bool check_names(struct http_request *r, const struct catalog_recording *
 
 /* ---- the request */
 
-void change_reply(struct http_request *r, struct catalog_recording *row) {
+/* 200 with the recording as it is now, and its tag; reads the row anew. */
+static void change_reply(struct http_request *r, struct catalog_recording *row) {
     char etag[CHANGE_ETAG], id[RECORDING_ID_TEXT];
     struct reel_error err = {0};
     memcpy(id, row->id, sizeof id);

@@ -16,7 +16,5 @@ int64_t change_version(const struct http_request *r, const struct catalog_record
 void change_refuse(struct http_request *r, const struct reel_error *err);
 /* {"key": "value" or null} into out; *n counts on. Texts are borrowed. False: replied. */
 bool change_read_tags(struct http_request *r, const json_t *tags, struct catalog_tag *out, uint32_t max, uint32_t *n);
-/* 200 with the recording as it is now, and its tag; reads the row anew. */
-void change_reply(struct http_request *r, struct catalog_recording *row);
 
 #endif

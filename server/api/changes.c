@@ -10,15 +10,15 @@
 #include "api/rows.h"
 #include "catalog/access.h"
 #include "changes/feed.h"
+#include "http/number.h"
 
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
 static const int64_t HEARTBEAT_NS = INT64_C(15000000000), LIFE_NS = INT64_C(900000000000);
 
 /* A number as we have given it; false: replied. */
 static bool read_seq(struct http_request *r, const char *what, const char *text, int64_t *out) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value == INT64_MAX) {
+    int64_t value;
+    if (!number_i64(text, &value) || value < 0 || value == INT64_MAX) {
         http_reply_bad_param(r, what, "is the seq of a change");
         return false;
     }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/base64.h"
+#include "http/number.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 
@@ -160,10 +162,7 @@ static bool read_every(struct http_request *r, struct reel_selection *s) {
     if (!text) {
         return true;
     }
-    char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (end != text && *end == '\0' && text[0] != '-' && n > 0) {
-        s->every_n = n;
+    if (number_u64(text, &s->every_n) && s->every_n > 0) {
         return true;
     }
     struct reel_error err = {0};
@@ -217,7 +216,7 @@ static bool read_fields(struct http_request *r, struct api_text *text, uint32_t 
         size += strlen(values[i]) + 1;
     }
     if (!(text->memory = calloc(1, size))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     char *at = text->memory;
@@ -281,12 +280,13 @@ void api_base64_digest(const uint8_t digest[32], char out[45]) {
 }
 
 bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]) {
-    unsigned char raw[33];
-    if (size != 44 || EVP_DecodeBlock(raw, (const unsigned char *)text, 44) != 33) {
+    uint8_t raw[33];
+    size_t n;
+    if (size != 44 || !base64_decode(text, size, raw, &n) || n != 32) {
         return false;
     }
     memcpy(digest, raw, 32);
-    return text[43] == '=';
+    return true;
 }
 
 void api_etag(const char *text, char out[64]) {

@@ -159,7 +159,7 @@ static void reply_streamed(struct http_request *r, struct conversion *c, struct 
     struct streamed *s = calloc(1, sizeof *s);
     if (!s) {
         reel_stream_free(stream);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     for (uint32_t i = 0; i < c->in->n; i++) {
@@ -269,7 +269,7 @@ REEL_DEFINE_AUTO(struct inputs, inputs_done);
 static struct inputs *inputs_new(struct http_request *r) {
     struct inputs *in = calloc(1, sizeof *in);
     if (!in) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     return in;
 }

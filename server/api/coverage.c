@@ -158,7 +158,7 @@ void api_coverage(struct http_request *r) {
             qsort(c.channels, info->n_channels, sizeof *c.channels, by_name);
             reply(r, &form, &c);
         } else {
-            http_reply_problem(r, 500, "memory", "no memory");
+            http_reply_no_memory(r);
         }
     }
     free(c.spans);

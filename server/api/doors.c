@@ -8,11 +8,12 @@
 #include "api/answer.h"
 #include "api/body.h"
 #include "api/common.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/table.h"
 #include "api/views.h"
 
-enum { PAGE = 256, AUDIT_PAGE_MAX = 1000, AUDIT_PAGE = 100, LINK_DAYS_MAX = 366 };
+enum { PAGE = 256, LINK_DAYS_MAX = 366 };
 static const int64_t SECOND_NS = 1000000000, LINK_USUAL_NS = 86400 * INT64_C(1000000000);
 
 /* A time of a row: 0 is none. `text` lives as long as the cell. */
@@ -81,7 +82,7 @@ void api_tokens_list(struct http_request *r) {
     struct tokens_pass *p = answer ? malloc(sizeof *p) : NULL;
     if (!p) {
         api_answer_free(answer);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     *p = (struct tokens_pass){.catalog = http_app(r)->catalog, .to = api_answer_rows(answer)};
@@ -235,31 +236,30 @@ static void audit_free(void *context) {
 /* The page; NULL: replied. */
 static struct audit_pass *read_audit(struct http_request *r) {
     struct reel_error err = {0};
-    uint64_t limit = AUDIT_PAGE;
-    char *end = NULL;
-    const char *cursor = http_param(r, "cursor");
-    long long before = cursor ? strtoll(cursor, &end, 10) : INT64_MAX;
-    if (cursor && (*cursor < '0' || *cursor > '9' || *end)) {
-        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
+    uint32_t limit;
+    int64_t before = INT64_MAX;
+    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
         return NULL;
     }
-    http_param_u64(r, "limit", &limit);
-    limit = limit < 1 ? 1 : limit > AUDIT_PAGE_MAX ? AUDIT_PAGE_MAX : limit;
     struct audit_pass *p = calloc(1, sizeof *p);
-    if (p && (p->rows = calloc(limit, sizeof *p->rows)) && catalog_audit(http_app(r)->catalog, before, p->rows, (uint32_t)limit, &p->n, &err)) {
-        if (p->n == limit) {
-            char next[24];
-            snprintf(next, sizeof next, "%lld", (long long)p->rows[limit - 1].row);
-            api_add_next_link(r, next);
-        }
-        return p;
+    if (!p || !(p->rows = calloc((size_t)limit + 1, sizeof *p->rows))) {
+        free(p);
+        http_reply_no_memory(r);
+        return NULL;
     }
-    if (p) {
+    if (!catalog_audit(http_app(r)->catalog, before, p->rows, limit + 1, &p->n, &err)) {
         free(p->rows);
         free(p);
+        http_reply_error(r, &err);
+        return NULL;
     }
-    http_reply_problem(r, 503, "not-ready", "the catalog does not answer");
-    return NULL;
+    if (p->n > limit) { /* there is one more */
+        char next[24];
+        audit_rows_done(&p->rows[--p->n], 1);
+        snprintf(next, sizeof next, "%lld", (long long)p->rows[limit - 1].row);
+        paging_link(r, next);
+    }
+    return p;
 }
 
 void api_audit(struct http_request *r) {
@@ -273,7 +273,7 @@ void api_audit(struct http_request *r) {
     struct api_answer *answer = api_answer_new(form, &err);
     if (!answer) {
         audit_free(p);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     p->to = api_answer_rows(answer);

@@ -135,7 +135,7 @@ static char *tags_of(struct http_request *r, const json_t *body) {
     }
     char *text = tags ? json_dumps(tags, JSON_COMPACT | JSON_ENCODE_ANY) : strdup("");
     if (!text) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     return text;
 }

@@ -8,6 +8,7 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/table.h"
+#include "http/number.h"
 #include "ingest/import.h"
 #include "ingest/scanning.h"
 #include "store/roots.h"
@@ -111,23 +112,22 @@ static bool fill(struct http_request *r, struct failures_pass *p, int64_t after,
 void api_failures(struct http_request *r) {
     struct reel_error err = {0};
     uint32_t limit;
-    AUTO_MEM char *after = NULL;
     int form;
-    int64_t more = 0;
+    int64_t after = 0, more = 0;
     const char *media = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &form);
-    if (!media || !paging_limit(r, &limit) || !paging_after(r, &after)) {
+    if (!media || !paging_limit(r, &limit) || !paging_after_row(r, &after)) {
         return;
     }
     AUTO(api_answer_free) struct api_answer *answer = api_answer_new(form, &err);
     struct failures_pass *p = answer ? calloc(1, sizeof *p) : NULL;
     if (!p || !(p->rows = calloc(limit, sizeof *p->rows))) {
         free(p);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     p->roots = http_app(r)->roots;
     p->to = api_answer_rows(answer);
-    if (!fill(r, p, after ? strtoll(after, NULL, 10) : 0, limit, &more, &err)) {
+    if (!fill(r, p, after, limit, &more, &err)) {
         free_pass(p);
         http_reply_error(r, &err);
         return;
@@ -144,10 +144,8 @@ void api_failures(struct http_request *r) {
 
 static bool find(struct http_request *r, struct catalog_failure *f) {
     struct reel_error err = {0};
-    char *end;
-    const char *id = http_segment(r, "id");
-    long long row = strtoll(id, &end, 10);
-    if (id[0] < '0' || id[0] > '9' || *end) {
+    int64_t row;
+    if (!number_i64(http_segment(r, "id"), &row)) {
         http_reply_problem(r, 404, "not-found", "there is no such failure");
         return false;
     }

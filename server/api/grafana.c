@@ -214,7 +214,7 @@ void api_grafana_query(struct http_request *r) {
         return;
     }
     if (!(p.out = open_memstream(&text, &size))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     bool good = true;
@@ -227,7 +227,7 @@ void api_grafana_query(struct http_request *r) {
     if (good && whole) {
         http_reply_text(r, 200, "application/json", text);
     } else if (good) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     free(text);
 }

@@ -52,7 +52,7 @@ static bool add(struct list *l, const char *label, const char *value) {
 static void reply_list(struct http_request *r, struct list *l) {
     if (l->failed) {
         json_decref(l->items);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     http_reply_json(r, 200, l->items);

@@ -38,7 +38,7 @@ static bool take_path(struct http_request *r, const json_t *value, struct import
         return false;
     }
     if (!(q->paths[q->n] = strdup(path))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     q->n++;
@@ -63,7 +63,7 @@ static bool take_paths(struct http_request *r, const json_t *body, struct import
         return refuse_member(r, "path", "one of path, paths and glob is needed");
     }
     if (!(q->paths = calloc(n + roots_count(roots) + 1, sizeof *q->paths)) || !(q->glob = strdup(glob ? json_string_value(glob) : ""))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     if (one) {
@@ -116,7 +116,7 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
     }
     q->replace = json_is_true(replace);
     if (!(q->collection = strdup(collection ? json_string_value(collection) : "default"))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     if (!names_check(q->collection, "x", &err)) {

@@ -6,6 +6,7 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
+#include "http/number.h"
 
 static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
     struct api_recording a;
@@ -34,20 +35,13 @@ void api_scan(struct http_request *r) {
 
 /* "3" or "3.1": channel, and which of its schemas. */
 static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
-    char *end;
-    unsigned long channel = strtoul(sid, &end, 10), n = 0;
-    if (end == sid || channel >= reel_index_info(index)->n_channels) {
+    uint64_t channel, n = 0;
+    const char *dot = strchrnul(sid, '.');
+    if (!number_u64_of(sid, (size_t)(dot - sid), &channel) || (*dot && !number_u64(dot + 1, &n)) || channel >= reel_index_info(index)->n_channels) {
         return NULL;
     }
-    if (*end == '.') {
-        const char *second = end + 1;
-        n = strtoul(second, &end, 10);
-        if (end == second) {
-            return NULL;
-        }
-    }
     const struct reel_channel *c = reel_index_channel(index, (uint32_t)channel);
-    return *end == '\0' && n < c->n_schemas ? &c->schemas[n] : NULL;
+    return n < c->n_schemas ? &c->schemas[n] : NULL;
 }
 
 static json_t *schema_text(struct bytes data) {

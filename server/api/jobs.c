@@ -52,7 +52,7 @@ void api_jobs_list(struct http_request *r) {
     }
     struct job_view *views = malloc(LIST_MAX * sizeof *views);
     if (!views) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     size_t n = jobs_list(http_app(r)->jobs, views, LIST_MAX);

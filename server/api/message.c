@@ -26,7 +26,7 @@ static void reply_raw(struct http_request *r, const struct api_recording *a, str
     struct payload *p = malloc(sizeof *p);
     if (!p) {
         reel_stream_free(stream);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     *p = (struct payload){.stream = stream, .message = *m};

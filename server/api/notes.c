@@ -1,7 +1,6 @@
 /* /recordings/{id}/notes: texts of people about a recording. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "api/body.h"
 #include "api/common.h"
@@ -16,15 +15,12 @@ void api_notes_list(struct http_request *r) {
     struct catalog_notes notes;
     struct reel_error err = {0};
     uint32_t limit;
-    char *after = NULL, next[24];
-    if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
+    int64_t after = 0;
+    char next[24];
+    if (!paging_limit(r, &limit) || !paging_after_row(r, &after) || !api_find(r, &a)) {
         return;
     }
-    if (!api_find(r, &a)) {
-        free(after);
-        return;
-    }
-    if (!catalog_notes_list(http_app(r)->catalog, a.row.id, after ? strtoll(after, NULL, 10) : 0, limit, &notes, &err)) {
+    if (!catalog_notes_list(http_app(r)->catalog, a.row.id, after, limit, &notes, &err)) {
         http_reply_error(r, &err);
     } else {
         json_t *items = json_array();
@@ -35,7 +31,6 @@ void api_notes_list(struct http_request *r) {
         paging_reply(r, items, notes.more ? next : NULL, columns);
         catalog_notes_done(&notes);
     }
-    free(after);
     api_recording_done(&a);
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/common.h"
 #include "api/rows.h"
+#include "http/number.h"
 #include "reel/table.h"
 
 enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
@@ -21,6 +22,11 @@ bool paging_limit(struct http_request *r, uint32_t *limit) {
     return true;
 }
 
+static bool refuse_cursor(struct http_request *r) {
+    http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
+    return false;
+}
+
 bool paging_after(struct http_request *r, char **after) {
     const char *cursor = http_param(r, "cursor");
     *after = NULL;
@@ -29,17 +35,24 @@ bool paging_after(struct http_request *r, char **after) {
     }
     size_t size = strlen(cursor);
     if (size % 2 != 0 || size > CURSOR_MAX || strspn(cursor, "0123456789abcdef") != size) {
-        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
-        return false;
+        return refuse_cursor(r);
     }
     if (!(*after = calloc(1, size / 2 + 1))) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     for (size_t i = 0; i < size / 2; i++) {
         (*after)[i] = (char)strtoul((char[]){cursor[2 * i], cursor[2 * i + 1], '\0'}, NULL, 16);
     }
     return true;
+}
+
+bool paging_after_row(struct http_request *r, int64_t *after) {
+    AUTO_MEM char *text = NULL;
+    if (!paging_after(r, &text)) {
+        return false;
+    }
+    return !text || number_i64(text, after) || refuse_cursor(r);
 }
 
 static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {

@@ -8,6 +8,8 @@
 bool paging_limit(struct http_request *r, uint32_t *limit);
 /* What paging_reply() was given as `next` for the page before; NULL on the first page; malloc'd. False: replied. */
 bool paging_after(struct http_request *r, char **after);
+/* The same of a list that goes on by a row; *after stays as it is on the first page. */
+bool paging_after_row(struct http_request *r, int64_t *after);
 /* Link: rel="next" alone, for answers of another shape. */
 void paging_link(struct http_request *r, const char *next);
 /* Takes the items; `next` NULL: the last page. `columns` (NULL-terminated): what CSV tells of, as the client wants it (api/rows.h); NULL: only JSON. */

@@ -182,7 +182,7 @@ static void reply(struct http_request *r, struct plot *p, const char *title) {
     }
     if (!f || fclose(f) != 0) {
         free(text);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     api_etag(text, etag);
@@ -223,7 +223,7 @@ void api_plot(struct http_request *r) {
     }
     struct series *all = calloc(p.n, sizeof *all);
     if (!all) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     } else if (series_ask(r, reel_recording_index(a.recording), &q)) {
         q.max_points = p.width;
         while (done < p.n && series_read(r, &a, &q, fields[done], &all[done], &trouble)) {

@@ -47,7 +47,7 @@ static const struct http_param list_params[] = {
     LIST_FILTERS,
     LIST_PAGE,
     {.name = "offset", .type = HTTP_UINT, .help = "rows to skip; cursor is cheaper"},
-    {.name = "count", .type = HTTP_BOOL, .help = "also say the total, counted no further than 5000"},
+    {.name = "count", .type = HTTP_BOOL, .help = "also say the total; with filters counted no further than 2000 (total_capped)"},
     {0},
 };
 

@@ -93,7 +93,7 @@ void rows_reply(struct http_request *r, const struct rows_form *form, json_t *bo
     if (good) {
         http_reply_text(r, 200, form->media_type, text);
     } else {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     free(text);
     json_decref(items);

@@ -185,7 +185,7 @@ static size_t read_fields(struct http_request *r, const char **fields) {
 static struct series *new_series(struct http_request *r, size_t n) {
     struct series *all = calloc(n ? n : 1, sizeof *all);
     if (!all) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     return all;
 }

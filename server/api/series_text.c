@@ -134,7 +134,7 @@ void series_reply(struct http_request *r, const struct series *all, size_t n, bo
     if (f && fclose(f) == 0 && good) {
         http_reply_text(r, 200, media, text);
     } else {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     free(text);
 }

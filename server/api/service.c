@@ -95,6 +95,7 @@ static const struct {
     {"missing", "The stored file is gone or changed. Upload it again."},
     {"not-acceptable", "None of the media types asked for can be given; the detail lists those that can."},
     {"forbidden", "The token is good, but not for this: its role is too low, or it is limited to other collections."},
+    {"no-memory", "The server has no memory for this just now. Nothing was kept; come again."},
     {"no-space", "The disk or a quota is full. Nothing was kept; come again when there is room."},
     {"not-found", "There is no such thing."},
     {"read-only", "The server's disk takes nothing just now. Nothing was kept; come again."},

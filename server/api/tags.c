@@ -268,7 +268,7 @@ void api_tags_batch(struct http_request *r) {
         }
         json_decref(b->missing);
     } else {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     free(b);
 }

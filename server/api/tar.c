@@ -210,7 +210,7 @@ void api_recordings_tar(struct http_request *r) {
     }
     AUTO(archive_free) struct archive *a = calloc(1, sizeof *a);
     if (!a) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     a->store = http_app(r)->store;

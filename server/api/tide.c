@@ -36,7 +36,7 @@ void api_tide_channels(struct http_request *r) {
         api_answer_reply(r, answer, &(struct api_pass){.pass = c, .step = step, .free = free_channels}, media);
     } else {
         api_answer_free(answer);
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
     }
     api_recording_done(&a);
 }

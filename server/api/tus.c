@@ -1,51 +1,20 @@
 /* See tus.h. Its one rule: a header is taken whole or refused; what it may be long is bounded before anything is copied. */
 #include "api/tus.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "access/base64.h"
+#include "http/number.h"
 #include "ingest/names.h"
 
 bool tus_number(const char *text, int64_t *out) {
-    int64_t value = 0;
-    size_t n = strlen(text);
-    if (n == 0 || n > 19 || strspn(text, "0123456789") != n) {
-        return false;
-    }
-    for (; *text; text++) {
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *text - '0', &value)) {
-            return false;
-        }
-    }
-    *out = value;
-    return true;
+    return text[0] != '-' && number_i64(text, out);
 }
 
 bool tus_boolean(const char *text, bool *out) {
     *out = text[0] == '?' && text[1] == '1';
     return text[0] == '?' && (text[1] == '0' || text[1] == '1') && (text[2] == '\0' || text[2] == ';' || text[2] == ' ');
-}
-
-/* Base64 with its padding into `out`, which has room for 3/4 of `size` and 3 more. */
-static bool decode(const char *text, size_t size, uint8_t *out, size_t *out_size) {
-    size_t padding = size > 0 && text[size - 1] == '=' ? 1 + (size > 1 && text[size - 2] == '=') : 0;
-    *out_size = 0;
-    if (size == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < size - padding; i++) { /* EVP_DecodeBlock() passes blanks over */
-        char c = text[i];
-        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/')) {
-            return false;
-        }
-    }
-    int n = size % 4 == 0 && size <= INT32_MAX ? EVP_DecodeBlock(out, (const unsigned char *)text, (int)size) : -1;
-    if (n < 0 || (size_t)n < padding) {
-        return false;
-    }
-    *out_size = (size_t)n - padding;
-    return true;
 }
 
 /* ---- Upload-Metadata */
@@ -86,7 +55,7 @@ bool tus_metadata(const char *text, struct wishes *w, struct reel_error *err) {
         }
         bool ends = coded[coded_size + strspn(coded + coded_size, " ")] == '\0';
         pair[key] = '\0';
-        if (!ends || !decode(coded, coded_size, value, &value_size)) {
+        if (!ends || !base64_decode(coded, coded_size, value, &value_size)) {
             return reel_fail(err, REEL_ARGUMENT,
                              "Upload-Metadata must be pairs of a key and a value in base64, with commas between: %.40s is none", pair);
         }
@@ -137,7 +106,7 @@ bool tus_checksum(const char *text, struct tus_checksum *out, struct reel_error 
     if (!sha1 && !sha256) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Checksum: the algorithm must be one of " TUS_ALGORITHMS);
     }
-    if (size > 44 || !decode(text + name + 1 - !text[name], size, raw, &out->size) || out->size != (sha1 ? 20 : 32)) {
+    if (size > 44 || !base64_decode(text + name + 1 - !text[name], size, raw, &out->size) || out->size != (sha1 ? 20 : 32)) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Checksum must be the algorithm, a space, and the digest in base64");
     }
     memcpy(out->digest, raw, out->size);

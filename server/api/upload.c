@@ -192,7 +192,7 @@ void api_upload_begin(struct http_request *r) {
     uint64_t length = 0;
     struct reel_error err = {0};
     if (!u) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return;
     }
     http_set_state(r, u, free_upload);

@@ -107,7 +107,7 @@ bool uploads_read_sender(struct http_request *r, struct call *c) {
 struct call *uploads_new_call(struct http_request *r) {
     struct call *c = calloc(1, sizeof *c);
     if (!c) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return NULL;
     }
     http_set_state(r, c, free_call);
@@ -126,7 +126,7 @@ static bool start_hash(struct http_request *r, struct call *c) {
     if (c->hash && EVP_DigestInit_ex(c->hash, c->checksum.size == 20 ? EVP_sha1() : EVP_sha256(), NULL) == 1) {
         return true;
     }
-    http_reply_problem(r, 500, "memory", "no memory");
+    http_reply_no_memory(r);
     return false;
 }
 

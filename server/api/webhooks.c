@@ -10,6 +10,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "http/number.h"
 #include "upkeep/settings.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
@@ -40,10 +41,9 @@ void api_webhooks_list(struct http_request *r) {
 
 /* The number in the path; 0: none of ours. */
 static int64_t row_of(struct http_request *r) {
-    const char *text = http_segment(r, "id");
-    char *end;
-    long long row = strtoll(text, &end, 10);
-    return *text >= '1' && *text <= '9' && !*end ? row : 0;
+    int64_t row = 0;
+    number_i64(http_segment(r, "id"), &row);
+    return row;
 }
 
 void api_webhook_get(struct http_request *r) {
@@ -116,7 +116,7 @@ static bool read_url_and_secret(struct http_request *r, const json_t *body, stru
     w->url = strdup(url);
     w->secret = given ? strdup(given) : make_secret();
     if (!w->url || !w->secret) {
-        http_reply_problem(r, 500, "memory", "no memory");
+        http_reply_no_memory(r);
         return false;
     }
     return true;

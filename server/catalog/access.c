@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalog/own.h"
+#include "http/number.h"
 #include "reel/time.h"
 
 void token_done(struct token *t) {
@@ -74,9 +75,8 @@ bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
     if (by_name(c, key, out, &why)) {
         return true;
     }
-    char *end;
-    long long number = strtoll(key, &end, 10);
-    if (why.code == REEL_NOT_FOUND && *key >= '1' && *key <= '9' && *end == '\0') {
+    int64_t number;
+    if (why.code == REEL_NOT_FOUND && number_i64(key, &number)) {
         return catalog_token_by_row(c, number, out, err);
     }
     if (err) {

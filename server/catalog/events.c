@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "catalog/said.h"
+#include "http/number.h"
 #include "reel/time.h"
 
 void catalog_event_done(struct catalog_event *event) {
@@ -248,17 +249,12 @@ static bool list_all(struct db_handle *h, struct walk *w, struct catalog_events 
 }
 
 static bool read_cursor(const char *cursor, struct walk *w, struct reel_error *err) {
-    long long key, after;
-    int end = 0;
     if (!cursor) {
         return true;
     }
-    if (sscanf(cursor, "%lld.%lld%n", &key, &after, &end) != 2 || cursor[end]) {
-        return reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
-    }
-    w->key = key;
-    w->after = after;
-    return true;
+    const char *dot = strchrnul(cursor, '.');
+    return (number_i64_of(cursor, (size_t)(dot - cursor), &w->key) && *dot && number_i64(dot + 1, &w->after)) ||
+           reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
 }
 
 static bool write_cursor(const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog/list.h"
+#include "http/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
 
@@ -20,8 +21,8 @@ struct list { /* one question being answered */
     struct list_ask ask;
     const char *sort; /* as written in the cursor */
     char *cursor;     /* decoded; the key points into it */
-    int64_t after_row;
-    const char *after_key; /* NULL on the first page */
+    int64_t after_row, after_number; /* the number: the key, where it is one */
+    const char *after_key;           /* NULL on the first page */
     char *found; /* LIST_FOUND: a JSON array of rows */
 };
 
@@ -49,6 +50,10 @@ static char *write_cursor(const struct list *l, int64_t row, const char *key) {
     return out;
 }
 
+static bool refuse_cursor(struct reel_error *err) {
+    return reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
+}
+
 static bool read_cursor(struct list *l, struct reel_error *err) {
     const char *hex = l->q->cursor;
     if (!hex) {
@@ -64,15 +69,15 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
     }
     char *row = ok ? strchr(l->cursor, '\n') : NULL, *key = row ? strchr(row + 1, '\n') : NULL;
     if (!key) {
-        return reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
+        return refuse_cursor(err);
     }
     *row = *key = '\0';
     if (strcmp(l->cursor, l->sort) != 0) {
         return reel_fail(err, REEL_ARGUMENT, "cursor belongs to another sort");
     }
-    l->after_row = strtoll(row + 1, NULL, 10);
+    bool by_name = strcmp(l->sort + (l->sort[0] == '-'), "name") == 0;
     l->after_key = key + 1;
-    return true;
+    return (number_i64(row + 1, &l->after_row) && (by_name || number_i64(l->after_key, &l->after_number))) || refuse_cursor(err);
 }
 
 /* ---- answering */
@@ -87,7 +92,7 @@ static void bind_start(struct db_statement *s, const struct list *l) {
     db_set_int(s, ":row", l->after_key ? l->after_row : edge);
     if (strcmp(l->ask.form.column, "name") != 0) {
         int64_t first = !l->ask.placed ? edge : down ? l->ask.ceiling_ns : l->ask.floor_ns;
-        db_set_int(s, ":key", l->after_key ? strtoll(l->after_key, NULL, 10) : first);
+        db_set_int(s, ":key", l->after_key ? l->after_number : first);
     } else if (l->after_key || !down) {
         db_set_text(s, ":key", l->after_key ? l->after_key : "");
     } else {

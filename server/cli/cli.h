@@ -75,9 +75,6 @@ struct cli_sources { /* where each option's value came from; keeps the texts of 
     char *texts[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
-static inline void reel_auto_cli_sources_done(struct cli_sources *s) {
-    cli_sources_done(s);
-}
 bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc, char **argv, int *first,
                                  int *exit_code);
 /* Each option with its value and where that came from, a line each. */
@@ -86,8 +83,6 @@ void cli_print_settings(const struct cli_command *command, const struct cli_opti
 /* The tags that --tag KEY=VALUE gave, as people say them of a recording; said NULL: only whether they are any. */
 struct catalog_said;
 bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct reel_error *err);
-
-void cli_print_help(const struct cli_command *command, const struct cli_option *options);
 
 /* ---- talking */
 

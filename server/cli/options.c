@@ -59,7 +59,7 @@ static void print_option(const struct cli_option *o) {
     printf("%s%s\n", o->kind == CLI_CHOICE ? ": " : "", o->help);
 }
 
-void cli_print_help(const struct cli_command *command, const struct cli_option *options) {
+static void cli_print_help(const struct cli_command *command, const struct cli_option *options) {
     printf("usage: reel %s %s\n\n%s\n", command->name, command->arguments, command->summary);
     if (command->details) {
         printf("\n%s\n", command->details);

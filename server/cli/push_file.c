@@ -233,6 +233,11 @@ static bool ask(struct push *p, const char *method, const char *url, const char 
 
 enum step { STEP_FAILED, STEP_AGAIN, STEP_ON, STEP_DONE };
 
+static enum step say_refused(const struct push_answer *a, struct reel_error *err) {
+    say_problem(a, err);
+    return may_pass(a->status) ? STEP_AGAIN : STEP_FAILED;
+}
+
 /* Nothing is sent when the name has this content already, or other content that may not be replaced. */
 static enum step look_first(struct push *p, struct reel_error *err) {
     AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->wishes->collection);
@@ -242,11 +247,14 @@ static enum step look_first(struct push *p, struct reel_error *err) {
         reel_fail_memory(err);
         return STEP_FAILED;
     }
-    if (!ask(p, "GET", url, NULL, NULL, NULL, err) || may_pass(p->answer.status)) {
+    if (!ask(p, "GET", url, NULL, NULL, NULL, err)) {
         return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
     }
+    if (may_pass(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
+        return say_refused(&p->answer, err);
+    }
     if (p->answer.status != 200) {
-        return p->answer.status == 401 || p->answer.status == 403 ? (say_problem(&p->answer, err), STEP_FAILED) : STEP_ON;
+        return STEP_ON;
     }
     json_t *recording = json_loads(p->answer.body, 0, NULL);
     enum step step = STEP_ON;
@@ -276,8 +284,7 @@ static enum step create(struct push *p, struct reel_error *err) {
         return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
     }
     if (p->answer.status != 201 || !p->answer.location[0]) {
-        say_problem(&p->answer, err);
-        return may_pass(p->answer.status) ? STEP_AGAIN : STEP_FAILED;
+        return say_refused(&p->answer, err);
     }
     strcpy(p->location, p->answer.location);
     strcpy(p->recording, p->answer.content_location);
@@ -294,8 +301,7 @@ static enum step find_offset(struct push *p, struct reel_error *err) {
         return create(p, err);
     }
     if (p->answer.status != 200 || p->answer.offset < 0) {
-        say_problem(&p->answer, err);
-        return may_pass(p->answer.status) ? STEP_AGAIN : STEP_FAILED;
+        return say_refused(&p->answer, err);
     }
     strcpy(p->recording, p->answer.content_location);
     p->at = (uint64_t)p->answer.offset;
@@ -348,8 +354,7 @@ static enum step verify(struct push *p, struct reel_error *err) {
         step = ask(p, "DELETE", p->location, NULL, NULL, NULL, err) ? STEP_AGAIN : STEP_FAILED;
         p->location[0] = '\0';
     } else if (!recording) {
-        say_problem(&p->answer, err);
-        step = STEP_FAILED;
+        step = say_refused(&p->answer, err);
     } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
         reel_fail(err, REEL_CHANGED, "what the server received is not what was read here: did the file change? Push it again");
         step = STEP_FAILED;

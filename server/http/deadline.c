@@ -16,7 +16,8 @@ static bool upload_too_slow(struct http_connection *c, int64_t now_ms) {
     return (double)bytes * 1000.0 < (double)c->server->options.body_min_rate * (double)elapsed;
 }
 
-bool deadline_passed(struct http_connection *c, int64_t now_ms) {
+/* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
+static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
     const struct http_options *o = &c->server->options;
     int64_t elapsed = now_ms - atomic_load_explicit(&c->since_ms, memory_order_relaxed);
     switch ((enum http_phase)atomic_load_explicit(&c->phase, memory_order_acquire)) {

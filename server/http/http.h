@@ -121,6 +121,7 @@ __attribute__((format(printf, 4, 5))) void http_reply_problem(struct http_reques
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members);
 __attribute__((format(printf, 3, 4))) void http_reply_bad_param(struct http_request *r, const char *param, const char *detail, ...);
 void http_reply_error(struct http_request *r, const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400, CONFLICT 409, UNSUPPORTED 422, LIMIT 413, DAMAGED 422, NO_SPACE 507, … else 500 */
+void http_reply_no_memory(struct http_request *r); /* the same, where nothing else tells of it */
 
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416 are done by the layer. */
 struct http_file {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/number.h"
 #include "reel/utf8.h"
 
 enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
@@ -62,31 +63,6 @@ __attribute__((format(printf, 3, 4))) static void complain(json_t *errors, const
     json_array_append_new(errors, json_pack("{s:s, s:s}", "param", param, "detail", detail));
 }
 
-static bool parse_u64(const char *text, uint64_t *out) {
-    uint64_t value = 0;
-    if (!*text) {
-        return false;
-    }
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10u, &value) ||
-            __builtin_add_overflow(value, (unsigned)(*text - '0'), &value)) {
-            return false;
-        }
-    }
-    *out = value;
-    return true;
-}
-
-static bool parse_i64(const char *text, int64_t *out) {
-    uint64_t size;
-    bool negative = *text == '-';
-    if (!parse_u64(text + negative, &size) || size > (uint64_t)INT64_MAX + negative) {
-        return false;
-    }
-    *out = negative ? (int64_t)(0 - size) : (int64_t)size;
-    return true;
-}
-
 static bool parse_bool(const char *text, bool *out) {
     bool yes = *text == '\0' || strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
     *out = yes;
@@ -125,12 +101,12 @@ static void check_value(const struct http_param *param, const char *value, json_
     case HTTP_GLOB:
         return;
     case HTTP_UINT:
-        if (!parse_u64(value, &u)) {
+        if (!number_u64(value, &u)) {
             complain(errors, param->name, "must be a whole number from 0 to 18446744073709551615");
         }
         return;
     case HTTP_INT:
-        if (!parse_i64(value, &i)) {
+        if (!number_i64(value, &i)) {
             complain(errors, param->name, "must be a whole number of 64 bits");
         }
         return;
@@ -273,12 +249,12 @@ size_t http_params(const struct http_request *r, const char *name, const char **
 
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out) {
     const char *value = http_param(r, name);
-    return value && parse_u64(value, out);
+    return value && number_u64(value, out);
 }
 
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out) {
     const char *value = http_param(r, name);
-    return value && parse_i64(value, out);
+    return value && number_i64(value, out);
 }
 
 bool http_param_bool(const struct http_request *r, const char *name, bool *out) {

@@ -181,8 +181,6 @@ void deadline_stop(struct http_server *server);
 void deadline_add(struct http_connection *connection); /* may end another, that there is room */
 void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
-/* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
-bool deadline_passed(struct http_connection *connection, int64_t now_ms);
 
 /* guard.c */
 bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for what could be read in two ways; false = has replied */

@@ -331,3 +331,9 @@ void http_reply_error(struct http_request *r, const struct reel_error *err) {
     size_t code = (size_t)err->code < sizeof answers / sizeof answers[0] ? (size_t)err->code : 0;
     http_reply_problem_with(r, answers[code].status, answers[code].slug, err->text, NULL);
 }
+
+void http_reply_no_memory(struct http_request *r) {
+    struct reel_error err = {0};
+    reel_fail_memory(&err);
+    http_reply_error(r, &err);
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "http/number.h"
 #include "ingest/import_own.h"
 #include "reel/iterate.h"
 #include "store/look.h"
@@ -183,13 +184,9 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
 }
 
 static bool read_cursor(struct import_run *run, struct reel_error *err) {
-    unsigned long long folder = 0, item = 0;
-    if (run->terms->cursor && sscanf(run->terms->cursor, "%llu.%llu", &folder, &item) != 2) {
-        return reel_fail(err, REEL_ARGUMENT, "the cursor is none that this server gave");
-    }
-    run->from_folder = folder;
-    run->from_item = item;
-    return true;
+    const char *cursor = run->terms->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
+    return !cursor || (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot && number_u64(dot + 1, &run->from_item)) ||
+           reel_fail(err, REEL_ARGUMENT, "the cursor is none that this server gave");
 }
 
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,

@@ -92,7 +92,8 @@ bool wishes_take(struct wishes *w, const char *key, const json_t *value, bool *k
     return true;
 }
 
-bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_error *err) {
+/* All members of an object; one that is no wish is an error. */
+static bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_error *err) {
     const char *key;
     json_t *value;
     if (!json_is_object(object)) {

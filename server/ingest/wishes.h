@@ -24,8 +24,6 @@ static inline void reel_auto_wishes_done(struct wishes *w) {
 /* Takes one wish by its name; `value` is a text, and for replace and keep also true or false, for tags an object of texts or the text of
  * one. A wish that has been taken already stays: who says it first is right. *known says whether there is such a wish. REEL_ARGUMENT. */
 bool wishes_take(struct wishes *w, const char *key, const json_t *value, bool *known, struct reel_error *err);
-/* All members of an object; one that is no wish is an error. */
-bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_error *err);
 bool wishes_load(struct wishes *w, const char *text, struct reel_error *err);
 char *wishes_save(const struct wishes *w, struct reel_error *err); /* malloc'd */
 /* Borrows the texts of `w`. A file without a collection goes to "default". */

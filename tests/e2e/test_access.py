@@ -318,6 +318,12 @@ class Written(Guarded):
             got += answer.json()
             path = answer.next_path()
         self.assertEqual(got[-len(whole):], whole)  # newer ones may have come since
+        cursor = self.ask('GET', API + '/audit?limit=1', self.tokens['admin']).next_path().rpartition('cursor=')[2]
+        older = self.audit('?limit=1000&cursor=' + cursor)
+        last = self.ask('GET', '%s/audit?limit=%d&cursor=%s' % (API, len(older), cursor), self.tokens['admin'])
+        self.assertEqual((last.json(), last.next_path()), (older, None))  # full, and there is no more
+        self.assertProblem(self.ask('GET', API + '/audit?limit=0', self.tokens['admin']), 400, 'limit')
+        self.assertProblem(self.ask('GET', API + '/audit?cursor=' + b'+1'.hex(), self.tokens['admin']), 400, 'cursor')
         csv = self.ask('GET', API + '/audit?format=csv&limit=2', self.tokens['admin']).body.decode().splitlines()
         self.assertEqual(csv[0], 'time,caller,how,peer,method,path,status,request_id')
         self.assertEqual(len(csv), 3)

@@ -24,7 +24,7 @@ class Errors(Case):
 
     def test_unknown_places(self):
         for path in ('/nothing', '/api', API + '/nothing', API + '/recordings/0123456789abcdef0123456789abcdef', API + '/recordings/%s/nothing' % self.walk,
-                     API + '/recordings/%s/schemas/99999' % self.walk):
+                     *('%s/recordings/%s/schemas/%s' % (API, self.walk, s) for s in ('99999', '+0', '%200', '-0', '0.+0', '0.', '-18446744073709551615'))):
             with self.subTest(path):
                 self.assertProblem(self.server.get(path), 404)
 

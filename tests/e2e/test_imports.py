@@ -148,6 +148,8 @@ class Imports(unittest.TestCase):
             query = page['next'] and '?limit=2&cursor=' + page['next']
         self.assertEqual(seen, [('would_take', ['day%d/run.bag' % d], 'day%d/run.bag' % d, 'rosbag1', False) for d in (1, 2, 3)])
         self.assertEqual((self.rows(), self.blobs(), self.failures()), ([], [], []))
+        for cursor in ('1', '-1.0', '1.0x', '+1.0', '1. 0'):
+            self.ask({'glob': 'day*.bag', 'dry_run': True}, '?cursor=' + cursor.encode().hex(), 400)
         self.assertEqual(self.take(glob='day[12]*')['created'], 0)  # brackets mean nothing
         self.assertEqual(self.take(paths=['day1', 'day2'], glob='*.bag')['created'], 1)  # the second is called run.bag, too
         self.assertEqual(self.names(), ['run.bag'])
@@ -214,6 +216,8 @@ class Imports(unittest.TestCase):
         self.assertEqual(first.json() + second.json(), rows)
         self.assertIsNone(self.server.get(API + '/failures?limit=8').next_path())
         self.assertEqual(self.server.get(API + '/failures?format=ndjson').rows(), rows)
+        for cursor in ('x', '+1', '1x'):
+            self.assertEqual(self.server.get('%s/failures?cursor=%s' % (API, cursor.encode().hex())).status, 400, cursor)
         table = list(csv.DictReader(io.StringIO(self.server.get(API + '/failures', Accept='text/csv').body.decode())))
         self.assertEqual([r['path'] for r in table], [r['path'] for r in rows])
         # again in vain, again mended, forgotten

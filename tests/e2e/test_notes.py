@@ -240,6 +240,8 @@ class Notes(Case):
         self.assertEqual([n['id'] for n in self.get(API + path).json()['items']], [note['id'], second['id']])
         page = self.get(API + path + '?limit=1')
         self.assertEqual([n['text'] for n in self.get(page.next_path()).json()['items']], ['two'])
+        for cursor in ('x', ' 1', '+1', '1x', '', '9' * 20):
+            self.assertProblem(self.server.get('%s%s?cursor=%s' % (API, path, cursor.encode().hex())), 400, 'cursor')
         self.assertEqual(self.ask('PATCH', '%s/%s' % (path, note['id']), {'text': 'closed'})['text'], 'closed')
         kept = manifest(self.server.data, data)[one]['notes']
         self.assertEqual([(n['id'], n['text']) for n in kept], [(note['id'], 'closed'), (second['id'], 'two')])
@@ -266,6 +268,8 @@ class Notes(Case):
         instant = self.ask('POST', '/events', {'recording': one, 'start': T0 + SECOND, 'title': 'blink'}, 201)
         self.assertEqual(instant['start'], instant['end'])
         self.assertEqual(self.ask('GET', '/events/' + event['id']), event)
+        for cursor in ('x', '1', '1.', '.1', '+1.1', ' 1.1', '1.1x', '1.+1'):
+            self.assertProblem(self.server.get('%s/events?cursor=%s' % (API, cursor.encode().hex())), 400, 'cursor')
         own = lambda query: [e['title'] for e in self.get('%s/recordings/%s/events%s' % (API, one, query)).json()['items']]
         self.assertEqual(own(''), ['fall', 'blink'])
         self.assertEqual(own('?start=%2B1s'), ['fall', 'blink'])

@@ -109,9 +109,9 @@ class Upload(Case):
                 wrong = self.server.put('digest.bag', data, **{header: digest_header(b'something else')})
                 self.assertProblem(wrong, 400, 'digest')
                 self.unchanged(before)
-        for text in ('sha-256=nonsense', 'sha-256=:AAAA:'):
+        for text in ('sha-256=nonsense', 'sha-256=:AAAA:', 'sha-256=:%s==:' % ('A' * 42)):
             with self.subTest(text):
-                self.assertProblem(self.server.put('digest.bag', data, Content_Digest=text), 400)
+                self.assertProblem(self.server.put('digest.bag', data, Content_Digest=text), 400, 'sha-256=:<base64')
         right = self.server.put('digest.bag', data, Content_Digest=digest_header(data), Repr_Digest=digest_header(data))
         self.assertEqual(right.status, 201, right)
 

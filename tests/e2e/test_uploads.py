@@ -1,6 +1,7 @@
 """Uploads that survive: tus 1.0 with every extension and the IETF's draft by hand, forms, Idempotency-Key, groups; killed servers and clients, expiry, two clients."""
 import base64
 import hashlib
+import http.server
 import io
 import json
 import os
@@ -523,6 +524,21 @@ class Uploads(Case):
         self.assertIn('added as', out)
         shutil.rmtree(folder)
 
+    def test_push_comes_again_when_it_is_put_off(self):
+        """A server (or a proxy before it) that says 503 is asked again, also for what it received; what it said is told."""
+        folder, data = tempfile.mkdtemp(), b'some bytes'
+        path = os.path.join(folder, 'a.bag')
+        with open(path, 'wb') as f:
+            f.write(data)
+        with Scripted(data, {'GET': 1}) as busy:
+            out, _ = self.push(path, server=busy)
+            self.assertIn('a.bag: added as default/a.bag', out)
+            self.assertEqual(busy.put_off, {'GET': 0})
+        with Scripted(data, {'GET name': 1}) as busy:
+            _, err = self.push(path, '--retries', '0', server=busy, check=1)
+            self.assertIn('a.bag: the server says 503: not just now', err)
+        shutil.rmtree(folder)
+
     def test_push_goes_on_after_kills(self):
         """The client is killed, then the server while the client waits: in the end the bytes are the same."""
         folder, data = tempfile.mkdtemp(), bag(lab_messages(4, blob=1_000_000, salt=180))
@@ -576,6 +592,57 @@ class Uploads(Case):
                 with open(path, 'rb') as f:
                     self.assertEqual(sha256(f.read()), sha256(data))
         shutil.rmtree(folder)
+
+
+class Scripted:
+    """Takes one file of `data` as the server does, but says 503 to the first requests of some kinds."""
+
+    def __init__(self, data, put_off):
+        scripted, done = self, {'Content-Location': '/api/v1/recordings/1'}
+        self.put_off, self.taken = put_off, b''
+        recording = {'id': '1', 'name': 'a.bag', 'collection': 'default', 'state': 'ready', 'content': 'sha256:' + sha256(data)}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def answer(self):
+                kind = self.command + (' name' if '/name:' in self.path else '')
+                body = self.rfile.read(int(self.headers.get('Content-Length', 0)))
+                if scripted.put_off.get(kind):
+                    scripted.put_off[kind] -= 1
+                    return self.say(503, {}, {'detail': 'not just now'})
+                if kind == 'PATCH':
+                    scripted.taken += body
+                whole = done if scripted.taken == data else {}
+                offset = {'Upload-Offset': str(len(scripted.taken))}
+                return self.say(*{'GET name': (404, {}, {}), 'POST': (201, {'Location': '/api/v1/uploads/1', **whole, **offset}), 'HEAD': (200, {**whole, **offset}),
+                                  'PATCH': (204, {**whole, **offset}), 'GET': (200, {}, recording)}[kind])
+
+            def say(self, status, headers, body=None):
+                text = b'' if body is None or self.command == 'HEAD' else json.dumps(body).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                if status != 204:
+                    self.send_header('Content-Length', str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = do_HEAD = do_PATCH = answer
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.base = 'http://127.0.0.1:%d' % self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class Slow:

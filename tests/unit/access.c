@@ -233,6 +233,12 @@ static void the_header_is_read(void **state) {
     snprintf(plain, sizeof plain, "%0400d:%s", 1, text);
     basic(plain, header);
     assert_int_equal(credentials_read(header, got), CREDENTIALS_WRONG);
+    snprintf(plain, sizeof plain, "ab:%s", text);
+    basic(plain, header);
+    assert_int_equal(credentials_read(header, got), CREDENTIALS_BASIC);
+    memmove(header + 10, header + 6, strlen(header + 6) + 1); /* blanks are no base64 */
+    memset(header + 6, '\t', 4);
+    assert_int_equal(credentials_read(header, got), CREDENTIALS_WRONG);
     token_done(&t);
 }
 

@@ -194,6 +194,8 @@ static void bad_questions_are_told(void **state) {
     const struct catalog_query bad[] = {
         {.sort = "colour"}, {.sort = "-"},  {.sort = "--name"},    {.cursor = "x"},
         {.cursor = "00"},   {.cursor = ""}, {.cursor = page.next}, {.cursor = "0a0a0a0a"},
+        {.cursor = "2d637265617465640a780a31"}, {.cursor = "2d637265617465640a310a78"}, /* "-created\nx\n1", "-created\n1\nx" */
+        {.cursor = "2d637265617465640a310a"},   {.sort = "name", .cursor = "6e616d650a2b310a61"}, /* "-created\n1\n", "name\n+1\na" */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct catalog_page none;

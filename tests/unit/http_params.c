@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "http/number.h"
 #include "http/private.h"
 
 static const char *const kinds[] = {"red", "green", NULL};
@@ -141,12 +142,34 @@ static void values_by_type(void **state) {
     assert_int_equal(u, 7);
 }
 
+static void whole_numbers(void **state) {
+    (void)state;
+    const char *const none[] = {"", " 1", "1 ", "+1", "--1", "-", "1.", "0x1", "1e3", "18446744073709551616", "184467440737095516150", "9223372036854775808-"};
+    for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
+        uint64_t u = 7;
+        int64_t i = 7;
+        assert_false(number_u64(none[n], &u) || number_i64(none[n], &i));
+        assert_true(u == 7 && i == 7);
+    }
+    uint64_t u = 7;
+    int64_t i = 7;
+    assert_true(number_u64("18446744073709551615", &u) && u == UINT64_MAX);
+    assert_true(number_u64("007", &u) && u == 7);
+    assert_false(number_u64("-0", &u) || number_i64("9223372036854775808", &i) || number_i64("-9223372036854775809", &i));
+    assert_true(number_i64("-9223372036854775808", &i) && i == INT64_MIN);
+    assert_true(number_i64("9223372036854775807", &i) && i == INT64_MAX);
+    assert_true(number_u64_of("12.5", 2, &u) && u == 12);
+    assert_true(number_i64_of("-12.5", 3, &i) && i == -12);
+    assert_false(number_u64_of("12.5", 0, &u) || number_u64_of("12.5", 3, &u) || number_i64_of("-12", 1, &i));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(taken),
         cmocka_unit_test(refused),
         cmocka_unit_test(too_many),
         cmocka_unit_test(values_by_type),
+        cmocka_unit_test(whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

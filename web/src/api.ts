@@ -177,8 +177,10 @@ export async function getAll<T>(path: string, params: Params = {}, most = 5000, 
 /** NDJSON, row by row as it comes: messages, series, any list. Ends early without an error only when `signal` says so. */
 export async function* getRows<T>(path: string, params: Params = {}, signal?: AbortSignal): AsyncGenerator<T> {
     const response = await request('GET', path, { params, signal, headers: { Accept: 'application/x-ndjson' } });
-    for await (const line of readLines(response)) {
-        yield JSON.parse(line) as T;
+    for await (const line of readLines(response, true)) {
+        if (line) {
+            yield JSON.parse(line) as T;
+        }
     }
 }
 

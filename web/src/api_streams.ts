@@ -1,5 +1,6 @@
 // Bodies that come piece by piece: lines and server-sent events. Its one rule: a piece is handed on when it is whole.
-export async function* readLines(response: Response): AsyncGenerator<string> {
+// Empty ones too. What stands behind the last line's end is given only when it may be whole.
+export async function* readLines(response: Response, endsWithoutOne: boolean): AsyncGenerator<string> {
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     try {
@@ -8,37 +9,15 @@ export async function* readLines(response: Response): AsyncGenerator<string> {
             if (done) {
                 break;
             }
-            const lines = (rest + value).split('\n');
-            rest = lines.pop() ?? '';
-            for (const line of lines) {
-                if (line) {
-                    yield line;
-                }
-            }
-        }
-        if (rest) {
-            yield rest;
-        }
-    } finally {
-        void reader.cancel().catch(() => undefined); // who stops early wants no more bytes
-    }
-}
-
-async function* readRawLines(response: Response): AsyncGenerator<string> {
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    try {
-        for (;;) {
-            const { done, value } = await reader.read();
-            if (done) {
-                return;
-            }
             const lines = (rest + value).split(/\r?\n/);
             rest = lines.pop() ?? '';
             yield* lines;
         }
+        if (endsWithoutOne) {
+            yield rest;
+        }
     } finally {
-        void reader.cancel().catch(() => undefined); // an event that cannot be read ends the connection too
+        void reader.cancel().catch(() => undefined); // who stops early wants no more bytes
     }
 }
 
@@ -69,7 +48,7 @@ async function readOnce(asked: EventsAsk, response: Response, last: { id: string
     let kind = 'message';
     let data: string[] = [];
     let ended = false;
-    for await (const line of readRawLines(response)) {
+    for await (const line of readLines(response, false)) {
         if (line === '') {
             if (data.length > 0) {
                 ended = kind === 'end';

@@ -18,7 +18,7 @@ export function count(n: number | null | undefined): string {
     return n === null || n === undefined ? '–' : n.toLocaleString('en-US').replace(/,/g, '\u202f');
 }
 
-export function toNs(value: bigint | number | string | null | undefined): bigint | null {
+function toNs(value: bigint | number | string | null | undefined): bigint | null {
     if (value === null || value === undefined || value === '') {
         return null;
     }

@@ -39,7 +39,6 @@ export type Value = Of<'ValueCount'>;
 export type Values = Of<'ValuePage'>;
 export type Stat = Of<'Total'>;
 export type Collection = Of<'Collection'>;
-export type CoverageSpan = Of<'CoverageOfRecording'>;
 export type CollectionSpan = Of<'CoverageOfCollection'>;
 export type Job = Of<'Job'>;
 export interface Change {

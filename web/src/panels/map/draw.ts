@@ -43,7 +43,7 @@ export function lookAtAll(tracks: Flat[], width: number, height: number): Look {
 }
 
 /** 1, 2 or 5 times a power of ten, about `px` pixels wide. */
-export function gridStep(scale: number, px = 90): number {
+function gridStep(scale: number, px = 90): number {
     const wanted = px / scale;
     const power = 10 ** Math.floor(Math.log10(wanted));
     return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= wanted) ?? power * 10;

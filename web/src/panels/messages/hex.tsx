@@ -4,7 +4,7 @@ import { text } from '../../text';
 
 const SHOWN = 4096;
 
-export function hexLines(bytes: Uint8Array): string {
+function hexLines(bytes: Uint8Array): string {
     const lines = [];
     for (let at = 0; at < Math.min(bytes.length, SHOWN); at += 16) {
         const row = [...bytes.subarray(at, Math.min(at + 16, bytes.length))];

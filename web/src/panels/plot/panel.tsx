@@ -20,7 +20,7 @@ function curve(field: string, pairs: Pair[], start: bigint): Curve {
     return { field, points: pairs.map(([time, value]) => [Number(BigInt(time) - start) / 1e9, number(value)]) };
 }
 
-export async function curvesOf(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Curve[]> {
+async function curvesOf(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Curve[]> {
     const answer = await get<Pair[] | Record<string, Pair[]>>(`/recordings/${id}/series`, { field: fields, time_format: 'nanoseconds', ...params }, signal);
     return Array.isArray(answer) ? [curve(fields[0]!, answer, start)] : fields.map((field) => curve(field, answer[field] ?? [], start));
 }
