@@ -60,7 +60,7 @@ function nameOf(stem, suffix, bytes) {
 const parts = new Set();
 function noteParts(metafile) {
     for (const input of Object.keys(metafile.inputs)) {
-        const found = /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
+        const found = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
         if (found) {
             parts.add(found[1]);
         }
