@@ -30,9 +30,9 @@ bool store_partial_path(const struct store *store, const char *id, char out[STOR
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err);
 /* So do the names that files have in incoming/. */
 bool store_sync_incoming(const struct store *store, struct reel_error *err);
-/* store_place() to a file in the data folder itself. */
-bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
+/* Writes a file whole, beside the old one: blobs/ab/<name><suffix>, or without a suffix `name` in the data folder itself. */
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "disk.h"
 #include "reel/own.h"
 #include "store/own.h"
 #include "store/reference.h"
@@ -61,11 +62,6 @@ const char *store_derived_folder(struct store *store) {
     return store->derived;
 }
 
-static bool sync_folder(const char *path, struct reel_error *err) {
-    AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd >= 0 && fsync(fd) == 0 ? true : reel_fail_errno(err, "the store cannot make a folder last");
-}
-
 /* Makes `folder`/`name` and lets the parent know it for good. */
 static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
@@ -73,7 +69,7 @@ static bool make_folder(const char *path, const char *parent, struct reel_error 
         if (fd >= 0) {
             reel_own_by_folder(fd, path);
         }
-        bool lasts = !parent || sync_folder(parent, err);
+        bool lasts = !parent || disk_sync_folder(parent, err);
         return lasts || (rmdir(path), false); /* else the next one would take it for lasting */
     }
     return errno == EEXIST || reel_fail_errno(err, "the store cannot make a folder");
@@ -88,12 +84,12 @@ bool store_make_bucket(const struct store *store, const char *hex, struct reel_e
 
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "blobs/%.2s", hex) ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
 bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "incoming") ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
@@ -110,22 +106,13 @@ bool store_place(const struct store *store, const char *from, const char *hex, c
     return store_sync_bucket(store, hex, err);
 }
 
-bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
+/* To a file in the data folder itself. */
+static bool place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
     char to[STORE_PATH];
     if (!store_path(store, to, "%s", name)) {
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
-    return rename(from, to) == 0 ? sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
-}
-
-bool store_write_all(int fd, const void *data, size_t size) {
-    const char *at = data;
-    for (ssize_t n; size > 0; at += n, size -= (size_t)n) {
-        if ((n = write(fd, at, size)) <= 0) {
-            return false;
-        }
-    }
-    return true;
+    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
@@ -136,6 +123,20 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
     }
     reel_own_by_folder(fd, path);
     return fd;
+}
+
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) || reel_fail_errno(err, "the store cannot write a file");
+    good = good && (suffix ? store_place(store, from, name, suffix, err) : place_beside(store, from, name, err));
+    if (!good) {
+        unlink(from);
+    }
+    return good;
 }
 
 /* ---- opening */

@@ -17,9 +17,6 @@ struct catalog_recording;
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
 
-/* All of it, also where the system takes it in pieces; false: errno says why. */
-bool store_write_all(int fd, const void *data, size_t size);
-
 /* A file coming in: gathered in an own buffer, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err);
