@@ -398,6 +398,7 @@ static void sweep(struct app *app) {
         catalog_upload_done(&u);
     }
     catalog_answers_expire(app->catalog, &err);
+    store_trim_derived(app->store, app->config.derived_bytes, &err);
     manifests_again(app);
 }
 

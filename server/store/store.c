@@ -139,6 +139,87 @@ bool store_write_text(const struct store *store, const char *name, const char *s
     return good;
 }
 
+/* ---- derived files */
+
+struct derived {
+    char name[NAME_MAX + 1];
+    uint64_t bytes;
+    int64_t used_ns; /* last read or written */
+};
+
+static int64_t stamp(struct timespec t) {
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int older_first(const void *a, const void *b) {
+    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
+    return (x > y) - (x < y);
+}
+
+/* What is there whole; the others are being made (core/spool.c), or were when a server ended. */
+static bool is_derived(const char *name) {
+    static const char suffix[] = ".raw";
+    size_t n = strlen(name), end = sizeof suffix - 1;
+    return n > end && strcmp(name + n - end, suffix) == 0;
+}
+
+/* At start nobody makes any. */
+static void sweep_derived(const struct store *store) {
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] != '.' && !is_derived(e->d_name)) {
+            unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+}
+
+static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
+    size_t room = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        struct stat st;
+        if (!is_derived(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+            continue;
+        }
+        if (*count == room) {
+            room = room ? 2 * room : 64;
+            struct derived *more = realloc(*out, room * sizeof *more);
+            if (!more) {
+                return reel_fail_memory(err);
+            }
+            *out = more;
+        }
+        struct derived *file = &(*out)[(*count)++];
+        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
+        snprintf(file->name, sizeof file->name, "%s", e->d_name);
+        file->bytes = (uint64_t)st.st_blocks * 512;
+        file->used_ns = read > written ? read : written;
+        *total += file->bytes;
+    }
+    return true;
+}
+
+bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    AUTO_MEM struct derived *files = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    if (!d) {
+        return reel_fail_errno(err, "the store cannot read its folder of derived files");
+    }
+    if (!list_derived(d, &files, &count, &total, err)) {
+        return false;
+    }
+    if (count > 0) {
+        qsort(files, count, sizeof *files, older_first);
+    }
+    for (size_t i = 0; i < count && total > max_bytes; i++) {
+        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
+            total -= files[i].bytes;
+        }
+    }
+    return true;
+}
+
 /* ---- opening */
 
 static bool take_lock(struct store *store, struct reel_error *err) {
@@ -186,7 +267,11 @@ struct store *store_open(const char *folder, struct reel_error *err) {
         reel_fail_errno(err, "the data folder cannot be used");
         return NULL;
     }
-    return take_lock(store, err) && make_folders(store, err) && store_sweep_incoming(store, err) ? TAKE(store) : NULL;
+    if (!take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, err)) {
+        return NULL;
+    }
+    sweep_derived(store);
+    return TAKE(store);
 }
 
 void store_close(struct store *store) {
@@ -271,10 +356,6 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
 
 /* ---- all files */
 
-static int64_t stamp(struct timespec t) {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t),
                          void *context) {
     char path[STORE_PATH];
@@ -310,64 +391,4 @@ bool store_remove_leftover(struct store *store, const char *hex, const char *suf
     char path[STORE_PATH];
     return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err)
                                                                      : reel_fail(err, REEL_ARGUMENT, "not a content address");
-}
-
-/* ---- derived files */
-
-struct derived {
-    char name[NAME_MAX + 1];
-    uint64_t bytes;
-    int64_t used_ns; /* last read or written */
-};
-
-static int older_first(const void *a, const void *b) {
-    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
-    return (x > y) - (x < y);
-}
-
-static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
-    size_t room = 0;
-    for (struct dirent *e; (e = readdir(d));) {
-        struct stat st;
-        if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
-            continue;
-        }
-        if (*count == room) {
-            room = room ? 2 * room : 64;
-            struct derived *more = realloc(*out, room * sizeof *more);
-            if (!more) {
-                return reel_fail_memory(err);
-            }
-            *out = more;
-        }
-        struct derived *file = &(*out)[(*count)++];
-        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
-        snprintf(file->name, sizeof file->name, "%s", e->d_name);
-        file->bytes = (uint64_t)st.st_blocks * 512;
-        file->used_ns = read > written ? read : written;
-        *total += file->bytes;
-    }
-    return true;
-}
-
-bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
-    AUTO_FOLDER DIR *d = opendir(store->derived);
-    AUTO_MEM struct derived *files = NULL;
-    size_t count = 0;
-    uint64_t total = 0;
-    if (!d) {
-        return reel_fail_errno(err, "the store cannot read its folder of derived files");
-    }
-    if (!list_derived(d, &files, &count, &total, err)) {
-        return false;
-    }
-    if (count > 0) {
-        qsort(files, count, sizeof *files, older_first);
-    }
-    for (size_t i = 0; i < count && total > max_bytes; i++) {
-        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
-            total -= files[i].bytes;
-        }
-    }
-    return true;
 }

@@ -378,6 +378,17 @@ static void the_sweeper_looks_again(void **state) {
     make("{\"name\":\"b\"}", "", 9, false, id);           /* … and the sessions are still counted right */
 }
 
+static void derived_files_stay_below_their_limit(void **state) {
+    (void)state;
+    FILE *f = fopen(DATA "/derived/x.0.raw", "w");
+    assert_true(f && fwrite("abc", 3, 1, f) == 1 && fclose(f) == 0);
+    restart(); /* nothing is allowed them here */
+    for (int i = 0; i < 2000 && access(DATA "/derived/x.0.raw", F_OK) == 0; i++) {
+        usleep(1000);
+    }
+    assert_int_not_equal(access(DATA "/derived/x.0.raw", F_OK), 0);
+}
+
 static void old_ones_are_swept(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT], kept[RECORDING_ID_TEXT];
@@ -406,6 +417,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_key_finds_its_session, begin, end),
         cmocka_unit_test_setup_teardown(a_key_makes_one_session_also_at_the_same_time, begin, end),
         cmocka_unit_test_setup_teardown(the_sweeper_looks_again, begin, end),
+        cmocka_unit_test_setup_teardown(derived_files_stay_below_their_limit, begin, end),
         cmocka_unit_test_setup_teardown(old_ones_are_swept, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
