@@ -20,6 +20,8 @@ struct store {
 __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...);
 /* blobs/ab/<hex><suffix>; false when `hex` is no SHA-256. */
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
+/* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
+bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
 /* Renames a finished file to its place and makes that last. */
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
 /* What an earlier run left under way is nobody's any more (the lock is ours), but for the files of sessions. */

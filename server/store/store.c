@@ -62,8 +62,7 @@ const char *store_derived_folder(struct store *store) {
     return store->derived;
 }
 
-/* Makes `folder`/`name` and lets the parent know it for good. */
-static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
+bool store_make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
         AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0) {
@@ -78,7 +77,7 @@ static bool make_folder(const char *path, const char *parent, struct reel_error 
 bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
     return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
-               ? make_folder(path, parent, err)
+               ? store_make_folder(path, parent, err)
                : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
@@ -243,7 +242,7 @@ static bool make_folders(const struct store *store, struct reel_error *err) {
         if (!store_path(store, path, "%s", names[i])) {
             return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
         }
-        if (!make_folder(path, store->folder, err)) {
+        if (!store_make_folder(path, store->folder, err)) {
             return false;
         }
     }
@@ -258,7 +257,7 @@ struct store *store_open(const char *folder, struct reel_error *err) {
     }
     store->lock = -1;
     pthread_mutex_init(&store->manifests, NULL);
-    if (!make_folder(folder, NULL, err)) {
+    if (!store_make_folder(folder, NULL, err)) {
         return NULL;
     }
     store->folder = realpath(folder, NULL);
