@@ -57,7 +57,7 @@ class Own(unittest.TestCase):
         return sorted(names)
 
     def test_commands_of_root_leave_nothing_of_root(self):
-        token = re.search(r'reel_\w+', self.reel('token', 'create', '--role', 'admin', '--name', 'me')).group()
+        token = re.search(r'reel_[\w-]+', self.reel('token', 'create', '--role', 'admin', '--name', 'me')).group()
         self.reel('token', 'rotate')
         self.reel('import', self.file('b.bag', 2))
         self.reel('import', '--mode', 'move', self.file('m.bag', 4))

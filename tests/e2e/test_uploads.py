@@ -433,6 +433,7 @@ class Uploads(Case):
                 answer = self.server.raw(('PATCH %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/partial-upload\r\nUpload-Complete: ?1\r\n'
                                           'Upload-Offset: %d\r\nContent-Length: %d\r\n\r\n' % (path, offset, length)).encode())
                 self.assertTrue(answer.startswith(b'HTTP/1.1 413 '), answer)
+        self.assertEqual(self.server.request('DELETE', path, headers=DRAFT).status, 204)
 
     def test_idempotency_key_finds_the_session(self):
         data = bag(lab_messages(2, salt=118))
