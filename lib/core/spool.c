@@ -49,14 +49,19 @@ static int open_unlinked(struct reel_error *err) {
     return fd;
 }
 
+/* The source has it from now on. */
+static struct reel_source *give(int *fd, const char *name, struct reel_error *err) {
+    int taken = *fd;
+    *fd = -1;
+    return reel_source_from_fd(taken, name, err);
+}
+
 static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
     AUTO_FD int fd = open_unlinked(err);
     if (fd < 0 || !codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
         return NULL;
     }
-    int taken = fd;
-    fd = -1;
-    return reel_source_from_fd(taken, part->name, err);
+    return give(&fd, part->name, err);
 }
 
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err) {
@@ -64,18 +69,17 @@ struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_sourc
     if (fd < 0 || !codec_unpack_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, max, &chunk->raw, err)) {
         return NULL;
     }
-    int taken = fd;
-    fd = -1;
-    return reel_source_from_fd(taken, part->name, err);
+    return give(&fd, part->name, err);
 }
 
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err) {
     if (!path) {
         return spool_unlinked(chunk, part, err);
     }
-    struct stat there;
-    if (stat(path, &there) == 0 && (uint64_t)there.st_size == chunk->raw) {
-        return reel_source_open(path, part->name, err);
+    struct stat st;
+    AUTO_FD int there = open(path, O_RDONLY | O_CLOEXEC); /* whoever keeps the folder small may remove it at any time */
+    if (there >= 0 && fstat(there, &st) == 0 && (uint64_t)st.st_size == chunk->raw) {
+        return give(&there, part->name, err);
     }
     AUTO_MEM char *temporary = NULL;
     if (asprintf(&temporary, "%s.tmp-XXXXXX", path) < 0) {
@@ -98,9 +102,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    int taken = fd;
-    fd = -1;
-    return reel_source_from_fd(taken, part->name, err);
+    return give(&fd, part->name, err);
 }
 
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {

@@ -17,6 +17,7 @@
 
 #include "access/base64.h"
 #include "access/link_text.h"
+#include "disk.h"
 #include "reel/own.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
@@ -39,11 +40,6 @@ struct links {
 };
 
 /* ---- the file */
-
-static bool key_path(const char *data, const char *more, char out[PATH_MAX], struct reel_error *err) {
-    int n = snprintf(out, PATH_MAX, "%s/" FILE_NAME "%s", data, more);
-    return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-}
 
 static bool parse_keys(char *text, struct keys *out) {
     *out = (struct keys){0};
@@ -95,7 +91,7 @@ static bool write_text(int fd, const struct keys *keys) {
         }
         text[used++] = '\n';
     }
-    bool good = write(fd, text, used) == (ssize_t)used && fsync(fd) == 0;
+    bool good = disk_write_all(fd, text, used) && fsync(fd) == 0;
     OPENSSL_cleanse(text, sizeof text);
     return good;
 }
@@ -103,7 +99,7 @@ static bool write_text(int fd, const struct keys *keys) {
 /* A file of its own, put in place whole; `fresh`: only where there is none yet (somebody else's first key is as good). */
 static bool write_keys(const char *data, const struct keys *keys, bool fresh, struct reel_error *err) {
     char path[PATH_MAX], made[PATH_MAX];
-    if (!key_path(data, "", path, err) || !key_path(data, ".XXXXXX", made, err)) {
+    if (!disk_join(path, data, FILE_NAME, err) || !disk_join(made, data, FILE_NAME ".XXXXXX", err)) {
         return false;
     }
     AUTO_FD int fd = mkostemp(made, O_CLOEXEC); /* 0600 */
@@ -112,16 +108,11 @@ static bool write_keys(const char *data, const struct keys *keys, bool fresh, st
     }
     reel_own_by_folder(fd, made);
     bool good = write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
-    int sys = errno;
+    good = good || reel_fail_errno(err, "the keys of signed links cannot be written");
     if (!good || fresh) {
         unlink(made);
     }
-    AUTO_FD int folder = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (good && folder >= 0) {
-        fsync(folder);
-    }
-    errno = sys;
-    return good || reel_fail_errno(err, "the keys of signed links cannot be written");
+    return good && disk_sync_folder(data, err);
 }
 
 static bool add_key(struct keys *keys, uint64_t version, struct reel_error *err) {
@@ -144,7 +135,7 @@ bool links_rotate(const char *data, bool forget, struct reel_error *err) {
     char path[PATH_MAX];
     struct keys old, keys = {0};
     struct stat st;
-    if (!key_path(data, "", path, err) || !make_first(data, path, err) || !read_keys(path, &old, &st, err)) {
+    if (!disk_join(path, data, FILE_NAME, err) || !make_first(data, path, err) || !read_keys(path, &old, &st, err)) {
         return false;
     }
     if (!forget) {
@@ -165,7 +156,8 @@ struct links *links_open(const char *data, struct reel_error *err) {
         return NULL;
     }
     pthread_mutex_init(&links->mutex, NULL);
-    if (!key_path(data, "", links->path, err) || !make_first(data, links->path, err) || !read_keys(links->path, &links->keys, &links->seen, err)) {
+    if (!disk_join(links->path, data, FILE_NAME, err) || !make_first(data, links->path, err) ||
+        !read_keys(links->path, &links->keys, &links->seen, err)) {
         return NULL;
     }
     return TAKE(links);

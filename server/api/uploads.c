@@ -205,11 +205,15 @@ bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t 
         return false;
     }
     if (c->completes && http_has_body_length(r, &body)) {
+        if (offset > INT64_MAX || body > INT64_MAX - offset) {
+            http_reply_problem(r, 413, "too-large", "no upload has more than %" PRId64 " bytes", INT64_MAX);
+            return false;
+        }
         if (*length >= 0 && (uint64_t)*length != offset + body) {
             http_reply_problem(r, 400, "inconsistent-upload-length", "Upload-Length and Content-Length differ");
             return false;
         }
-        *length = offset + body <= INT64_MAX ? (int64_t)(offset + body) : -1;
+        *length = (int64_t)(offset + body);
     }
     uint64_t max = http_app(r)->config.upload_max_bytes;
     if (*length >= 0 && max > 0 && (uint64_t)*length > max) {

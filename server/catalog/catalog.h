@@ -65,10 +65,10 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
 bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err);
 bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);
-bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err); /* the row goes; the caller sweeps blobs without a recording */
 /* The same, if the recording's updated_ns is still `version`: REEL_CHANGED. */
 #define CATALOG_ANY_VERSION INT64_MIN
 bool catalog_trash_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
+/* The row goes; the caller sweeps blobs without a recording. */
 bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
 
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */

@@ -1,6 +1,7 @@
 /* SQLite behind db.h. Its one rule: a connection leaves this file only inside a transaction and comes back outside one, so no statement and
  * no lock outlives a call of the catalog. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "catalog/db_own.h"
 #include "catalog/sql.h"
 #include "reel/iterate.h"
+#include "reel/own.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more gives nothing. */
 enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
@@ -129,7 +131,16 @@ static struct db *db_new(const char *path, struct reel_error *err) {
     return TAKE(db);
 }
 
+/* A new one is its folder's owner's; SQLite does the same with the files that it puts beside it. */
+static void make_file(const char *path) {
+    AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+        reel_own_by_folder(fd, path);
+    }
+}
+
 struct db *db_open(const char *path, struct reel_error *err) {
+    make_file(path);
     AUTO(db_close) struct db *db = db_new(path, err);
     return db && (db->writer = handle_open(db, true, err)) ? TAKE(db) : NULL;
 }

@@ -9,21 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "reel/cleanup.h"
 #include "reel/own.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
 
-static bool join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
-    int n = snprintf(out, PATH_MAX, "%s/%s", folder, name);
-    return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-}
-
 /* What the mark says, without the line's end; "" when there is none. */
 static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *err) {
     char path[PATH_MAX];
     out[0] = '\0';
-    if (!join(path, data, MARK, err)) {
+    if (!disk_join(path, data, MARK, err)) {
         return false;
     }
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,22 +42,24 @@ bool catalog_place(const char *data, char out[PATH_MAX], struct reel_error *err)
         return reel_fail(err, REEL_NOT_FOUND,
                          "the catalog's folder %.200s is not there (%s in the data folder names it): is its disk mounted?", folder, MARK);
     }
-    return join(out, folder[0] ? folder : data, FILE_NAME, err);
+    return disk_join(out, folder[0] ? folder : data, FILE_NAME, err);
 }
 
 static bool write_mark(const char *data, const char *folder, struct reel_error *err) {
     char path[PATH_MAX], fresh[PATH_MAX];
-    if (!join(path, data, MARK, err) || !join(fresh, data, "catalog-folder.new", err)) {
+    if (!disk_join(path, data, MARK, err) || !disk_join(fresh, data, "catalog-folder.new", err)) {
         return false;
     }
     AUTO_FD int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    AUTO_FD int parent = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         reel_own_by_folder(fd, fresh);
     }
-    bool good =
-        fd >= 0 && parent >= 0 && dprintf(fd, "%s\n", folder) > 0 && fsync(fd) == 0 && rename(fresh, path) == 0 && fsync(parent) == 0;
-    return good || reel_fail_errno(err, "%s cannot be written into the data folder", MARK);
+    bool good = (fd >= 0 && dprintf(fd, "%s\n", folder) > 0 && fsync(fd) == 0 && rename(fresh, path) == 0) ||
+                reel_fail_errno(err, "%s cannot be written into the data folder", MARK);
+    if (!good) {
+        unlink(fresh);
+    }
+    return good && disk_sync_folder(data, err);
 }
 
 static bool same_folder(const char *a, const char *b) {
@@ -77,7 +75,7 @@ bool catalog_settle(const char *data, const char *folder, struct reel_error *err
     if ((mkdir(data, 0755) != 0 && errno != EEXIST) || (mkdir(folder, 0755) != 0 && errno != EEXIST)) {
         return reel_fail_errno(err, "the folders of data and catalog cannot be made");
     }
-    if (!read_mark(data, marked, err) || !join(own, data, FILE_NAME, err)) {
+    if (!read_mark(data, marked, err) || !disk_join(own, data, FILE_NAME, err)) {
         return false;
     }
     if (same_folder(folder, marked[0] ? marked : data)) {

@@ -477,10 +477,6 @@ bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) 
     return change_state(c, "recording_restore", id, STATE_READY, NULL, err);
 }
 
-bool catalog_purge(struct catalog *c, const char *id, struct reel_error *err) {
-    return catalog_purge_at(c, id, CATALOG_ANY_VERSION, err);
-}
-
 bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     int64_t row = 0;

@@ -156,6 +156,21 @@ bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, st
     return db_commit(h, err);
 }
 
+bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_extend", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_hex(s, ":id", id);
+    db_set_int(s, ":expires", expires_ns);
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
+}
+
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_delete", err) : NULL;

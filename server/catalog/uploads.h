@@ -28,6 +28,8 @@ bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload 
 /* The one that expired first; REEL_NOT_FOUND when there is none. */
 bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err);
 bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err); /* what changes while bytes come */
+/* Only that it lives until then. */
+bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns, struct reel_error *err);
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err);
 

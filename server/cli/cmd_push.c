@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/push_file.h"
+#include "disk.h"
 #include "ingest/folder_walk.h"
 
 enum { JOBS_MAX = 16, TOKEN_MAX = 4096, BAR_WIDTH = 24, STEP_MS = 200 };
@@ -183,9 +184,8 @@ static bool add_files(void *context, const char *folder, int fd, struct folder_l
     char path[PATH_MAX];
     (void)fd;
     for (uint32_t i = 0; i < l->n_files; i++) {
-        int n = snprintf(path, sizeof path, "%s/%s", folder, l->files[i].name);
-        if (n < 0 || n >= PATH_MAX) {
-            return reel_fail(err, REEL_LIMIT, "a path in it is too long");
+        if (!disk_join(path, folder, l->files[i].name, err)) {
+            return false;
         }
         if (!paths_add(w->files, path)) {
             return reel_fail_memory(err);

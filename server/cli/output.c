@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "disk.h"
 
 enum { MODE = 0666 }; /* less the umask */
 
@@ -54,11 +55,10 @@ bool cli_output_write(struct cli_output *o, const void *data, size_t size, struc
     return true;
 }
 
-/* The name is safe once its folder is. */
+/* The name is safe once its folder is. Some may be written into but not read, some file systems make only files last. */
 static bool sync_folder(const char *path, struct reel_error *err) {
     AUTO_MEM char *copy = strdup(path);
-    AUTO_FD int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    return fd >= 0 && fsync(fd) != 0 && errno != EINVAL ? reel_fail_errno(err, "%s: folder", path) : true;
+    return !copy || disk_sync_folder(dirname(copy), NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);
 }
 
 /* Where the file system cannot rename without replacing, the look before the work must do. */

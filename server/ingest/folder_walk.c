@@ -4,11 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "disk.h"
 
 enum { ENTRIES_MAX = 100000 }; /* of one folder */
 
@@ -117,11 +118,6 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
 
 /* ---- through them */
 
-static bool join_path(char out[PATH_MAX], const char *folder, const char *name) {
-    int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
-    return n > 0 && n < PATH_MAX;
-}
-
 static bool walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth, struct reel_error *err) {
     AUTO(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
@@ -139,8 +135,9 @@ static bool walk(const struct folder_visit *v, const char *folder, int fd, unsig
     }
     bool good = v->files(v->context, folder, fd, &l, err);
     for (uint32_t i = 0; good && i < l.n_folders; i++) {
-        if (depth == FOLDER_DEPTH_MAX || !join_path(path, folder, l.folders[i])) {
-            reel_fail(&why, REEL_LIMIT, "folders lie deeper than %d in each other", FOLDER_DEPTH_MAX);
+        bool fits = depth < FOLDER_DEPTH_MAX ? disk_join(path, folder, l.folders[i], &why)
+                                             : reel_fail(&why, REEL_LIMIT, "folders lie deeper than %d in each other", FOLDER_DEPTH_MAX);
+        if (!fits) {
             v->refused(v->context, folder, &why);
             break;
         }

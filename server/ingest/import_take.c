@@ -2,20 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "disk.h"
 #include "ingest/import_own.h"
 #include "ingest/names.h"
 #include "store/roots.h"
 
 static const uint64_t LONG_BYTES = 64 << 20;    /* smaller ones are listed when their scan is done … */
 static const int64_t LONG_WAIT_NS = 2000000000; /* … larger ones after a moment, and the scan goes on */
-
-static bool join_path(char out[PATH_MAX], const char *folder, const char *name) {
-    int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
-    return n > 0 && n < PATH_MAX;
-}
 
 /* ---- telling */
 
@@ -158,8 +153,7 @@ void import_take(struct import_unit *u) {
     for (uint32_t i = 0; i < u->n && good; i++) {
         are[i].size = u->files[i].size;
         are[i].mtime_ns = u->files[i].mtime_ns;
-        good = join_path(path, u->folder, u->files[i].name) ? (paths[i] = strdup(path)) || reel_fail_memory(&why)
-                                                            : reel_fail(&why, REEL_ARGUMENT, "the path is too long");
+        good = disk_join(path, u->folder, u->files[i].name, &why) && ((paths[i] = strdup(path)) || reel_fail_memory(&why));
     }
     if (good) {
         take_files(u, (const char *const *)paths, are, files);

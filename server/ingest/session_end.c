@@ -1,11 +1,56 @@
-/* The end of a session: its bytes become a recording, or several are put together first. Its one rule: what was received is given up only
- * when it is refused for what it is. */
+/* The end of a session: it is removed, or its bytes become a recording, or several are put together first. Its one rule: what was received
+ * is given up only when it is refused for what it is. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ingest/sessions_own.h"
 #include "ingest/wishes.h"
+
+/* ---- removed */
+
+/* What the row said before its mutex was held may be over: it is read again. */
+static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, struct reel_error *err) {
+    AUTO(catalog_upload_done) struct catalog_upload u = {0};
+    struct reel_error none = {0};
+    if (!catalog_upload_get(app->catalog, l->id, &u, &none)) {
+        return none.code == REEL_NOT_FOUND || reel_fail(err, none.code, "%s", none.text);
+    }
+    if (expired_ns && u.expires_ns >= expired_ns) {
+        return true;
+    }
+    if (expired_ns && l->writer) {
+        return catalog_upload_extend(app->catalog, l->id, session_expires(app), err);
+    }
+    if (!catalog_upload_remove(app->catalog, l->id, err)) {
+        return false;
+    }
+    live_remove(app, l);
+    return true;
+}
+
+bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err) {
+    struct live *l = live_take(app->sessions, id, err);
+    if (!l) {
+        return false;
+    }
+    pthread_mutex_lock(&l->mutex);
+    bool ok = sweep_locked(app, l, expired_ns, err);
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    return ok;
+}
+
+bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err) {
+    struct catalog_upload u;
+    if (!session_get(app, owner, id, &u, err)) {
+        return false;
+    }
+    catalog_upload_done(&u);
+    return session_sweep_one(app, id, 0, err);
+}
+
+/* ---- a recording */
 
 /* Hashes, notes the hash (for a crash behind this), ingests. */
 static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
@@ -42,7 +87,7 @@ static void remove_parts(struct app *app, const char *concat) {
         char id[RECORDING_ID_TEXT];
         if (n >= sizeof id - 1) {
             snprintf(id, sizeof id, "%.*s", (int)sizeof id - 1, at + n - (sizeof id - 1));
-            session_sweep_one(app, id, false, &ignored);
+            session_sweep_one(app, id, 0, &ignored);
         }
         at += n + strspn(at + n, " ");
     }

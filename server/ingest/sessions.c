@@ -127,7 +127,7 @@ int64_t session_expires(const struct app *app) {
     return reel_now_ns() + (int64_t)app->config.upload_expiry_s * SECOND_NS;
 }
 
-/* ---- made, looked at, removed */
+/* ---- made, looked at */
 
 /* The one that has the key already. */
 static bool find_again(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
@@ -184,11 +184,14 @@ bool session_create(struct app *app, const struct session_ask *ask, struct catal
         store_upload_drop(file);
     }
     store_upload_free(file);
-    if (!made) {
-        forget_row(all);
-        catalog_upload_done(out);
+    if (made) {
+        return true;
     }
-    return made;
+    struct reel_error why = *err;
+    forget_row(all);
+    catalog_upload_done(out);
+    /* Another request with this key may have come first, meanwhile. */
+    return find_again(app, ask, out, again, err) && (*again || (*err = why, false));
 }
 
 /* As the catalog has it: offset is what is confirmed. */
@@ -226,30 +229,6 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
         catalog_upload_done(out);
     }
     return ok;
-}
-
-bool session_sweep_one(struct app *app, const char *id, bool unless_busy, struct reel_error *err) {
-    struct live *l = live_take(app->sessions, id, err);
-    if (!l) {
-        return false;
-    }
-    pthread_mutex_lock(&l->mutex);
-    bool busy = unless_busy && l->writer, ok = l->removed || busy || catalog_upload_remove(app->catalog, id, err);
-    if (ok && !l->removed && !busy) {
-        live_remove(app, l);
-    }
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
-    return ok;
-}
-
-bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err) {
-    struct catalog_upload u;
-    if (!session_get(app, owner, id, &u, err)) {
-        return false;
-    }
-    catalog_upload_done(&u);
-    return session_sweep_one(app, id, false, err);
 }
 
 /* ---- one request's bytes */
@@ -415,12 +394,11 @@ static void sweep(struct app *app) {
     int64_t now = reel_now_ns();
     bool ok = true;
     while (ok && catalog_upload_expired(app->catalog, now, &u, &err)) {
-        ok = session_sweep_one(app, u.id, true, &err);
-        u.expires_ns = session_expires(app);
-        ok = ok && catalog_upload_update(app->catalog, &u, &err); /* one that is busy stays; of one that is gone there is no row */
+        ok = session_sweep_one(app, u.id, now, &err); /* gone, or it expires later */
         catalog_upload_done(&u);
     }
     catalog_answers_expire(app->catalog, &err);
+    store_trim_derived(app->store, app->config.derived_bytes, &err);
     manifests_again(app);
 }
 

@@ -24,7 +24,8 @@ void live_release(struct sessions *all, struct live *l);
 bool live_open(struct app *app, struct live *l, struct reel_error *err);
 void live_remove(struct app *app, struct live *l); /* its row is gone already */
 
-bool session_sweep_one(struct app *app, const char *id, bool unless_busy, struct reel_error *err); /* removes it */
+/* Removes it; with a time only if it expired before that, and one that somebody adds to lives on. 0: in any case. */
+bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err);
 int64_t session_expires(const struct app *app); /* of one that was gone on with just now */
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
+#include "disk.h"
 #include "ingest/import_own.h"
 #include "ingest/references.h"
 #include "store/roots.h"
@@ -180,7 +181,9 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
     unsigned watch = known ? known->watch : 0;
     if (known) {
         snprintf(folder, sizeof folder, "%s", known->folder);
-        snprintf(path, sizeof path, "%s/%s", known->folder, e->len > 0 ? e->name : "");
+        if (!disk_join(path, known->folder, e->len > 0 ? e->name : "", NULL)) {
+            snprintf(path, sizeof path, "%s", known->folder); /* the walk through that one tells of it */
+        }
     }
     if (known && (e->mask & IN_IGNORED)) {
         free(known->folder);

@@ -146,10 +146,7 @@ bool store_set_aside(const struct store *store, const char *hex, const char *suf
     if (!store_content_path(store, hex, suffix, from, sizeof from) || !store_path(store, folder, "lost+found")) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST) {
-        return reel_fail_errno(err, "lost+found cannot be made");
-    }
-    return move_to_free_name(store, from, hex, suffix, err);
+    return store_make_folder(folder, store->folder, err) && move_to_free_name(store, from, hex, suffix, err);
 }
 
 bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id), void *context,

@@ -5,9 +5,7 @@
  * "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags": {}, "author",
  * "created_ns", "updated_ns"}]. Descriptions of collections are in one file, {"reel_collections": 1, "descriptions": {name: text}}.
  * Its one rule: it is written whole beside the old one and renamed. */
-#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "catalog/catalog.h"
@@ -141,25 +139,10 @@ static json_t *build(const json_t *old, const struct catalog_recording *r, const
                               "parts", parts_of(r), "recordings", with_entry(old, r->id, entry));
 }
 
-/* `name`: a content, or a file of the data folder itself ("….json"). */
-static bool write_text(const struct store *store, const char *name, const char *text, struct reel_error *err) {
-    char from[STORE_PATH];
-    AUTO_FD int fd = store_new_file(store, from, err);
-    if (fd < 0) {
-        return false;
-    }
-    bool ok = store_write_all(fd, text, strlen(text)) && fsync(fd) == 0 ? strchr(name, '.') ? store_place_beside(store, from, name, err)
-                                                                                           : store_place(store, from, name, ".json", err)
-                                                                       : reel_fail_errno(err, "the manifest cannot be written");
-    if (!ok) {
-        unlink(from);
-    }
-    return ok;
-}
-
-static bool write_out(const struct store *store, const char *name, const json_t *manifest, struct reel_error *err) {
+/* See store_write_text(). */
+static bool write_out(const struct store *store, const char *name, const char *suffix, const json_t *manifest, struct reel_error *err) {
     AUTO_MEM char *text = manifest ? json_dumps(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
-    return text ? write_text(store, name, text, err) : reel_fail_memory(err);
+    return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 
 bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole, struct reel_error *err) {
@@ -171,7 +154,7 @@ bool store_write_manifest_whole(struct store *store, const struct catalog_record
     AUTO_JSON json_t *old = json_load_file(path, 0, NULL);
     AUTO_JSON json_t *manifest = build(old, r, whole);
     bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
-    bool ok = same ? store_sync_bucket(store, r->content, err) : write_out(store, r->content, manifest, err);
+    bool ok = same ? store_sync_bucket(store, r->content, err) : write_out(store, r->content, ".json", manifest, err);
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }
@@ -187,8 +170,8 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     }
     pthread_mutex_lock(&store->manifests);
     AUTO_JSON json_t *manifest = json_load_file(path, 0, NULL);
-    bool ok =
-        !manifest || (json_object_set_new(manifest, "recordings", with_entry(manifest, id, NULL)) == 0 && write_out(store, content, manifest, err));
+    bool ok = !manifest || (json_object_set_new(manifest, "recordings", with_entry(manifest, id, NULL)) == 0 &&
+                            write_out(store, content, ".json", manifest, err));
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }
@@ -196,11 +179,11 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err) {
     AUTO_JSON json_t *file = json_pack("{s:i, s:o}", "reel_collections", 1, "descriptions", json_loads(descriptions, 0, NULL));
     pthread_mutex_lock(&store->manifests);
-    bool ok = write_out(store, "collections.json", file, err);
+    bool ok = write_out(store, "collections.json", NULL, file, err);
     pthread_mutex_unlock(&store->manifests);
     return ok;
 }
 
 bool store_write_settings(struct store *store, const json_t *settings, struct reel_error *err) {
-    return write_out(store, "settings.json", settings, err);
+    return write_out(store, "settings.json", NULL, settings, err);
 }

@@ -20,6 +20,8 @@ struct store {
 __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...);
 /* blobs/ab/<hex><suffix>; false when `hex` is no SHA-256. */
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
+/* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
+bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
 /* Renames a finished file to its place and makes that last. */
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
 /* What an earlier run left under way is nobody's any more (the lock is ours), but for the files of sessions. */
@@ -30,9 +32,9 @@ bool store_partial_path(const struct store *store, const char *id, char out[STOR
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err);
 /* So do the names that files have in incoming/. */
 bool store_sync_incoming(const struct store *store, struct reel_error *err);
-/* store_place() to a file in the data folder itself. */
-bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
+/* Writes a file whole, beside the old one: blobs/ab/<name><suffix>, or without a suffix `name` in the data folder itself. */
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
 
 #endif

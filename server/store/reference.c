@@ -99,20 +99,6 @@ static json_t *as_json(const struct store_reference *ref) {
                 : NULL;
 }
 
-static bool write_note(struct store *store, const char *sha256, const char *text, struct reel_error *err) {
-    char from[STORE_PATH];
-    AUTO_FD int fd = store_new_file(store, from, err);
-    if (fd < 0) {
-        return false;
-    }
-    bool good = store_write_all(fd, text, strlen(text)) && fsync(fd) == 0 ? store_place(store, from, sha256, ".ref", err)
-                                                                          : reel_fail_errno(err, "the reference cannot be written");
-    if (!good) {
-        unlink(from);
-    }
-    return good;
-}
-
 bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref, struct reel_error *err) {
     char blob[STORE_PATH];
     struct stat st;
@@ -126,7 +112,7 @@ bool store_keep_reference(struct store *store, const char *sha256, const struct 
     json_t *note = as_json(ref);
     AUTO_MEM char *text = note ? json_dumps(note, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     json_decref(note);
-    return text ? write_note(store, sha256, text, err)
+    return text ? store_write_text(store, sha256, ".ref", text, err)
                 : reel_fail(err, REEL_ARGUMENT, "a file whose path is no UTF-8 cannot be referenced");
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "disk.h"
 #include "reel/own.h"
 #include "store/own.h"
 #include "store/reference.h"
@@ -61,19 +62,13 @@ const char *store_derived_folder(struct store *store) {
     return store->derived;
 }
 
-static bool sync_folder(const char *path, struct reel_error *err) {
-    AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd >= 0 && fsync(fd) == 0 ? true : reel_fail_errno(err, "the store cannot make a folder last");
-}
-
-/* Makes `folder`/`name` and lets the parent know it for good. */
-static bool make_folder(const char *path, const char *parent, struct reel_error *err) {
+bool store_make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
         AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0) {
             reel_own_by_folder(fd, path);
         }
-        bool lasts = !parent || sync_folder(parent, err);
+        bool lasts = !parent || disk_sync_folder(parent, err);
         return lasts || (rmdir(path), false); /* else the next one would take it for lasting */
     }
     return errno == EEXIST || reel_fail_errno(err, "the store cannot make a folder");
@@ -82,18 +77,18 @@ static bool make_folder(const char *path, const char *parent, struct reel_error 
 bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
     return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
-               ? make_folder(path, parent, err)
+               ? store_make_folder(path, parent, err)
                : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "blobs/%.2s", hex) ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
 bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "incoming") ? sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
@@ -110,22 +105,13 @@ bool store_place(const struct store *store, const char *from, const char *hex, c
     return store_sync_bucket(store, hex, err);
 }
 
-bool store_place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
+/* To a file in the data folder itself. */
+static bool place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
     char to[STORE_PATH];
     if (!store_path(store, to, "%s", name)) {
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
-    return rename(from, to) == 0 ? sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
-}
-
-bool store_write_all(int fd, const void *data, size_t size) {
-    const char *at = data;
-    for (ssize_t n; size > 0; at += n, size -= (size_t)n) {
-        if ((n = write(fd, at, size)) <= 0) {
-            return false;
-        }
-    }
-    return true;
+    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
@@ -136,6 +122,101 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
     }
     reel_own_by_folder(fd, path);
     return fd;
+}
+
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) || reel_fail_errno(err, "the store cannot write a file");
+    good = good && (suffix ? store_place(store, from, name, suffix, err) : place_beside(store, from, name, err));
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}
+
+/* ---- derived files */
+
+struct derived {
+    char name[NAME_MAX + 1];
+    uint64_t bytes;
+    int64_t used_ns; /* last read or written */
+};
+
+static int64_t stamp(struct timespec t) {
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int older_first(const void *a, const void *b) {
+    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
+    return (x > y) - (x < y);
+}
+
+/* What is there whole; the others are being made (core/spool.c), or were when a server ended. */
+static bool is_derived(const char *name) {
+    static const char suffix[] = ".raw";
+    size_t n = strlen(name), end = sizeof suffix - 1;
+    return n > end && strcmp(name + n - end, suffix) == 0;
+}
+
+/* At start nobody makes any. */
+static void sweep_derived(const struct store *store) {
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] != '.' && !is_derived(e->d_name)) {
+            unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+}
+
+static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
+    size_t room = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        struct stat st;
+        if (!is_derived(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+            continue;
+        }
+        if (*count == room) {
+            room = room ? 2 * room : 64;
+            struct derived *more = realloc(*out, room * sizeof *more);
+            if (!more) {
+                return reel_fail_memory(err);
+            }
+            *out = more;
+        }
+        struct derived *file = &(*out)[(*count)++];
+        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
+        snprintf(file->name, sizeof file->name, "%s", e->d_name);
+        file->bytes = (uint64_t)st.st_blocks * 512;
+        file->used_ns = read > written ? read : written;
+        *total += file->bytes;
+    }
+    return true;
+}
+
+bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
+    AUTO_FOLDER DIR *d = opendir(store->derived);
+    AUTO_MEM struct derived *files = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    if (!d) {
+        return reel_fail_errno(err, "the store cannot read its folder of derived files");
+    }
+    if (!list_derived(d, &files, &count, &total, err)) {
+        return false;
+    }
+    if (count > 0) {
+        qsort(files, count, sizeof *files, older_first);
+    }
+    for (size_t i = 0; i < count && total > max_bytes; i++) {
+        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
+            total -= files[i].bytes;
+        }
+    }
+    return true;
 }
 
 /* ---- opening */
@@ -161,7 +242,7 @@ static bool make_folders(const struct store *store, struct reel_error *err) {
         if (!store_path(store, path, "%s", names[i])) {
             return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
         }
-        if (!make_folder(path, store->folder, err)) {
+        if (!store_make_folder(path, store->folder, err)) {
             return false;
         }
     }
@@ -176,7 +257,7 @@ struct store *store_open(const char *folder, struct reel_error *err) {
     }
     store->lock = -1;
     pthread_mutex_init(&store->manifests, NULL);
-    if (!make_folder(folder, NULL, err)) {
+    if (!store_make_folder(folder, NULL, err)) {
         return NULL;
     }
     store->folder = realpath(folder, NULL);
@@ -185,7 +266,11 @@ struct store *store_open(const char *folder, struct reel_error *err) {
         reel_fail_errno(err, "the data folder cannot be used");
         return NULL;
     }
-    return take_lock(store, err) && make_folders(store, err) && store_sweep_incoming(store, err) ? TAKE(store) : NULL;
+    if (!take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, err)) {
+        return NULL;
+    }
+    sweep_derived(store);
+    return TAKE(store);
 }
 
 void store_close(struct store *store) {
@@ -270,10 +355,6 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
 
 /* ---- all files */
 
-static int64_t stamp(struct timespec t) {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t),
                          void *context) {
     char path[STORE_PATH];
@@ -309,64 +390,4 @@ bool store_remove_leftover(struct store *store, const char *hex, const char *suf
     char path[STORE_PATH];
     return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err)
                                                                      : reel_fail(err, REEL_ARGUMENT, "not a content address");
-}
-
-/* ---- derived files */
-
-struct derived {
-    char name[NAME_MAX + 1];
-    uint64_t bytes;
-    int64_t used_ns; /* last read or written */
-};
-
-static int older_first(const void *a, const void *b) {
-    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
-    return (x > y) - (x < y);
-}
-
-static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
-    size_t room = 0;
-    for (struct dirent *e; (e = readdir(d));) {
-        struct stat st;
-        if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
-            continue;
-        }
-        if (*count == room) {
-            room = room ? 2 * room : 64;
-            struct derived *more = realloc(*out, room * sizeof *more);
-            if (!more) {
-                return reel_fail_memory(err);
-            }
-            *out = more;
-        }
-        struct derived *file = &(*out)[(*count)++];
-        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
-        snprintf(file->name, sizeof file->name, "%s", e->d_name);
-        file->bytes = (uint64_t)st.st_blocks * 512;
-        file->used_ns = read > written ? read : written;
-        *total += file->bytes;
-    }
-    return true;
-}
-
-bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
-    AUTO_FOLDER DIR *d = opendir(store->derived);
-    AUTO_MEM struct derived *files = NULL;
-    size_t count = 0;
-    uint64_t total = 0;
-    if (!d) {
-        return reel_fail_errno(err, "the store cannot read its folder of derived files");
-    }
-    if (!list_derived(d, &files, &count, &total, err)) {
-        return false;
-    }
-    if (count > 0) {
-        qsort(files, count, sizeof *files, older_first);
-    }
-    for (size_t i = 0; i < count && total > max_bytes; i++) {
-        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
-            total -= files[i].bytes;
-        }
-    }
-    return true;
 }

@@ -13,12 +13,9 @@ struct store_upload;
 struct catalog_recording;
 
 /* Makes the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder"), sweeps incoming/
- * but for the files of upload sessions. */
+ * but for the files of upload sessions, and what was on its way in derived/. */
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
-
-/* All of it, also where the system takes it in pieces; false: errno says why. */
-bool store_write_all(int fd, const void *data, size_t size);
 
 /* A file coming in: gathered in an own buffer, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
@@ -73,7 +70,7 @@ bool store_blob_path(struct store *store, const char *sha256, char *out, size_t 
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
 bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
 const char *store_derived_folder(struct store *store);
-bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err);   /* oldest access first */
+bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err);   /* oldest access first; one that is open can be read on */
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 

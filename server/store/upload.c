@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "reel/own.h"
 #include "reel/scan.h"
 #include "store/own.h"
 #include "store/reference.h"
@@ -164,6 +165,9 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
             reel_fail_errno(err, "the upload's file cannot be opened");
         }
         return NULL;
+    }
+    if (create) {
+        reel_own_by_folder(u->fd, u->path);
     }
     u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
     if (create && !store_sync_incoming(store, err)) { /* whoever is told of it will come back for it */
@@ -345,6 +349,9 @@ bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
 bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
     if (!u->sha256[0] || u->placed) {
         return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
+    }
+    if (store_upload_is_whole(u)) {
+        reel_own_by_folder(u->fd, u->path); /* it was somebody's file until now */
     }
     bool lasts = store_place(u->store, u->path, u->sha256, "", err);
     u->placed = lasts || access(u->path, F_OK) != 0; /* it may have got its name, and not for good */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "catalog/upkeep.h"
+#include "disk.h"
 #include "reel/time.h"
 #include "store/look.h"
 #include "upkeep/backup_files.h"
@@ -34,20 +35,20 @@ static bool is_empty(const char *folder) {
 /* The folder, and that nothing but a backup is in it. */
 static bool prepare(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
-    if (!backup_path(path, folder, "blobs", err)) {
+    if (!disk_join(path, folder, "blobs", err)) {
         return false;
     }
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         return reel_fail_errno(err, "the backup's folder cannot be made");
     }
     bool empty = is_empty(folder);
-    if (!empty && (!backup_path(path, folder, "backup.json", err) || access(path, F_OK) != 0)) {
+    if (!empty && (!disk_join(path, folder, "backup.json", err) || access(path, F_OK) != 0)) {
         return reel_fail(err, REEL_CONFLICT, "the folder is not empty and holds no finished backup; give a new one");
     }
     if (!empty && unlink(path) != 0) {
         return reel_fail_errno(err, "the earlier backup cannot be replaced");
     }
-    return backup_path(path, folder, "blobs", err) &&
+    return disk_join(path, folder, "blobs", err) &&
            (mkdir(path, 0700) == 0 || errno == EEXIST || reel_fail_errno(err, "the backup's folder cannot be made"));
 }
 
@@ -71,7 +72,7 @@ static bool make(struct app *app, const char *folder, enum backup_blobs blobs, c
     struct store *to = prepare(folder, err) ? store_open_beside(folder, &alone, err) : NULL;
     struct backup_files files = {.from = app->store, .to = to, .blobs = blobs, .progress = progress};
     bool good = to && (alone || reel_fail(err, REEL_CONFLICT, "a server runs on that folder")) &&
-                backup_path(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
+                disk_join(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
     AUTO(catalog_close) struct catalog *copied = good ? catalog_open_beside(path, err) : NULL;
     good = copied && backup_files(&files, copied, folder, err) && (*manifest = manifest_of(&copy, &files, blobs)) &&
            backup_write_json(folder, *manifest, err);
@@ -102,7 +103,7 @@ static bool work_alone(const struct backup_job *j, const struct reel_progress *p
     char folder[PATH_MAX];
     json_t *manifest = NULL;
     bool good =
-        backup_path(folder, j->app->config.backup_dir, j->name, err) && backup_run(j->app, folder, j->blobs, progress, &manifest, err);
+        disk_join(folder, j->app->config.backup_dir, j->name, err) && backup_run(j->app, folder, j->blobs, progress, &manifest, err);
     AUTO_MEM char *text =
         good && json_object_set_new(manifest, "name", json_string(j->name)) == 0 ? json_dumps(manifest, JSON_COMPACT) : NULL;
     json_decref(manifest);

@@ -8,16 +8,12 @@
 #include <sys/stat.h>
 
 #include "catalog/upkeep.h"
+#include "disk.h"
 #include "reel/cleanup.h"
 #include "store/look.h"
 #include "upkeep/backup_files.h"
 
 enum { COPY_BYTES = 8 << 20 };
-
-bool backup_path(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
-    int n = snprintf(out, PATH_MAX, "%s/%s", folder, name);
-    return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the backup folder's path is too long");
-}
 
 /* ---- one file */
 
@@ -36,7 +32,7 @@ static bool copy_bytes(int from, int to, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     while ((n = read(from, buffer, COPY_BYTES)) > 0) {
-        if (!store_write_all(to, buffer, (size_t)n)) {
+        if (!disk_write_all(to, buffer, (size_t)n)) {
             break;
         }
     }
@@ -130,7 +126,7 @@ static bool write_list(struct backup_files *f, struct catalog *copied, const cha
     char path[PATH_MAX];
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
-    if (!backup_path(path, folder, "blobs.txt", err)) {
+    if (!disk_join(path, folder, "blobs.txt", err)) {
         return false;
     }
     struct listing l = {.file = fopen(path, "we"), .hash = EVP_MD_CTX_new()};
@@ -163,7 +159,7 @@ static bool bring_content(void *context, const struct catalog_recording *r) {
 static bool bring_beside(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     bool gone;
-    return backup_path(from, store_folder(f->from), name, err) && backup_path(to, folder, name, err) && copy_file(from, to, &gone, err);
+    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && copy_file(from, to, &gone, err);
 }
 
 static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
@@ -214,10 +210,14 @@ bool backup_write_json(const char *folder, const json_t *manifest, struct reel_e
     if (!text) {
         return reel_fail_memory(err);
     }
-    if (!backup_path(part, folder, "backup.json.part", err) || !backup_path(path, folder, "backup.json", err)) {
+    if (!disk_join(part, folder, "backup.json.part", err) || !disk_join(path, folder, "backup.json", err)) {
         return false;
     }
     AUTO_FD int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && store_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0;
-    return (good && sync_all(folder, err)) || reel_fail_errno(err, "backup.json cannot be written");
+    bool good = (fd >= 0 && disk_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0) ||
+                reel_fail_errno(err, "backup.json cannot be written");
+    if (!good) {
+        unlink(part);
+    }
+    return good && sync_all(folder, err);
 }

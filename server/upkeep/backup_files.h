@@ -15,7 +15,6 @@ struct backup_files {
  */
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err);
 
-bool backup_path(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err);
 bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err); /* backup.json, lasting */
 
 #endif

@@ -1,12 +1,14 @@
 /* See rebuild.h. Its one rule: it only adds to the catalog; what is there stays as it is. */
 #include "upkeep/rebuild.h"
 
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "catalog/upkeep.h"
+#include "disk.h"
 #include "ingest/scanning.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
@@ -208,22 +210,54 @@ bool rebuild_collections(struct app *app, struct reel_error *err) {
 
 /* ---- the file itself */
 
+/* A database, its log and the log's index. */
+static const char *const catalog_files[] = {"", "-wal", "-shm"};
+enum { CATALOG_FILES = sizeof catalog_files / sizeof *catalog_files };
+
+static bool old_path(const char *catalog, unsigned n, const char *suffix, char out[PATH_MAX], struct reel_error *err) {
+    int used = snprintf(out, PATH_MAX, "%s.old-%u%s", catalog, n, suffix);
+    return (used > 0 && used < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the path is too long");
+}
+
+/* The first number that none of the files has. */
+static bool free_number(const char *catalog, unsigned *n, struct reel_error *err) {
+    char path[PATH_MAX];
+    for (*n = 1; *n <= OLD_MAX; ++*n) {
+        unsigned taken = 0;
+        for (size_t i = 0; i < CATALOG_FILES; i++) {
+            if (!old_path(catalog, *n, catalog_files[i], path, err)) {
+                return false;
+            }
+            taken += access(path, F_OK) == 0;
+        }
+        if (taken == 0) {
+            return true;
+        }
+    }
+    return reel_fail(err, REEL_CONFLICT, "%d old catalogs are there already: remove those that nobody needs", OLD_MAX);
+}
+
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err) {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
     char from[PATH_MAX], to[PATH_MAX];
-    unsigned n = 0;
-    do {
-        snprintf(name, 64, "%.40s.old-%u", strrchr(catalog, '/') + 1, ++n);
-        snprintf(to, sizeof to, "%s.old-%u", catalog, n);
-    } while (access(to, F_OK) == 0 && n < OLD_MAX);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        snprintf(from, sizeof from, "%s%s", catalog, suffixes[i]);
-        snprintf(to, sizeof to, "%s.old-%u%s", catalog, n, suffixes[i]);
+    unsigned n;
+    AUTO_MEM char *copy = strdup(catalog);
+    if (!copy) {
+        return reel_fail_memory(err);
+    }
+    if (!free_number(catalog, &n, err)) {
+        return false;
+    }
+    snprintf(name, 64, "%.40s.old-%u", strrchr(catalog, '/') + 1, n);
+    for (size_t i = 0; i < CATALOG_FILES; i++) {
+        if (!old_path(catalog, n, catalog_files[i], to, err)) {
+            return false;
+        }
+        snprintf(from, sizeof from, "%s%s", catalog, catalog_files[i]); /* shorter than `to` */
         if (access(from, F_OK) == 0 && rename(from, to) != 0) {
             return reel_fail_errno(err, "the old catalog cannot be moved aside");
         }
     }
-    return true;
+    return disk_sync_folder(dirname(copy), err);
 }
 
 static void count_added(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why) {

@@ -427,6 +427,15 @@ class Uploads(Case):
         self.assertEqual(self.server.request('POST', API + '/recordings?name=key.bag', data).status, 200)
         self.assertProblem(self.server.request('POST', API + '/recordings?name=key.bag', data, {'Idempotency-Key': 'k' * 300}), 400)
 
+    def test_more_than_can_be_counted(self):
+        path = self.server.request('POST', API + '/uploads?name=huge.bag', b'', {**DRAFT, 'Upload-Complete': '?0'}).headers['Location']
+        for offset, length in ((1000, 2**64 - 1000), (0, 2**64 - 1000), (2**63 - 1, 1)):
+            with self.subTest(offset=offset, length=length):
+                answer = self.server.raw(('PATCH %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/partial-upload\r\nUpload-Complete: ?1\r\n'
+                                          'Upload-Offset: %d\r\nContent-Length: %d\r\n\r\n' % (path, offset, length)).encode())
+                self.assertTrue(answer.startswith(b'HTTP/1.1 413 '), answer)
+        self.assertEqual(self.server.request('DELETE', path, headers=DRAFT).status, 204)
+
     def test_idempotency_key_finds_the_session(self):
         data = bag(lab_messages(2, salt=118))
         asked = dict(Upload_Metadata=meta(name='found.bag'), Idempotency_Key='s-1')

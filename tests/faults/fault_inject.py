@@ -11,6 +11,7 @@ import mmap
 import os
 import random
 import shutil
+import subprocess
 import tempfile
 import unittest
 import urllib.parse
@@ -528,3 +529,42 @@ class Inject(unittest.TestCase):
             self.assertGreater(nth, 1)
         w.check()
         w.server.stop()
+
+
+@unittest.skipUnless(os.path.exists(LIBRARY), 'libfailing.so is not built beside the server')
+class Commands(unittest.TestCase):
+    """What a command could not make last it says, and it leaves nothing half."""
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='reel-fault-')
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.data, block = os.path.join(self.folder, 'data'), os.path.join(self.folder, 'control')
+        os.mkdir(self.data)
+        self.faults = Faults(block, self.data)
+        self.env = {**os.environ, 'LD_PRELOAD': LIBRARY, 'REEL_FAILING': block, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
+
+    def fails(self, *command):
+        """Every change of it in turn; after each, what is in the data folder."""
+        nth = 1
+        while True:
+            self.faults.arm(KINDS['write'] + KINDS['sync'] + KINDS['rename'], nth, errno.EIO)
+            done = subprocess.run([REEL, *command, '--data', self.data], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+            failed, where = self.faults.disarm()
+            if not failed:
+                return
+            self.assertEqual(done.returncode, 1, (nth, where, done))
+            yield os.listdir(self.data)
+            nth += 1
+
+    def test_new_keys_of_links(self):
+        reel('token', 'rotate', '--data', self.data)
+        self.assertEqual(list(self.fails('token', 'rotate')), 4 * [['link-keys']])  # the file is written and fsynced, renamed, and the folder fsynced
+
+    def test_where_the_catalog_is(self):
+        local, seen = os.path.join(self.folder, 'local'), []
+        for left in self.fails('serve', '--catalog', local, '--listen', '127.0.0.1:0'):
+            if 'lock' in left:
+                break
+            seen.append(left)
+            for name in left:
+                os.unlink(os.path.join(self.data, name))
+        self.assertEqual(seen, [[], [], ['catalog-folder']])  # the mark is fsynced, renamed, and the folder fsynced

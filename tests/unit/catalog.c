@@ -103,14 +103,14 @@ static void a_name_means_its_newest_revision(void **state) {
     catalog_recording_done(&r);
 
     bool used;
-    assert_true(catalog_purge(c, first, &err));
+    assert_true(catalog_purge_at(c, first, CATALOG_ANY_VERSION, &err));
     char content[SHA256_HEX] = {0};
     memset(content, '1', 64);
     assert_true(catalog_content_used(c, content, &used, &err) && used);
-    assert_true(catalog_purge(c, elsewhere, &err));
+    assert_true(catalog_purge_at(c, elsewhere, CATALOG_ANY_VERSION, &err));
     assert_true(catalog_content_used(c, content, &used, &err) && !used);
     assert_true(catalog_blob_used(c, content, &used, &err) && !used);
-    assert_false(catalog_purge(c, first, &err));
+    assert_false(catalog_purge_at(c, first, CATALOG_ANY_VERSION, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
 }
 
@@ -166,7 +166,7 @@ static void states_come_and_go(void **state) {
     assert_int_equal(f.recordings[STATE_TRASHED], 1);
     assert_int_equal(f.bytes, 20);
     assert_int_equal(f.messages, 2);
-    assert_true(catalog_purge(c, id, &err));
+    assert_true(catalog_purge_at(c, id, CATALOG_ANY_VERSION, &err));
     assert_true(catalog_figures(c, &f, &err));
     assert_int_equal(f.recordings[STATE_TRASHED], 0);
     assert_int_equal(f.bytes, 10);

@@ -84,7 +84,7 @@ static void words_and_globs_find(void **state) {
     assert_int_equal(find("ortho"), 1);
     assert_true(catalog_update_scan(c, &r, index, &err));
     assert_int_equal(find("laserscan"), 1);
-    assert_true(catalog_purge(c, r.id, &err));
+    assert_true(catalog_purge_at(c, r.id, CATALOG_ANY_VERSION, &err));
     assert_int_equal(find("ortho"), 0);
     assert_int_equal(find_topic("*"), 0);
     reel_recording_free(toys);

@@ -134,7 +134,7 @@ static void events_are_found_by_their_interval(void **state) {
     }
     assert_all_intervals(shift);
     assert_counts_hold();
-    assert_true(catalog_purge(c, ids[1], &err));
+    assert_true(catalog_purge_at(c, ids[1], CATALOG_ANY_VERSION, &err));
     assert_int_equal(number("SELECT count(*) FROM events"), EVENTS - EVENTS / 3);
 }
 
@@ -238,7 +238,7 @@ static void collections_have_their_figures(void **state) {
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.collection = "odd", .limit = 1000}, &page, &err));
     for (uint32_t i = 0; i < page.n_items; i++) {
-        assert_true(i % 2 ? catalog_trash(c, page.items[i].id, &err) : catalog_purge(c, page.items[i].id, &err));
+        assert_true(i % 2 ? catalog_trash(c, page.items[i].id, &err) : catalog_purge_at(c, page.items[i].id, CATALOG_ANY_VERSION, &err));
     }
     catalog_page_done(&page);
     assert_counts_hold();

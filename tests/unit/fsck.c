@@ -14,6 +14,7 @@
 #include "ingest/scanning.h"
 #include "store/look.h"
 #include "unit/ingest_trial.h"
+#include "upkeep/backup_files.h"
 #include "upkeep/fsck.h"
 #include "upkeep/rebuild.h"
 
@@ -421,6 +422,38 @@ static void a_damaged_catalog_is_made_again(void **state) {
     all_is_said_again();
 }
 
+static void no_old_catalog_is_overwritten(void **state) {
+    (void)state;
+    char name[64], path[256];
+    static const char *const folder = DATA "/aside";
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (unsigned i = 1; i <= 10000; i++) {
+        if (i != 3) {
+            snprintf(path, sizeof path, "%s/c.db.old-%u%s", folder, i, i == 1 ? "-wal" : ""); /* of the first only its log is left */
+            write_to(path, "old");
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/c.db", folder);
+        write_to(path, "new");
+        assert_int_equal(rebuild_set_catalog_aside(path, name, &err), i == 0);
+    }
+    assert_string_equal(name, "c.db.old-3");
+    assert_int_equal(err.code, REEL_CONFLICT);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+/* As a folder of its name would do. */
+static void a_backup_that_fails_leaves_no_part(void **state) {
+    (void)state;
+    json_t *manifest = json_object();
+    assert_int_equal(mkdir(DATA "/backup", 0700), 0);
+    assert_int_equal(mkdir(DATA "/backup/backup.json", 0700), 0);
+    assert_false(backup_write_json(DATA "/backup", manifest, &err));
+    assert_int_not_equal(access(DATA "/backup/backup.json.part", F_OK), 0);
+    json_decref(manifest);
+}
+
 static void a_server_takes_back_what_a_lost_catalog_had(void **state) {
     (void)state;
     uint64_t n;
@@ -517,6 +550,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(who_comes_before_the_sweep_forgets_too, begin, end),
         cmocka_unit_test_setup_teardown(broken_keys_are_told, begin, end),
         cmocka_unit_test_setup_teardown(a_damaged_catalog_is_made_again, begin, end),
+        cmocka_unit_test_setup_teardown(no_old_catalog_is_overwritten, begin, end),
+        cmocka_unit_test_setup_teardown(a_backup_that_fails_leaves_no_part, begin, end),
         cmocka_unit_test_setup_teardown(a_server_takes_back_what_a_lost_catalog_had, begin, end),
         cmocka_unit_test_setup_teardown(revisions_and_missing_indexes_come_back, begin, end),
         cmocka_unit_test_setup_teardown(bad_manifests_are_refused, begin, end),

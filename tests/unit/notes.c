@@ -65,7 +65,7 @@ static void tags_are_kept_and_counted(void **state) {
     assert_true(catalog_restore(c, a, &err));
     assert_listed(true, "area", NULL, NULL, 10, "yard:1");
     assert_counts_hold();
-    assert_true(catalog_purge(c, a, &err) && catalog_trash(c, b, &err) && catalog_purge(c, b, &err));
+    assert_true(catalog_purge_at(c, a, CATALOG_ANY_VERSION, &err) && catalog_trash(c, b, &err) && catalog_purge_at(c, b, CATALOG_ANY_VERSION, &err));
     assert_int_equal(
         number("SELECT (SELECT count(*) FROM tag_keys) + (SELECT count(*) FROM tag_values) + (SELECT count(*) FROM recording_tags)"), 0);
 }
@@ -293,7 +293,7 @@ static void notes_come_and_go(void **state) {
     assert_int_equal(err.code, REEL_LIMIT);
     assert_false(catalog_event_add(c, b, &(struct catalog_event){.title = (char *)"x"}, &err));
     assert_int_equal(err.code, REEL_LIMIT);
-    assert_true(catalog_purge(c, a, &err));
+    assert_true(catalog_purge_at(c, a, CATALOG_ANY_VERSION, &err));
     assert_int_equal(number("SELECT count(*) FROM notes"), 0);
 }
 
@@ -344,7 +344,7 @@ static void changes_make_manifests_due(void **state) {
     after = 0;
     assert_true(catalog_manifest_due(c, &after, id, &err));
     assert_string_equal(id, b);
-    assert_true(catalog_purge(c, b, &err));
+    assert_true(catalog_purge_at(c, b, CATALOG_ANY_VERSION, &err));
     assert_int_equal(number("SELECT count(*) FROM manifests_due"), 0);
 }
 

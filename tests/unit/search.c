@@ -332,7 +332,7 @@ static void totals_follow(void **state) {
     assert_int_equal(total_of(TOTALS_MONTH, "1970-01"), total_of(TOTALS_DAY, "1970-01-01"));
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 10}, &page, &err));
-    assert_true(catalog_trash(c, page.items[0].id, &err) && catalog_purge(c, page.items[1].id, &err));
+    assert_true(catalog_trash(c, page.items[0].id, &err) && catalog_purge_at(c, page.items[1].id, CATALOG_ANY_VERSION, &err));
     bool changed;
     assert_true(catalog_change(c, page.items[2].id, &(struct catalog_change){.collection = "third"}, &changed, &err));
     assert_true(catalog_set_state(c, page.items[3].id, STATE_MISSING, "gone", &err));

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ingest/sessions.h"
+#include "ingest/sessions_own.h"
+#include "reel/time.h"
 #include "unit/ingest_trial.h"
 
 #define EXPIRY_S 3600
@@ -199,7 +200,7 @@ static void an_end_that_was_cut_off(void **state) {
     assert_true(catalog_upload_update(app.catalog, &u, &err));
     restart();
     assert_int_equal(offset_of(id), 7);
-    assert_true(catalog_purge(app.catalog, result.ingest.recording.id, &err));
+    assert_true(catalog_purge_at(app.catalog, result.ingest.recording.id, CATALOG_ANY_VERSION, &err));
     assert_true(catalog_upload_update(app.catalog, &u, &err)); /* now it is not: only the blob is */
     assert_true(store_blob_path(app.store, u.content, blob, sizeof blob));
     restart();
@@ -301,6 +302,93 @@ static void a_key_finds_its_session(void **state) {
     catalog_upload_done(&u);
 }
 
+struct asking {
+    pthread_barrier_t *together;
+    char key[16], id[RECORDING_ID_TEXT];
+    bool made, again;
+};
+
+static void *ask_with_key(void *context) {
+    struct asking *a = context;
+    struct reel_error why;
+    struct catalog_upload u;
+    struct session_ask ask = {.owner = "me", .key = a->key, .wishes = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
+    memset(ask.request, 'a', SHA256_HEX - 1);
+    pthread_barrier_wait(a->together);
+    if ((a->made = session_create(&app, &ask, &u, &a->again, &why))) {
+        memcpy(a->id, u.id, sizeof a->id);
+        catalog_upload_done(&u);
+    }
+    return NULL;
+}
+
+static void a_key_makes_one_session_also_at_the_same_time(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 50; i++) {
+        pthread_barrier_t together;
+        pthread_t threads[2];
+        struct asking asking[2];
+        pthread_barrier_init(&together, NULL, 2);
+        for (unsigned k = 0; k < 2; k++) {
+            asking[k] = (struct asking){.together = &together};
+            snprintf(asking[k].key, sizeof asking[k].key, "key-%u", i);
+            assert_int_equal(pthread_create(&threads[k], NULL, ask_with_key, &asking[k]), 0);
+        }
+        for (unsigned k = 0; k < 2; k++) {
+            pthread_join(threads[k], NULL);
+        }
+        pthread_barrier_destroy(&together);
+        assert_true(asking[0].made && asking[1].made);
+        assert_int_equal(asking[0].again + asking[1].again, 1);
+        assert_string_equal(asking[0].id, asking[1].id);
+    }
+    assert_int_equal(stored_files(), 50);
+}
+
+static void set_expiry(const char *id, int64_t expires_ns) {
+    struct catalog_upload u;
+    assert_true(catalog_upload_get(app.catalog, id, &u, &err));
+    u.expires_ns = expires_ns;
+    assert_true(catalog_upload_update(app.catalog, &u, &err));
+    catalog_upload_done(&u);
+}
+
+static void the_sweeper_looks_again(void **state) {
+    (void)state;
+    char id[RECORDING_ID_TEXT];
+    struct session_writer *w;
+    struct session_piece piece = {.length = 7};
+    struct catalog_upload u;
+    make("{\"name\":\"a\"}", "", -1, false, id);
+    assert_true(session_sweep_one(&app, id, reel_now_ns(), &err)); /* it was extended since its row was read */
+    assert_int_equal(offset_of(id), 0);
+    assert_int_equal(session_begin(&app, "me", id, &piece, &w, &u, &err), SESSION_OK);
+    set_expiry(id, 1);
+    assert_true(session_sweep_one(&app, id, reel_now_ns(), &err)); /* somebody adds to it */
+    assert_true(session_write(w, "abc", 3, &err));
+    assert_true(catalog_upload_get(app.catalog, id, &u, &err));
+    assert_true(u.expires_ns > reel_now_ns());
+    assert_int_equal(u.length, 7);
+    catalog_upload_done(&u);
+    assert_true(session_end(w, NULL, &err));
+    set_expiry(id, 1);
+    assert_true(session_sweep_one(&app, id, reel_now_ns(), &err));
+    assert_false(catalog_upload_get(app.catalog, id, &u, &err));
+    assert_true(session_sweep_one(&app, id, 0, &err)); /* whoever came second removes nothing more … */
+    make("{\"name\":\"b\"}", "", 9, false, id);           /* … and the sessions are still counted right */
+}
+
+static void derived_files_stay_below_their_limit(void **state) {
+    (void)state;
+    FILE *f = fopen(DATA "/derived/x.0.raw", "w");
+    assert_true(f && fwrite("abc", 3, 1, f) == 1 && fclose(f) == 0);
+    restart(); /* nothing is allowed them here */
+    for (int i = 0; i < 2000 && access(DATA "/derived/x.0.raw", F_OK) == 0; i++) {
+        usleep(1000);
+    }
+    assert_int_not_equal(access(DATA "/derived/x.0.raw", F_OK), 0);
+}
+
 static void old_ones_are_swept(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT], kept[RECORDING_ID_TEXT];
@@ -308,10 +396,7 @@ static void old_ones_are_swept(void **state) {
     make("{\"name\":\"old\"}", "", 9, false, id);
     make("{\"name\":\"new\"}", "", 9, false, kept);
     give_well(id, 0, "abc");
-    assert_true(catalog_upload_get(app.catalog, id, &u, &err));
-    u.expires_ns = 1;
-    assert_true(catalog_upload_update(app.catalog, &u, &err));
-    catalog_upload_done(&u);
+    set_expiry(id, 1);
     restart();
     for (int i = 0; i < 2000 && catalog_upload_get(app.catalog, id, &u, &err); i++) {
         catalog_upload_done(&u);
@@ -330,6 +415,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refusals, begin, end),
         cmocka_unit_test_setup_teardown(what_somebody_goes_on_with_is_not_ended, begin, end),
         cmocka_unit_test_setup_teardown(a_key_finds_its_session, begin, end),
+        cmocka_unit_test_setup_teardown(a_key_makes_one_session_also_at_the_same_time, begin, end),
+        cmocka_unit_test_setup_teardown(the_sweeper_looks_again, begin, end),
+        cmocka_unit_test_setup_teardown(derived_files_stay_below_their_limit, begin, end),
         cmocka_unit_test_setup_teardown(old_ones_are_swept, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,16 @@
+/* Files and folders, as every part of the server deals with them. */
+#ifndef SERVER_DISK_H
+#define SERVER_DISK_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "reel/error.h"
+
+bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err); /* folder/name; REEL_ARGUMENT: too long */
+/* All of it, also where the system takes it in pieces; false: errno says why. */
+bool disk_write_all(int fd, const void *data, size_t size);
+/* The names in it last: after a file was made in it, renamed or removed. */
+bool disk_sync_folder(const char *folder, struct reel_error *err);
+
+#endif

@@ -1,0 +1,1 @@
+UPDATE uploads SET expires_ns = :expires WHERE id = :id;
