@@ -18,6 +18,9 @@ struct catalog_upload {
     int64_t created_ns, expires_ns, row;
 };
 void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
+static inline void reel_auto_catalog_upload_done(struct catalog_upload *u) {
+    catalog_upload_done(u);
+}
 
 bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err);
 bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
