@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,4 +34,10 @@ bool disk_write_all(int fd, const void *data, size_t size) {
 bool disk_sync_folder(const char *folder, struct reel_error *err) {
     AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return (fd >= 0 && fsync(fd) == 0) || reel_fail_errno(err, "a folder cannot be made to last");
+}
+
+bool disk_sync_folder_of(const char *path, struct reel_error *err) {
+    char copy[PATH_MAX];
+    int n = snprintf(copy, sizeof copy, "%s", path);
+    return n >= 0 && n < PATH_MAX ? disk_sync_folder(dirname(copy), err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");
 }

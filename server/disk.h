@@ -12,5 +12,6 @@ bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct 
 bool disk_write_all(int fd, const void *data, size_t size);
 /* The names in it last: after a file was made in it, renamed or removed. */
 bool disk_sync_folder(const char *folder, struct reel_error *err);
+bool disk_sync_folder_of(const char *path, struct reel_error *err); /* the one that holds `path` */
 
 #endif

@@ -7,7 +7,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "http/number.h"
+#include "number.h"
 
 /* ---- the lists */
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "access/base64.h"
-#include "http/number.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "number.h"
 
 static const int64_t PACK_WAIT_NS = 2000000000;
 

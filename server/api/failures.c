@@ -8,9 +8,9 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/table.h"
-#include "http/number.h"
 #include "ingest/import.h"
 #include "ingest/scanning.h"
+#include "number.h"
 #include "store/roots.h"
 
 enum { TRIES_MAX = 16 }; /* pages looked through for one answer to a caller who may see few of them */

@@ -6,7 +6,7 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
-#include "http/number.h"
+#include "number.h"
 
 static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
     struct api_recording a;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "access/base64.h"
-#include "http/number.h"
 #include "ingest/names.h"
+#include "number.h"
 
 bool tus_number(const char *text, int64_t *out) {
     return text[0] != '-' && number_i64(text, out);

@@ -10,7 +10,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "http/number.h"
+#include "number.h"
 #include "upkeep/settings.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "catalog/own.h"
-#include "http/number.h"
+#include "number.h"
 #include "reel/time.h"
 
 void token_done(struct token *t) {

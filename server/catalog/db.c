@@ -134,9 +134,7 @@ static struct db *db_new(const char *path, struct reel_error *err) {
 /* A new one is its folder's owner's; SQLite does the same with the files that it puts beside it. */
 static void make_file(const char *path) {
     AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-        reel_own_by_folder(fd, path);
-    }
+    reel_own_by_folder(fd, path);
 }
 
 struct db *db_open(const char *path, struct reel_error *err) {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "catalog/said.h"
-#include "http/number.h"
+#include "number.h"
 #include "reel/time.h"
 
 void catalog_event_done(struct catalog_event *event) {

@@ -51,9 +51,7 @@ static bool write_mark(const char *data, const char *folder, struct reel_error *
         return false;
     }
     AUTO_FD int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-        reel_own_by_folder(fd, fresh);
-    }
+    reel_own_by_folder(fd, fresh);
     bool good = (fd >= 0 && dprintf(fd, "%s\n", folder) > 0 && fsync(fd) == 0 && rename(fresh, path) == 0) ||
                 reel_fail_errno(err, "%s cannot be written into the data folder", MARK);
     if (!good) {

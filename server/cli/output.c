@@ -2,7 +2,6 @@
  * as it is. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -57,8 +56,7 @@ bool cli_output_write(struct cli_output *o, const void *data, size_t size, struc
 
 /* The name is safe once its folder is. Some may be written into but not read, some file systems make only files last. */
 static bool sync_folder(const char *path, struct reel_error *err) {
-    AUTO_MEM char *copy = strdup(path);
-    return !copy || disk_sync_folder(dirname(copy), NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);
+    return disk_sync_folder_of(path, NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);
 }
 
 /* Where the file system cannot rename without replacing, the look before the work must do. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "http/number.h"
 #include "ingest/import_own.h"
+#include "number.h"
 #include "reel/iterate.h"
 #include "store/look.h"
 #include "store/roots.h"

@@ -65,9 +65,7 @@ const char *store_derived_folder(struct store *store) {
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
         AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0) {
-            reel_own_by_folder(fd, path);
-        }
+        reel_own_by_folder(fd, path);
         bool lasts = !parent || disk_sync_folder(parent, err);
         return lasts || (rmdir(path), false); /* else the next one would take it for lasting */
     }

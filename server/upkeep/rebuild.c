@@ -1,7 +1,6 @@
 /* See rebuild.h. Its one rule: it only adds to the catalog; what is there stays as it is. */
 #include "upkeep/rebuild.h"
 
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -240,10 +239,6 @@ static bool free_number(const char *catalog, unsigned *n, struct reel_error *err
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     unsigned n;
-    AUTO_MEM char *copy = strdup(catalog);
-    if (!copy) {
-        return reel_fail_memory(err);
-    }
     if (!free_number(catalog, &n, err)) {
         return false;
     }
@@ -257,7 +252,7 @@ bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_e
             return reel_fail_errno(err, "the old catalog cannot be moved aside");
         }
     }
-    return disk_sync_folder(dirname(copy), err);
+    return disk_sync_folder_of(catalog, err);
 }
 
 static void count_added(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why) {

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "http/number.h"
 #include "http/private.h"
+#include "number.h"
 
 static const char *const kinds[] = {"red", "green", NULL};
 static const struct http_param table[] = {{"text", HTTP_TEXT, false, NULL, ""},    {"topic", HTTP_GLOB, true, NULL, ""},

@@ -10,6 +10,7 @@ import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, type Loaded } from './notes';
+import { pathOf } from './take_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -65,7 +66,7 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 }
 
 function useActions({ recording, again }: Loaded, askPurge: () => void): MenuItem[] {
-    const original = `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[0]?.name ?? recording.name)}`;
+    const original = pathOf(recording, null, 0);
     const act = (what: Promise<unknown>, words?: string) => void what.then(() => (again(), words && showToast(words)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     const actions: MenuItem[] = [

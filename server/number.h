@@ -1,6 +1,6 @@
 /* Whole numbers that clients write: digits, and a "-" where a number may be below zero; no blanks, no "+", and none that does not fit. */
-#ifndef SERVER_HTTP_NUMBER_H
-#define SERVER_HTTP_NUMBER_H
+#ifndef SERVER_NUMBER_H
+#define SERVER_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
