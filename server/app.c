@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "api/made.h"
+#include "api/derived_cache.h"
 #include "catalog/db.h"
-#include "catalog/place.h"
+#include "catalog/location.h"
 #include "http/line.h"
-#include "changes/webhooks.h"
+#include "events/webhooks.h"
 #include "ingest/import.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
@@ -19,9 +19,9 @@
 #include "ingest/watch.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "upkeep/rebuild.h"
-#include "upkeep/retention.h"
-#include "upkeep/settings.h"
+#include "maintenance/rebuild.h"
+#include "maintenance/retention.h"
+#include "maintenance/settings.h"
 
 enum { LINE_BYTES = 2048 };
 static const int64_t MANIFESTS_WAIT_NS = 5000000000;

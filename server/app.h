@@ -6,7 +6,7 @@
 #include "http/http.h"
 #include "reel/write.h"
 #include "store/store.h"
-#include "upkeep/figures.h"
+#include "maintenance/figures.h"
 
 struct access;
 struct feed;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 
 struct zip_maker {
     struct grow file, directory;

@@ -2,7 +2,7 @@
 #ifndef TESTS_CARLA_ASK_H
 #define TESTS_CARLA_ASK_H
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "reel/carla.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "nanover_maker.h"
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 
 struct proto { /* a message being made; zero-initialised = empty */
     struct grow g;

@@ -9,7 +9,7 @@ static const struct reel_format *format_now = &reel_format_mira; /* what bag_sca
 #include "mira_maker.h"
 
 #include "bag_scan.h"
-#include "core/cursor.h"
+#include "wire/cursor.h"
 
 static inline void free_maker(struct maker *m) {
     free(m->data);

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "formats/formats.h"
-#include "formats/nanover.h"
+#include "formats/nanover/nanover.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 

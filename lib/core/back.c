@@ -2,7 +2,7 @@
  * stands at. */
 #include <stdlib.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 #include "core/reader.h"
 #include "reel/iterate.h"
 

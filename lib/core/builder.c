@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/fsync.h"
-#include "reel/own.h"
+#include "core/ownership.h"
 
 enum {
     LANE_FIRST = 8, /* so that as many channels as there may be fit REEL_BUILD_MEMORY_MAX */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 #include "core/pack_model.h"
 
 struct builder_lane { /* entries of one channel not yet packed */

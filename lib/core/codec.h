@@ -2,7 +2,7 @@
 #ifndef REEL_CORE_CODEC_H
 #define REEL_CORE_CODEC_H
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "reel/model.h"
 #include "reel/source.h"
 

@@ -1,7 +1,7 @@
 /* Fills struct reel_error. Its one rule: the text is always one line of valid UTF-8, whatever a file put into it. */
 #include "reel/error.h"
 
-#include "reel/utf8.h"
+#include "wire/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #ifndef REEL_CORE_FRONT_H
 #define REEL_CORE_FRONT_H
 
-#include "core/arena.h"
-#include "reel/grow.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 #include "reel/iterate.h"
 
 struct reel_front {

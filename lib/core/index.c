@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 #include "reel/cleanup.h"
 
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {

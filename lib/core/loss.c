@@ -1,7 +1,7 @@
 /* The list of what a conversion would lose or change. Its one rule: it owns every text, so it may outlive the recording. */
 #include "reel/write.h"
 
-#include "core/arena.h"
+#include "wire/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>

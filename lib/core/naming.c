@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reel/grow.h"
-#include "reel/utf8.h"
+#include "wire/grow.h"
+#include "wire/utf8.h"
 
 struct named {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef REEL_CORE_NAMING_H
 #define REEL_CORE_NAMING_H
 
-#include "core/arena.h"
+#include "wire/arena.h"
 #include "reel/iterate.h"
 
 struct naming {          /* zero-initialised = every name as it is */

@@ -2,8 +2,8 @@
  * anything. */
 #include "core/pack_model.h"
 
-#include "core/cursor.h"
-#include "core/limits.h"
+#include "wire/cursor.h"
+#include "wire/limits.h"
 
 void pack_model_free(struct pack_model *m) {
     arena_free(&m->arena);

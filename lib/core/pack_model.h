@@ -2,8 +2,8 @@
 #ifndef REEL_CORE_PACK_MODEL_H
 #define REEL_CORE_PACK_MODEL_H
 
-#include "core/arena.h"
-#include "reel/grow.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 #include "core/pack.h"
 #include "reel/index.h"
 

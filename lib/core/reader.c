@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core/codec.h"
-#include "core/limits.h"
+#include "wire/limits.h"
 #include "core/spool.h"
 
 enum {

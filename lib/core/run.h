@@ -2,8 +2,8 @@
 #ifndef REEL_CORE_RUN_H
 #define REEL_CORE_RUN_H
 
-#include "core/arena.h"
-#include "reel/grow.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 #include "reel/write.h"
 
 struct tail_part {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/codec.h"
-#include "core/limits.h"
-#include "reel/own.h"
+#include "wire/limits.h"
+#include "core/ownership.h"
 
 struct memory_source {
     struct reel_source source;

@@ -4,8 +4,8 @@
 #ifndef REEL_VIEWS_FOXGLOVE_H
 #define REEL_VIEWS_FOXGLOVE_H
 
-#include "core/arena.h"
-#include "reel/grow.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 #include "reel/view.h"
 
 extern const struct reel_view reel_view_foxglove;

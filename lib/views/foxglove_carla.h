@@ -2,7 +2,7 @@
 #ifndef REEL_VIEWS_FOXGLOVE_CARLA_H
 #define REEL_VIEWS_FOXGLOVE_CARLA_H
 
-#include "tools/carla_tools.h"
+#include "reports/carla/carla.h"
 #include "views/foxglove.h"
 
 enum { CARLA_VEHICLE = 1, CARLA_WALKER = 2, CARLA_SENSOR = 5, CARLA_INVALID = 6 }; /* types of actors */

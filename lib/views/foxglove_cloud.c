@@ -1,6 +1,6 @@
 /* Point clouds of ROS before 2010 (sensor_msgs/PointCloud, which no viewer draws) as foxglove.PointCloud: places and channels interleaved, in the
  * frame and at the time of their header. Rule: nothing is remembered from one to the next. */
-#include "decode/json_out.h"
+#include "wire/json_out.h"
 #include "reel/decode.h"
 #include "views/foxglove.h"
 

@@ -2,11 +2,11 @@
  * message goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
 #include <stdlib.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 #include "core/merge.h"
 #include "core/naming.h"
 #include "core/pack_model.h"
-#include "formats/nanover_legacy.h"
+#include "formats/nanover_legacy/nanover_legacy.h"
 #include "views/foxglove.h"
 
 enum { NAMED_TOPICS_MAX = 64 }; /* more are not told one by one: all are opened */

@@ -1,7 +1,7 @@
 /* The pieces that messages for viewers are made of, as JSON. Rule: every message is what its schema says, whatever the numbers. */
 #include <math.h>
 
-#include "decode/json_out.h"
+#include "wire/json_out.h"
 #include "views/foxglove.h"
 
 void fg_put(struct grow *g, const char *text) {

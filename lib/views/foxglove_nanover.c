@@ -1,7 +1,7 @@
 /* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre; where
  * visitors' heads and hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each (/view/points). Rule: a scene
  * tells all that is known, so that the last one holds after any seek. */
-#include "decode/json_out.h"
+#include "wire/json_out.h"
 #include "views/foxglove_nanover.h"
 
 enum { SPHERES_MAX = 2000, BONDS_MAX = 20000 };

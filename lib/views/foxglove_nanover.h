@@ -3,7 +3,7 @@
 #ifndef REEL_VIEWS_FOXGLOVE_NANOVER_H
 #define REEL_VIEWS_FOXGLOVE_NANOVER_H
 
-#include "formats/nanover.h"
+#include "formats/nanover/nanover.h"
 #include "views/foxglove.h"
 
 /* What a message says beside the state. */

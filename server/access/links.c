@@ -17,8 +17,8 @@
 
 #include "access/base64.h"
 #include "access/link_text.h"
-#include "disk.h"
-#include "reel/own.h"
+#include "store/disk.h"
+#include "core/ownership.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */

@@ -2,7 +2,7 @@
 #include "api/answer.h"
 
 #include "api/table.h"
-#include "reel/grow.h"
+#include "wire/grow.h"
 
 struct api_answer {
     struct api_pass pass;

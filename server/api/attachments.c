@@ -7,7 +7,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "number.h"
+#include "wire/number.h"
 
 /* ---- the lists */
 

@@ -3,7 +3,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
-#include "reel/bag_info.h"
+#include "reel/rosbag_info.h"
 
 void api_bag_info(struct http_request *r) {
     struct api_recording a;

@@ -8,7 +8,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/table.h"
-#include "number.h"
+#include "wire/number.h"
 #include "reel/carla.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {

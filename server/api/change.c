@@ -11,7 +11,7 @@
 #include "api/views.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
-#include "upkeep/retention.h"
+#include "maintenance/retention.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 

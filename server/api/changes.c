@@ -9,8 +9,8 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "catalog/access.h"
-#include "changes/feed.h"
-#include "number.h"
+#include "events/feed.h"
+#include "wire/number.h"
 
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
 static const int64_t HEARTBEAT_NS = INT64_C(15000000000), LIFE_NS = INT64_C(900000000000);

@@ -5,7 +5,7 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/said_views.h"
+#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 

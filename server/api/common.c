@@ -10,7 +10,7 @@
 #include "access/base64.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
-#include "number.h"
+#include "wire/number.h"
 
 static const int64_t PACK_WAIT_NS = 2000000000;
 

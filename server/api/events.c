@@ -9,7 +9,7 @@
 #include "api/body.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/said_views.h"
+#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 
 /* ---- times */

@@ -10,7 +10,7 @@
 #include "api/table.h"
 #include "ingest/import.h"
 #include "ingest/scanning.h"
-#include "number.h"
+#include "wire/number.h"
 #include "store/roots.h"
 
 enum { TRIES_MAX = 16 }; /* pages looked through for one answer to a caller who may see few of them */

@@ -5,11 +5,11 @@
 
 #include "api/routes.h"
 #include "app.h"
-#include "catalog/upkeep.h"
+#include "catalog/maintenance.h"
 #include "catalog/uploads.h"
-#include "changes/webhooks.h"
+#include "events/webhooks.h"
 #include "ingest/import.h"
-#include "upkeep/figures.h"
+#include "maintenance/figures.h"
 
 enum { FAILURES_COUNTED = 10000, LABELS = 80 };
 

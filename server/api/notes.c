@@ -6,7 +6,7 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/said_views.h"
+#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 
 void api_notes_list(struct http_request *r) {

@@ -7,7 +7,7 @@
 
 #include "api/common.h"
 #include "api/rows.h"
-#include "number.h"
+#include "wire/number.h"
 #include "reel/table.h"
 
 enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "api/made.h"
+#include "api/derived_cache.h"
 #include "reel/write.h"
 
 /* What a plan is made from; everything is copied or referenced. */

@@ -12,7 +12,7 @@
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "upkeep/retention.h"
+#include "maintenance/retention.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;

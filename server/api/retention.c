@@ -1,5 +1,5 @@
 /* /config/retention and /retention: what goes by itself, and what would. */
-#include "upkeep/retention.h"
+#include "maintenance/retention.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "upkeep/settings.h"
+#include "maintenance/settings.h"
 
 /* The document, with what is not in it: the configuration's part and the last run. */
 static void reply_document(struct http_request *r) {

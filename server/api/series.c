@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/made.h"
+#include "api/derived_cache.h"
 #include "api/routes.h"
 
 enum {

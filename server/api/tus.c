@@ -6,7 +6,7 @@
 
 #include "access/base64.h"
 #include "ingest/names.h"
-#include "number.h"
+#include "wire/number.h"
 
 bool tus_number(const char *text, int64_t *out) {
     return text[0] != '-' && number_i64(text, out);

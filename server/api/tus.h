@@ -3,7 +3,7 @@
 #define SERVER_API_TUS_H
 
 #include "ingest/sessions.h"
-#include "ingest/wishes.h"
+#include "ingest/upload_options.h"
 
 #define TUS_VERSION "1.0.0"
 #define TUS_EXTENSIONS "creation,creation-with-upload,creation-defer-length,termination,checksum,expiration,concatenation"

@@ -3,7 +3,7 @@
 #define SERVER_API_UPLOAD_H
 
 #include "api/common.h"
-#include "ingest/wishes.h"
+#include "ingest/upload_options.h"
 
 enum { WISHES_TAG_PARAMS_MAX = 64 };
 static const int64_t UPLOAD_SCAN_WAIT_NS = 20000000000; /* then the scan goes on as a job: 202 */

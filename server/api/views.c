@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/said_views.h"
+#include "api/annotation_views.h"
 #include "reel/time.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)

@@ -1,5 +1,5 @@
 /* /webhooks: who is told of changes by a POST. */
-#include "changes/webhooks.h"
+#include "events/webhooks.h"
 
 #include <openssl/rand.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "number.h"
-#include "upkeep/settings.h"
+#include "wire/number.h"
+#include "maintenance/settings.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog/own.h"
-#include "number.h"
+#include "catalog/catalog_internal.h"
+#include "wire/number.h"
 #include "reel/time.h"
 
 void token_done(struct token *t) {

@@ -2,8 +2,8 @@
  * the row's version is new. */
 #include <string.h>
 
-#include "catalog/said.h"
-#include "catalog/upkeep.h"
+#include "catalog/annotations.h"
+#include "catalog/maintenance.h"
 #include "reel/time.h"
 
 enum { AT_ONCE = 200 }; /* recordings of one transaction */

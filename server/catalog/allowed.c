@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "reel/iterate.h"
 
 enum { ALLOWED_MAX = 10000 };

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 #include "reel/time.h"
 
 static inline void auto_recording(struct catalog_recording *r) {

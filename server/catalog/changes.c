@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
 

@@ -2,9 +2,9 @@
  * said. */
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 #include "catalog/sql.h"
-#include "catalog/upkeep.h"
+#include "catalog/maintenance.h"
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */

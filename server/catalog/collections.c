@@ -2,7 +2,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 
 void catalog_collection_done(struct catalog_collection *collection) {
     free(collection->name);

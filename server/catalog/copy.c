@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/own.h"
-#include "catalog/upkeep.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/maintenance.h"
 #include "reel/time.h"
 
 enum { READ_BYTES = 1 << 20 };

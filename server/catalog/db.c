@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "catalog/db_own.h"
+#include "catalog/db_internal.h"
 #include "catalog/sql.h"
 #include "reel/iterate.h"
-#include "reel/own.h"
+#include "core/ownership.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more gives nothing. */
 enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };

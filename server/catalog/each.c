@@ -1,5 +1,5 @@
 /* The catalog as a whole: every recording in turn, and its figures. Its one rule: nothing is open while a caller's function runs. */
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 
 enum { VISIT_ROWS = 256 };
 

@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-#include "catalog/said.h"
-#include "number.h"
+#include "catalog/annotations.h"
+#include "wire/number.h"
 #include "reel/time.h"
 
 void catalog_event_done(struct catalog_event *event) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "reel/time.h"
 
 void catalog_imports_done(struct catalog_imports *list) {

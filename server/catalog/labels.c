@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 
 enum {
     LABEL_BYTES_MAX = 4096,    /* a longer topic or type is not searched for by anybody */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "catalog/list.h"
-#include "number.h"
+#include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
 

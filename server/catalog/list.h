@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 
 enum {
     LIST_FEW = 5000, LIST_VERY_FEW = 100,     /* a filter that leaves no more than this is the way in */

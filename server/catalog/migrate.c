@@ -2,7 +2,7 @@
  * transaction. */
 #include <stdio.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/sql.h"
 
 enum { APPLICATION_ID = 0x5265656c }; /* "Reel" */

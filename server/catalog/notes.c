@@ -2,7 +2,7 @@
  * with its recording's. */
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 #include "reel/time.h"
 
 void catalog_note_done(struct catalog_note *note) {

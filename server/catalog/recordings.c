@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 #include "reel/time.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed"};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 
 enum {
     SLOTS = 1024,

@@ -2,8 +2,8 @@
  * whoever looks at one of its recordings at the same time. */
 #include <string.h>
 
-#include "catalog/own.h"
-#include "catalog/upkeep.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/maintenance.h"
 #include "reel/time.h"
 
 static const char ROT_MARK[] = "scrub: "; /* begins a problem that may be taken back */

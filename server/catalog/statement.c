@@ -2,7 +2,7 @@
  * by the step, so that no caller looks at each value. */
 #include <string.h>
 
-#include "catalog/db_own.h"
+#include "catalog/db_internal.h"
 #include "catalog/sql.h"
 
 static int compare_names(const void *name, const void *entry) {

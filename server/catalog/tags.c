@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 
 /* ---- of recordings */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "reel/time.h"
 
 void catalog_upload_done(struct catalog_upload *u) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "catalog/list.h"
-#include "catalog/said.h"
+#include "catalog/annotations.h"
 
 static const char last_character[] = "\xf4\x8f\xbf\xbf";
 

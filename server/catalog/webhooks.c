@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "catalog/changes.h"
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "reel/time.h"
 
 void webhook_done(struct webhook *w) {

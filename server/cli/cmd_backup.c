@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "app.h"
-#include "catalog/place.h"
-#include "catalog/upkeep.h"
+#include "catalog/location.h"
+#include "catalog/maintenance.h"
 #include "cli/cli.h"
-#include "store/look.h"
-#include "upkeep/backup.h"
+#include "store/inspect.h"
+#include "maintenance/backup.h"
 
 static bool back_up(struct app *app, const char *data, const char *folder, enum backup_blobs blobs, json_t **manifest,
                     struct reel_error *err) {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "reel/bag_info.h"
+#include "reel/rosbag_info.h"
 
 static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
     q.path = path;

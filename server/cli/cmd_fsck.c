@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "upkeep/fsck.h"
+#include "maintenance/fsck.h"
 
 enum { SHOWN_MAX = 10000 }; /* findings that --json lists; all are counted */
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "app.h"
-#include "catalog/place.h"
-#include "catalog/upkeep.h"
+#include "catalog/location.h"
+#include "catalog/maintenance.h"
 #include "cli/cli.h"
 #include "ingest/manifests.h"
-#include "store/look.h"
-#include "upkeep/scrub.h"
+#include "store/inspect.h"
+#include "maintenance/scrub.h"
 
 enum { MB = 1000000 };
 

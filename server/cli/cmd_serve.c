@@ -8,7 +8,7 @@
 #include "access/access.h"
 #include "api/routes.h"
 #include "app.h"
-#include "catalog/place.h"
+#include "catalog/location.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "ingest/import.h"

@@ -6,7 +6,7 @@
 
 #include "access/links.h"
 #include "access/token.h"
-#include "catalog/place.h"
+#include "catalog/location.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "disk.h"
+#include "store/disk.h"
 
 enum { MODE = 0666 }; /* less the umask */
 

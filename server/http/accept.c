@@ -1,5 +1,5 @@
 /* Accept and Accept-Encoding. Its one rule: the most specific range that fits an offer says its weight (RFC 9110, 12.5). */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <string.h>
 #include <strings.h>

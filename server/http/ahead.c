@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 enum { BLOCKS = 3 };
 

@@ -1,5 +1,5 @@
 /* Who asks. Its one rule: this layer knows roles and verdicts only; what a token is, the server's authorize() knows. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdio.h>
 

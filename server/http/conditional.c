@@ -1,6 +1,6 @@
 /* Conditional requests (RFC 9110, 13): entity tags, dates, and the order in which they are asked.
  * Its one rule: If-Match and If-Range compare strongly, If-None-Match weakly. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdio.h>
 #include <string.h>

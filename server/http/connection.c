@@ -1,7 +1,7 @@
 /* What the library calls, in the order in which it does: a connection opens, a request's target comes, its headers, its body in pieces, its
  * end; then the next request. Its one rule: a route's functions run as http.h says: begin, piece …, then exactly one of handle (which
  * replies), an earlier reply, or aborted. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <arpa/inet.h>
 #include <linux/tcp.h>

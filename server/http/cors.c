@@ -1,5 +1,5 @@
 /* Pages of other origins (CORS). Its one rule: only origins listed by name may send credentials or write; "*" lets all read without. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* The watchdog: a client that drips a byte a second is not idle to the library, and would stay for ever.
  * Its one rule: it only ever shuts a socket down; the connection's own thread sees the end and cleans up. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <sys/socket.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* What /metrics tells of requests: how many and how long, by class of route. Its one rule: the classes are few and fixed – nothing that a
  * client sends makes a new one. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <string.h>
 

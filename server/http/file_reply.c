@@ -1,7 +1,7 @@
 /* Replies with a body of known length: whole, one range, several ranges, or only their headers. Its one rule: what cannot be delivered
  * whole is cut, so that the client sees fewer bytes than Content-Length says and never wrong ones. */
 #include "http/ahead.h"
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * is bounded. */
 #include <stdlib.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 enum { FORM_BUFFER_BYTES = 64 << 10 }; /* larger pieces are handed on in fewer calls */
 

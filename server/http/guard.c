@@ -1,6 +1,6 @@
 /* Requests that could be read in two ways, or come from where they should not. Its one rule: refuse and close, never repair;
  * a proxy in front may have read the same bytes differently. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * the rest as it came. Its one rule: every byte of the head is a part of what the library has told of it, or a blank, or one of those NULs,
  * each in its place; so nothing hides behind a NUL in a value, and no line that the library took for the end (": x") was one that a proxy
  * took for a header. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The log line of a request. Its one rule: the query is never written, it may hold a signature. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include "http/line.h"
 

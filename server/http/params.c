@@ -1,13 +1,13 @@
 /* Query parameters. Its one rule: a handler sees only parameters its route declares, each of them already known to be well formed. */
-#include "http/private.h"
-#include "number.h"
+#include "http/http_internal.h"
+#include "wire/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reel/utf8.h"
+#include "wire/utf8.h"
 
 enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
 

@@ -1,6 +1,6 @@
 /* The Range header (RFC 9110, 14). Its one rule: a header that is not understood, or asks for more pieces than is sane, is no header: the
  * whole is sent. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the
  * library when the library can take it (before the body or after it, never between). */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <libdeflate.h>
 #include <stdarg.h>

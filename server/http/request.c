@@ -1,5 +1,5 @@
 /* One request's own data, and what handlers ask of it. Its one rule: every text handed out lives until the request ends. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Paths to routes. Its one rule: of several templates that fit, the one that is literal furthest to the left wins, whatever their order in
  * the table. The rows are sorted so once; a request then walks them and takes the first that fits. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Starting and stopping. Its one rule: stopping loses no answer that can still be given within the time allowed. */
-#include "http/private.h"
+#include "http/http_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "store/disk.h"
 
 enum { ENTRIES_MAX = 100000 }; /* of one folder */
 

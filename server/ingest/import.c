@@ -1,6 +1,6 @@
 /* See import.h: the threads that take in, and the account of an import. Its one rule: whoever pushes waits when the queue is full, so that
  * memory and work stay bounded however many files there are. */
-#include "ingest/import_own.h"
+#include "ingest/import_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

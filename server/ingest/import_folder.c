@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ingest/gather.h"
-#include "ingest/import_own.h"
+#include "ingest/import_internal.h"
 #include "ingest/references.h"
 #include "reel/iterate.h"
 #include "store/roots.h"

@@ -4,8 +4,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "disk.h"
-#include "ingest/import_own.h"
+#include "store/disk.h"
+#include "ingest/import_internal.h"
 #include "ingest/names.h"
 #include "store/roots.h"
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ingest/import_own.h"
-#include "number.h"
+#include "ingest/import_internal.h"
+#include "wire/number.h"
 #include "reel/iterate.h"
-#include "store/look.h"
+#include "store/inspect.h"
 #include "store/roots.h"
 
 /* Only files whose path below the base matches. */

@@ -11,9 +11,9 @@
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "reel/time.h"
-#include "upkeep/scrub.h"
+#include "maintenance/scrub.h"
 #include "store/reference.h"
-#include "upkeep/retention.h"
+#include "maintenance/retention.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);

@@ -8,8 +8,8 @@
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
-#include "upkeep/retention.h"
-#include "upkeep/scrub.h"
+#include "maintenance/retention.h"
+#include "maintenance/scrub.h"
 
 enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ingest/sessions.h"
-#include "ingest/wishes.h"
+#include "ingest/upload_options.h"
 
 struct reconcile {
     struct app *app;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/sessions_own.h"
-#include "ingest/wishes.h"
+#include "ingest/sessions_internal.h"
+#include "ingest/upload_options.h"
 
 /* ---- removed */
 

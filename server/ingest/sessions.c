@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ingest/manifests.h"
-#include "ingest/sessions_own.h"
+#include "ingest/sessions_internal.h"
 #include "reel/time.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "ingest/manifests.h"
 #include "ingest/references.h"
 #include "ingest/scanning.h"
-#include "upkeep/rebuild.h"
+#include "maintenance/rebuild.h"
 
 struct sweep {
     struct app *app;

@@ -9,8 +9,8 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
-#include "disk.h"
-#include "ingest/import_own.h"
+#include "store/disk.h"
+#include "ingest/import_internal.h"
 #include "ingest/references.h"
 #include "store/roots.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "catalog/catalog.h"
-#include "store/look.h"
-#include "store/own.h"
+#include "store/inspect.h"
+#include "store/store_internal.h"
 
 static void drop_json(json_t *j) {
     json_decref(j);

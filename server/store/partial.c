@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/own.h"
+#include "store/store_internal.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "reel/cleanup.h"
-#include "store/own.h"
+#include "store/store_internal.h"
 #include "store/roots.h"
 
 enum { EDGE_BYTES = 1 << 20 };

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "disk.h"
-#include "reel/own.h"
-#include "store/own.h"
+#include "store/disk.h"
+#include "core/ownership.h"
+#include "store/store_internal.h"
 #include "store/reference.h"
 
 enum { HASH_TEXT = 64 };

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "reel/own.h"
+#include "core/ownership.h"
 #include "reel/scan.h"
-#include "store/own.h"
+#include "store/store_internal.h"
 #include "store/reference.h"
 
 enum {

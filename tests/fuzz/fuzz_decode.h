@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/cursor.h"
-#include "core/limits.h"
+#include "wire/cursor.h"
+#include "wire/limits.h"
 #include "reel/decode.h"
 
 struct fuzz_meter {

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/cursor.h"
-#include "decode/decoders.h"
-#include "decode/rsb.h"
+#include "wire/cursor.h"
+#include "encodings/encodings.h"
+#include "encodings/rsb/rsb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/cursor.h"
-#include "tools/picture.h"
+#include "wire/cursor.h"
+#include "reports/picture/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* core/arena.h and core/utf8.h: alignment, zeroes, the ceiling, and what counts as UTF-8. */
-#include "core/arena.h"
-#include "reel/utf8.h"
+#include "wire/arena.h"
+#include "wire/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

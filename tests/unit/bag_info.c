@@ -4,7 +4,7 @@
 #include "bag_scan.h"
 
 #include "bag2_maker.h"
-#include "reel/bag_info.h"
+#include "reel/rosbag_info.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Reading CARLA recorder files: every version, every packet, every place where a file can break off. */
 #include "carla_scan.h"
 
-#include "formats/carla_wire.h"
+#include "formats/carla/wire.h"
 
 static struct maker world_of(const char *name, unsigned frames) {
     for (unsigned i = 0; i < MAKE_STYLES; i++) {

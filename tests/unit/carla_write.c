@@ -2,7 +2,7 @@
  * alone. */
 #include "carla_scan.h"
 
-#include "formats/carla_wire.h"
+#include "formats/carla/wire.h"
 #include "reel/write.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {

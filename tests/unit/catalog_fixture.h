@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "catalog/catalog.h"
-#include "catalog/own.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/sql.h"
 #include "unit/toy_format.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "catalog/access.h"
-#include "changes/feed.h"
-#include "changes/webhooks.h"
+#include "events/feed.h"
+#include "events/webhooks.h"
 #include "reel/time.h"
 #include "unit/catalog_fixture.h"
 

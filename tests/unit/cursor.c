@@ -1,5 +1,5 @@
 /* core/cursor.h: bounded, sticky, and a sub-cursor stays in its record. */
-#include "core/cursor.h"
+#include "wire/cursor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/protobuf.h"
+#include "encodings/protobuf/protobuf.h"
 #include "decode_text.h"
 #include "pb_maker.h"
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "decode/json_out.h"
-#include "decode/rsb.h"
+#include "wire/json_out.h"
+#include "encodings/rsb/rsb.h"
 
 static void texts_are_compiled(void **state) {
     (void)state;

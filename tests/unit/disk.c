@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "store/disk.h"
 
 static struct reel_error err;
 

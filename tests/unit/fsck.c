@@ -9,14 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "catalog/upkeep.h"
+#include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
-#include "store/look.h"
+#include "store/inspect.h"
 #include "unit/ingest_trial.h"
-#include "upkeep/backup_files.h"
-#include "upkeep/fsck.h"
-#include "upkeep/rebuild.h"
+#include "maintenance/backup_files.h"
+#include "maintenance/fsck.h"
+#include "maintenance/rebuild.h"
 
 #define STRANGER "aa00000000000000000000000000000000000000000000000000000000000000"
 #define STRANGE DATA "/blobs/aa/" STRANGER

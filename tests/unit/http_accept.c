@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 static const char *const offers[] = {"application/x-ndjson", "application/json", "text/csv; charset=utf-8", NULL};
 

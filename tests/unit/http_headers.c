@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 static void entity_tags(void **state) {
     (void)state;

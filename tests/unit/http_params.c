@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
-#include "number.h"
+#include "http/http_internal.h"
+#include "wire/number.h"
 
 static const char *const kinds[] = {"red", "green", NULL};
 static const struct http_param table[] = {{"text", HTTP_TEXT, false, NULL, ""},    {"topic", HTTP_GLOB, true, NULL, ""},

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 /* The answer as text: "whole", "none", or "first-last,…". */
 static const char *answer_to(const char *header, uint64_t length) {

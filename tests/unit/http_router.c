@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 
 static void nothing(struct http_request *r) {
     (void)r;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "http/private.h"
+#include "http/http_internal.h"
 #include "unit/http_client.h"
 
 enum { TOY_FILE_BYTES = 1000000 };

@@ -2,7 +2,7 @@
 #include "unit/toy.h"
 
 #include "core/index.h"
-#include "core/limits.h"
+#include "wire/limits.h"
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     static const char *const topics[] = {"frame", "state"};

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "decode/json_out.h"
+#include "wire/json_out.h"
 
 static struct grow out;
 static struct json_out json;

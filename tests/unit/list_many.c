@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "catalog/list.h"
-#include "catalog/upkeep.h"
+#include "catalog/maintenance.h"
 #include "unit/catalog_fixture.h"
 
 enum { ROWS = 12000, RUN = 50 };

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "core/cursor.h"
-#include "formats/mcap_wire.h"
+#include "wire/cursor.h"
+#include "formats/mcap/wire.h"
 
 enum { IDS = 512, CHUNKS = 8192 };
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "formats/nanover_legacy.h"
+#include "formats/nanover_legacy/nanover_legacy.h"
 
 /* --- conversion --- */
 

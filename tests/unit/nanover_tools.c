@@ -1,7 +1,7 @@
 /* The questions of NanoVer's own tools: moments, resets, changes, energies, frames and single runs. */
 #include "nanover_maker.h"
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "reel/nanover.h"
 
 /* --- asking --- */

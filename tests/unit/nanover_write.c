@@ -1,7 +1,7 @@
 /* NanoVer recordings written: the official layout, byte by byte, cuts, what is carried over, and ranges. */
 #include "nanover_maker.h"
 
-#include "formats/nanover_wire.h"
+#include "formats/nanover/wire.h"
 
 struct output {
     uint8_t *data;

@@ -1,7 +1,7 @@
 /* The archive's directory: where members lie, in every shape of archive, and what is refused. */
 #include "nanover_maker.h"
 
-#include "formats/nanover_wire.h"
+#include "formats/nanover/wire.h"
 
 static void open_zip(struct nanover_archive *archive, struct bytes file, bool expected) {
     struct reel_error err = {0};

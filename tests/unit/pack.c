@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "core/index.h"
-#include "core/limits.h"
+#include "wire/limits.h"
 
 static struct reel_entry random_entry(uint64_t *seed, unsigned kind) {
     struct reel_entry e = {.channel = 3};

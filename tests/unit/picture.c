@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "pb_maker.h"
-#include "tools/picture.h"
+#include "reports/picture/picture.h"
 
 #include <math.h>
 #include <stdio.h>

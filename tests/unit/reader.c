@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 
 static void windows_follow_and_jump(void **state) {
     (void)state;

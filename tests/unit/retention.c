@@ -10,7 +10,7 @@
 #include "catalog/access.h"
 #include "reel/time.h"
 #include "unit/ingest_trial.h"
-#include "upkeep/retention.h"
+#include "maintenance/retention.h"
 
 #define DAY INT64_C(86400000000000)
 

@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "db3_scan.h"
-#include "formats/ros2db.h"
+#include "formats/ros2db/ros2db.h"
 
 static struct ros2db_meta meta;
 static struct arena arena;

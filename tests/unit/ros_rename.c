@@ -1,5 +1,5 @@
 /* formats/ros_rename.h: old package names become today's in type positions and nowhere else. */
-#include "formats/ros_rename.h"
+#include "wire/ros_rename.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "mira_render.h"
 #include "outline_check.h"
 
-#include "formats/sample.h"
+#include "core/sample.h"
 
 #define FLOAT_MD5 "fdb28210bfa9d7c91146260178d9a584"
 #define T0 1500000000u

@@ -1,7 +1,7 @@
 /* The numbered rules of the CARLA recorder. */
 #include "carla_scan.h"
 
-#include "formats/carla_wire.h"
+#include "formats/carla/wire.h"
 #include "reel/write.h"
 
 #define STYLE (&make_styles[4])

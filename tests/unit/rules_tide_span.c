@@ -1,7 +1,7 @@
 /* The numbered rules of TIDE's specification (RD 1), where they span other formats, writing and outlines. */
 #include "tide_scan.h"
 
-#include "formats/tide_wire.h"
+#include "formats/tide/wire.h"
 
 #define SIX "/a=m0|/b=m1|/a=m2|/b=m3|/a=m4|/b=m5|"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "core/limits.h"
+#include "wire/limits.h"
 
 #define PATH REEL_SCRATCH "/scan.pack"
 

@@ -8,8 +8,8 @@
 
 #include "unit/toy_format.h"
 
-#include "decode/fields.h"
-#include "decode/json_out.h"
+#include "core/fields.h"
+#include "wire/json_out.h"
 #include "reel/series.h"
 
 /* ---- fields */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ingest/sessions_own.h"
+#include "ingest/sessions_internal.h"
 #include "reel/time.h"
 #include "unit/ingest_trial.h"
 

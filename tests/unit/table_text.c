@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "reel/grow.h"
-#include "decode/shortest.h"
+#include "wire/grow.h"
+#include "wire/shortest.h"
 #include "reel/table.h"
 
 static bool put(void *context, const char *text, size_t size) {

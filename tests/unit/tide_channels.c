@@ -1,5 +1,5 @@
 /* The channels of made TIDE logs as rows. */
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "reel/tide.h"
 #include "tide_scan.h"
 

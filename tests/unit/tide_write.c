@@ -1,7 +1,7 @@
 /* Writing TIDE logs: what comes out is planned to the byte, reads back equal, and any range of it is the same alone. */
 #include "core/codec.h"
-#include "core/sha1.h"
-#include "formats/tide_write.h"
+#include "wire/sha1.h"
+#include "formats/tide/write.h"
 #include "bag_scan.h"
 #include "tide_scan.h"
 

@@ -22,7 +22,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "reel/grow.h"
+#include "wire/grow.h"
 #include "reel/scan.h"
 #include "reel/write.h"
 

@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "core/cursor.h"
+#include "wire/cursor.h"
 #include "reel/reader.h"
 #include "reel/scan.h"
 #include "reel/write.h"

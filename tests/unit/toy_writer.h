@@ -10,7 +10,7 @@
 #ifndef REEL_TESTS_TOY_WRITER_H
 #define REEL_TESTS_TOY_WRITER_H
 
-#include "core/cursor.h"
+#include "wire/cursor.h"
 #include "core/pack.h"
 #include "unit/toy_oracle.h"
 

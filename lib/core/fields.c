@@ -1,0 +1,336 @@
+/* See fields.h. Its one rule: what no path leads into is passed over without looking at it. */
+#include "core/fields.h"
+
+#include <stdlib.h>
+
+#include "wire/grow.h"
+
+struct slot {
+    char *path;     /* NULL: free */
+    size_t size;
+    bool leads;     /* a longer path begins with this one */
+    int64_t column; /* -1: no column of its own */
+};
+struct field_set {
+    struct slot *slots;
+    char **names; /* by column */
+    size_t cap_names;
+    uint32_t capacity, used, columns; /* capacity: a power of two */
+};
+
+static uint32_t hash_of(const char *text, size_t size) { /* FNV-1a */
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < size; i++) {
+        h = (h ^ (uint8_t)text[i]) * 16777619u;
+    }
+    return h;
+}
+
+/* The slot of a path, or the free one where it belongs. */
+static struct slot *slot_of(const struct field_set *set, const char *path, size_t size) {
+    for (uint32_t i = hash_of(path, size);; i++) {
+        struct slot *s = &set->slots[i & (set->capacity - 1)];
+        if (!s->path || (s->size == size && memcmp(s->path, path, size) == 0)) {
+            return s;
+        }
+    }
+}
+
+static bool grow_set(struct field_set *set) {
+    struct field_set more = *set;
+    more.capacity = set->capacity ? set->capacity * 2 : 64;
+    if (!(more.slots = calloc(more.capacity, sizeof *more.slots))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < set->capacity; i++) {
+        struct slot *s = &set->slots[i];
+        if (s->path) {
+            *slot_of(&more, s->path, s->size) = *s;
+        }
+    }
+    free(set->slots);
+    *set = more;
+    return true;
+}
+
+static struct slot *add(struct field_set *set, const char *path, size_t size) {
+    if (set->used * 2 >= set->capacity && !grow_set(set)) {
+        return NULL;
+    }
+    struct slot *s = slot_of(set, path, size);
+    if (!s->path) {
+        *s = (struct slot){.path = strndup(path, size), .size = size, .column = -1};
+        set->used += s->path != NULL;
+    }
+    return s->path ? s : NULL;
+}
+
+/* "a[3].b" → "a.3.b". False: too long. */
+static bool normal_path(const char *path, char out[FIELD_PATH_MAX]) {
+    size_t n = 0;
+    for (; *path && n < FIELD_PATH_MAX - 1; path++) {
+        if (*path == '[') {
+            out[n++] = '.';
+        } else if (*path != ']') {
+            out[n++] = *path;
+        }
+    }
+    out[n] = '\0';
+    return *path == '\0';
+}
+
+bool field_set_add(struct field_set *set, const char *path, struct reel_error *err) {
+    char normal[FIELD_PATH_MAX];
+    if (!normal_path(path, normal)) {
+        return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is no field", path);
+    }
+    for (const char *dot = strchr(normal, '.'); dot; dot = strchr(dot + 1, '.')) {
+        struct slot *s = add(set, normal, (size_t)(dot - normal));
+        if (!s) {
+            return reel_fail_memory(err);
+        }
+        s->leads = true;
+    }
+    struct slot *s = add(set, normal, strlen(normal));
+    if (s && s->column >= 0) {
+        return true;
+    }
+    if (set->columns == FIELDS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d fields: name those that are wanted", FIELDS_MAX);
+    }
+    if (!s || !GROW_ARRAY(set->names, set->columns, set->cap_names) || !(set->names[set->columns] = strdup(path))) {
+        return reel_fail_memory(err);
+    }
+    s->column = set->columns++;
+    return true;
+}
+
+struct field_set *field_set_new(const char *const *paths, uint32_t n, struct reel_error *err) {
+    AUTO(field_set_free) struct field_set *set = calloc(1, sizeof *set);
+    if (!set || !grow_set(set)) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!field_set_add(set, paths[i], err)) {
+            return NULL;
+        }
+    }
+    return TAKE(set);
+}
+
+void field_set_free(struct field_set *set) {
+    if (!set) {
+        return;
+    }
+    for (uint32_t i = 0; i < set->capacity; i++) {
+        free(set->slots[i].path);
+    }
+    for (uint32_t i = 0; i < set->columns; i++) {
+        free(set->names[i]);
+    }
+    free(set->slots);
+    free(set->names);
+    free(set);
+}
+
+uint32_t field_set_count(const struct field_set *set) {
+    return set->columns;
+}
+const char *field_set_name(const struct field_set *set, uint32_t column) {
+    return set->names[column];
+}
+
+/* ---- the picker */
+
+static struct field_picker *self(struct reel_visitor *v) {
+    return (struct field_picker *)v;
+}
+
+static void append(struct field_picker *p, const void *name, size_t size) {
+    size_t dot = p->length > 0;
+    if (p->length + dot + size >= FIELD_PATH_MAX) {
+        p->length = FIELD_PATH_MAX; /* nobody asks for this one */
+        return;
+    }
+    if (dot) {
+        p->path[p->length] = '.';
+    }
+    if (size > 0) {
+        memcpy(p->path + p->length + dot, name, size);
+    }
+    p->length += (uint32_t)(dot + size);
+}
+
+static void append_place(struct field_picker *p, uint32_t place) {
+    char text[12];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + place % 10);
+        place /= 10;
+    } while (place > 0);
+    append(p, text + at, sizeof text - at);
+}
+
+/* In a list every value is at the next place. In a map key() has said where it is. */
+static void arrive(struct field_picker *p) {
+    struct field_level *level = &p->levels[p->depth];
+    if (level->list) {
+        p->length = level->length;
+        append_place(p, level->next++);
+    }
+}
+
+static const struct slot *wanted(const struct field_picker *p) {
+    const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : slot_of(p->set, p->path, p->length);
+    return s && s->path ? s : NULL;
+}
+
+static bool begin_telling(struct field_picker *p, const struct slot *s) {
+    p->column = (uint32_t)s->column;
+    p->inner = p->open(p->context, p->column);
+    return p->inner;
+}
+static bool end_telling(struct field_picker *p) {
+    p->inner = NULL;
+    p->found++;
+    p->done = p->found == p->set->columns;
+    return p->close(p->context, p->column) && !p->done;
+}
+
+/* What every single value does: told to whoever wants it. */
+#define SINGLE(name, declared, ...)                                                                                                                         \
+    static bool name declared {                                                                                                                             \
+        struct field_picker *p = self(v);                                                                                                                   \
+        if (p->outside > 0) {                                                                                                                               \
+            return true;                                                                                                                                    \
+        }                                                                                                                                                   \
+        if (p->inside > 0) {                                                                                                                                \
+            return visit_##name(p->inner __VA_ARGS__);                                                                                                      \
+        }                                                                                                                                                   \
+        arrive(p);                                                                                                                                          \
+        const struct slot *s = wanted(p);                                                                                                                   \
+        return !s || s->column < 0 || !begin_telling(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_telling(p));                                       \
+    }
+SINGLE(null, (struct reel_visitor * v), )
+SINGLE(boolean, (struct reel_visitor * v, bool value), , value)
+SINGLE(integer, (struct reel_visitor * v, int64_t value), , value)
+SINGLE(natural, (struct reel_visitor * v, uint64_t value), , value)
+SINGLE(real, (struct reel_visitor * v, double value), , value)
+SINGLE(real32, (struct reel_visitor * v, float value), , value)
+SINGLE(text, (struct reel_visitor * v, struct bytes value), , value)
+SINGLE(binary, (struct reel_visitor * v, struct bytes value), , value)
+
+static bool begin(struct reel_visitor *v, bool list) {
+    struct field_picker *p = self(v);
+    if (p->outside > 0) {
+        p->outside++;
+        return true;
+    }
+    if (p->inside > 0) {
+        p->inside++;
+        return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
+    }
+    bool root = p->depth == 0;
+    if (!root) {
+        arrive(p);
+    }
+    const struct slot *s = root ? NULL : wanted(p);
+    if (s && s->column >= 0 && begin_telling(p, s)) {
+        p->inside = 1;
+        return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
+    }
+    if ((!root && (!s || !s->leads)) || p->depth == FIELD_DEPTH_MAX) {
+        p->outside = 1;
+        return true;
+    }
+    p->levels[++p->depth] = (struct field_level){.length = p->length, .list = list};
+    return true;
+}
+static bool end(struct reel_visitor *v, bool list) {
+    struct field_picker *p = self(v);
+    if (p->outside > 0) {
+        p->outside--;
+        return true;
+    }
+    if (p->inside > 0) {
+        bool goes_on = list ? visit_end_list(p->inner) : visit_end_map(p->inner);
+        return goes_on && (--p->inside > 0 || end_telling(p));
+    }
+    p->depth -= p->depth > 0;
+    return true;
+}
+static bool begin_map(struct reel_visitor *v) {
+    return begin(v, false);
+}
+static bool end_map(struct reel_visitor *v) {
+    return end(v, false);
+}
+static bool begin_list(struct reel_visitor *v) {
+    return begin(v, true);
+}
+static bool end_list(struct reel_visitor *v) {
+    return end(v, true);
+}
+
+static bool key(struct reel_visitor *v, struct bytes name) {
+    struct field_picker *p = self(v);
+    if (p->outside > 0) {
+        return true;
+    }
+    if (p->inside > 0) {
+        return visit_key(p->inner, name);
+    }
+    p->length = p->levels[p->depth].length;
+    append(p, name.data, name.size);
+    return true;
+}
+
+/* Told as it is, or value by value to those who want some of them. */
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+    struct field_picker *p = self(v);
+    if (p->outside > 0) {
+        return true;
+    }
+    if (p->inside > 0) {
+        return visit_numbers(p->inner, type, data, columns);
+    }
+    struct field_level before = p->levels[p->depth];
+    if (p->depth > 0) {
+        arrive(p);
+    }
+    const struct slot *s = p->depth > 0 ? wanted(p) : NULL;
+    if (s && s->column >= 0 && begin_telling(p, s)) {
+        return visit_numbers(p->inner, type, data, columns) && end_telling(p);
+    }
+    if (p->depth > 0 && (!s || !s->leads)) {
+        return true;
+    }
+    p->levels[p->depth] = before; /* it arrives again, by itself */
+    return reel_numbers_expand(v, type, data, columns);
+}
+
+static const struct reel_visitor_ops ops = {
+    .begin_map = begin_map,
+    .key = key,
+    .end_map = end_map,
+    .begin_list = begin_list,
+    .end_list = end_list,
+    .null = null,
+    .boolean = boolean,
+    .integer = integer,
+    .natural = natural,
+    .real = real,
+    .real32 = real32,
+    .text = text,
+    .binary = binary,
+    .numbers = numbers,
+};
+
+void field_picker_start(struct field_picker *p) {
+    p->visitor.ops = &ops;
+    p->found = p->inside = p->outside = p->depth = p->length = 0;
+    p->done = p->set->columns == 0;
+    p->inner = NULL;
+    p->levels[0] = (struct field_level){0};
+}

@@ -1,0 +1,106 @@
+/* See ros_write.h. Rule: what a channel becomes is decided here, once for both versions. */
+#include "core/ros_write.h"
+
+#include "wire/ros_wrap.h"
+
+enum { NS_PER_SEC = 1000000000 };
+
+uint64_t ros_put_field(struct reel_sink *out, const char *name, struct bytes value) {
+    reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
+    reel_sink_put_bytes(out, bytes_text(name));
+    reel_sink_u8(out, '=');
+    reel_sink_put_bytes(out, value);
+    return out->pos - value.size;
+}
+void ros_put_op(struct reel_sink *out, uint8_t op) {
+    ros_put_field(out, "op", bytes_of(&op, 1));
+}
+void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value) {
+    uint8_t b[4];
+    store_u32le(b, value);
+    ros_put_field(out, name, bytes_of(b, sizeof b));
+}
+void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value) {
+    uint8_t b[8];
+    store_u64le(b, value);
+    ros_put_field(out, name, bytes_of(b, sizeof b));
+}
+
+static bool has_md5(const struct reel_channel *c) {
+    return c->n_schemas > 0 && strlen(c->schemas[0].hash) == 32;
+}
+static bool has_definition(const struct reel_channel *c) {
+    return c->n_schemas > 0 && strcmp(c->schemas[0].encoding, "ros1msg") == 0;
+}
+
+const char *ros_type_of(const struct reel_channel *c) {
+    return ros_wrap_needed(c) ? ROS_WRAP_TYPE : c->type;
+}
+struct bytes ros_md5_of(const struct reel_channel *c) {
+    return bytes_text(ros_wrap_needed(c) ? ROS_WRAP_MD5 : has_md5(c) ? c->schemas[0].hash : "00000000000000000000000000000000");
+}
+struct bytes ros_definition_of(const struct reel_channel *c) {
+    return ros_wrap_needed(c) ? bytes_text(ros_wrap_definition) : has_definition(c) ? c->schemas[0].data : bytes_of("", 0);
+}
+
+const char *ros_metadata_of(const struct reel_channel *c, const char *key) {
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        if (strcmp(c->metadata.items[i].key, key) == 0) {
+            return c->metadata.items[i].value;
+        }
+    }
+    return NULL;
+}
+
+void ros_tell_channel(const struct reel_channel *c, struct reel_loss *loss) {
+    if (ros_wrap_needed(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "messages in %s encoding travel as " ROS_WRAP_TYPE ", with their type, encoding, schema and metadata beside them",
+                      c->encoding[0] ? c->encoding : "an unknown");
+        return;
+    }
+    if (!has_md5(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c, "no md5 sum of the type is known: written as zeros");
+    }
+    if (!has_definition(c) || c->schemas[0].data.size == 0) {
+        reel_loss_add(loss, REEL_CHANGES, c, "no message definition is known: an empty one is written");
+    }
+    if (c->n_schemas > 1) {
+        reel_loss_add(loss, REEL_LOSES, c, "only the first of %u schemas", c->n_schemas);
+    }
+}
+
+void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *loss) {
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
+        size_t attachments = 0;
+        reel_index_attachments(index, &attachments);
+        if (attachments > 0) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
+        }
+        if (reel_index_metadata(index)->count > 0) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", reel_index_metadata(index)->count);
+        }
+        if (reel_index_info(index)->format->describe) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
+        }
+        if (reel_index_info(index)->messages > 0 && reel_index_info(index)->start_ns == -stream->shifts[i]) {
+            reel_loss_add(loss, REEL_CHANGES, NULL, "a message at time 0 moves to 1 ns: ROS has no time 0");
+        }
+    }
+    if (stream->n_sources > 1) {
+        reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
+    }
+}
+
+bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err) {
+    int64_t time = reel_write_time(w, m);
+    if (time < 0 || time / NS_PER_SEC > UINT32_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
+                         w->stream->channels[m->channel]->name, (long long)time);
+    }
+    time += time == 0; /* ROS's own readers skip what is at 0, or refuse the whole bag: to them it is no time */
+    *sec = (uint32_t)(time / NS_PER_SEC);
+    *nsec = (uint32_t)(time % NS_PER_SEC);
+    return true;
+}

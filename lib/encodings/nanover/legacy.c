@@ -1,0 +1,308 @@
+/* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is as in
+ * formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing is kept: of a
+ * key that stands twice, which no writer makes, both are told. */
+#include "formats/nanover_legacy/nanover_legacy.h"
+#include "encodings/encodings.h"
+#include "encodings/nanover/keys.h"
+#include "formats/nanover_legacy/wire.h"
+#include "formats/nanover/wire.h"
+#include "wire/protobuf.h"
+
+#include <math.h>
+
+enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 }; /* as in formats/nanover_convert.c */
+
+struct tell {
+    struct bytes payload;
+    struct reel_visitor *v;
+    struct reel_error *err;
+};
+
+/* The end of a walk over the fields of `whole`. */
+static bool walked(struct tell *t, const struct cursor *at, struct bytes whole) {
+    return !at->failed || reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
+                                    whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
+}
+
+struct pair {
+    struct bytes key, value;
+};
+static bool read_pair(struct tell *t, struct bytes entry, struct pair *pair) {
+    struct cursor at = cursor_of(entry);
+    struct proto_field f;
+    pair->key = pair->value = bytes_of("", 0);
+    while (proto_next(&at, &f)) {
+        if (proto_is(&f, MAP_KEY, PROTO_BYTES)) {
+            pair->key = f.bytes;
+        } else if (proto_is(&f, MAP_VALUE, PROTO_BYTES)) {
+            pair->value = f.bytes;
+        }
+    }
+    return walked(t, &at, entry);
+}
+
+/* ---- values */
+
+static enum proto_wire value_wire(uint32_t kind) {
+    return kind == VALUE_NULL || kind == VALUE_BOOL ? PROTO_VARINT : kind == VALUE_NUMBER ? PROTO_64 : PROTO_BYTES;
+}
+/* Of a google.protobuf.Value; number 0 when none was set, which is a null. */
+static bool read_value(struct tell *t, struct bytes bytes, struct proto_field *value) {
+    struct cursor at = cursor_of(bytes);
+    struct proto_field f;
+    *value = (struct proto_field){.number = 0};
+    while (proto_next(&at, &f)) {
+        if (f.number <= VALUE_LIST && f.wire == value_wire(f.number)) {
+            *value = f;
+        }
+    }
+    return walked(t, &at, bytes);
+}
+static bool is_null(const struct proto_field *value) {
+    return value->number == 0 || value->number == VALUE_NULL;
+}
+static double number_of(uint64_t bits) {
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static bool tell_value(struct tell *t, const struct proto_field *value, unsigned depth);
+
+static bool tell_struct(struct tell *t, struct bytes bytes, unsigned depth) {
+    struct cursor at = cursor_of(bytes);
+    struct proto_field f, value;
+    struct pair pair;
+    bool goes_on = visit_begin_map(t->v);
+    while (goes_on && proto_next(&at, &f)) {
+        if (proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
+            goes_on = read_pair(t, f.bytes, &pair) && read_value(t, pair.value, &value) && visit_key(t->v, pair.key) && tell_value(t, &value, depth);
+        }
+    }
+    return goes_on && walked(t, &at, bytes) && visit_end_map(t->v);
+}
+
+static bool tell_list(struct tell *t, struct bytes bytes, unsigned depth) {
+    struct cursor at = cursor_of(bytes);
+    struct proto_field f, value;
+    bool goes_on = visit_begin_list(t->v);
+    while (goes_on && proto_next(&at, &f)) {
+        if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
+            goes_on = read_value(t, f.bytes, &value) && tell_value(t, &value, depth);
+        }
+    }
+    return goes_on && walked(t, &at, bytes) && visit_end_list(t->v);
+}
+
+static bool tell_value(struct tell *t, const struct proto_field *value, unsigned depth) {
+    if (depth == 0) {
+        return reel_fail(t->err, REEL_LIMIT, "a value is nested more than %d levels deep", VALUE_DEPTH_MAX);
+    }
+    switch (value->number) {
+    case VALUE_NUMBER:
+        return visit_real(t->v, number_of(value->value));
+    case VALUE_STRING:
+        return visit_text(t->v, value->bytes);
+    case VALUE_BOOL:
+        return visit_boolean(t->v, value->value != 0);
+    case VALUE_STRUCT:
+        return tell_struct(t, value->bytes, depth - 1);
+    case VALUE_LIST:
+        return tell_list(t, value->bytes, depth - 1);
+    default:
+        return visit_null(t->v);
+    }
+}
+
+/* ---- arrays */
+
+/* Numbers of a list, in rows as they come. */
+struct rows {
+    unsigned columns, column;
+};
+static bool tell_number(struct tell *t, struct rows *rows, bool floats, uint64_t bits) {
+    if (rows->columns > 1 && rows->column == 0 && !visit_begin_list(t->v)) {
+        return false;
+    }
+    float number;
+    uint32_t low = (uint32_t)bits;
+    memcpy(&number, &low, sizeof number);
+    rows->column = (rows->column + 1) % rows->columns;
+    return (floats ? visit_real32(t->v, number) : visit_natural(t->v, low)) && (rows->columns == 1 || rows->column > 0 || visit_end_list(t->v));
+}
+
+static bool tell_run(struct tell *t, struct rows *rows, bool floats, struct bytes run) {
+    struct cursor at = cursor_of(run);
+    bool goes_on = true;
+    while (goes_on && !cursor_done(&at)) {
+        uint64_t bits = floats ? cursor_u32le(&at) : proto_varint(&at);
+        goes_on = walked(t, &at, run) && tell_number(t, rows, floats, bits);
+    }
+    return goes_on;
+}
+
+/* One run of floats, as every writer makes it, goes out whole. */
+static bool is_one_run(struct bytes array, struct bytes *run) {
+    struct cursor at = cursor_of(array);
+    struct proto_field f;
+    bool one = proto_next(&at, &f) && proto_is(&f, LIST_ITEM, PROTO_BYTES) && cursor_done(&at) && f.bytes.size % sizeof(float) == 0;
+    *run = one ? f.bytes : bytes_of("", 0);
+    return one || array.size == 0;
+}
+
+static bool tell_numbers(struct tell *t, struct bytes array, bool floats, unsigned columns) {
+    struct bytes run;
+    if (floats && is_one_run(array, &run)) {
+        return visit_numbers(t->v, REEL_F32, run, columns);
+    }
+    struct cursor at = cursor_of(array);
+    struct proto_field f;
+    struct rows rows = {.columns = columns};
+    bool goes_on = visit_begin_list(t->v);
+    while (goes_on && proto_next(&at, &f)) {
+        if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
+            goes_on = tell_run(t, &rows, floats, f.bytes);
+        } else if (proto_is(&f, LIST_ITEM, floats ? PROTO_32 : PROTO_VARINT)) {
+            goes_on = tell_number(t, &rows, floats, f.value);
+        }
+    }
+    return goes_on && walked(t, &at, array) && (rows.column == 0 || visit_end_list(t->v)) && visit_end_list(t->v);
+}
+
+static bool tell_strings(struct tell *t, struct bytes array) {
+    struct cursor at = cursor_of(array);
+    struct proto_field f;
+    bool goes_on = visit_begin_list(t->v);
+    while (goes_on && proto_next(&at, &f)) {
+        goes_on = !proto_is(&f, LIST_ITEM, PROTO_BYTES) || visit_text(t->v, f.bytes);
+    }
+    return goes_on && walked(t, &at, array) && visit_end_list(t->v);
+}
+
+static bool tell_array(struct tell *t, const struct pair *pair) {
+    struct cursor at = cursor_of(pair->value);
+    struct proto_field f, array = {.number = ARRAY_STRING};
+    array.bytes = bytes_of("", 0);
+    while (proto_next(&at, &f)) {
+        if (f.wire == PROTO_BYTES && f.number >= ARRAY_FLOAT && f.number <= ARRAY_STRING) {
+            array = f;
+        }
+    }
+    if (!walked(t, &at, pair->value)) {
+        return false;
+    }
+    return array.number == ARRAY_STRING ? tell_strings(t, array.bytes)
+                                        : tell_numbers(t, array.bytes, array.number == ARRAY_FLOAT, nanover_packed_columns(pair->key));
+}
+
+/* ---- messages */
+
+static bool is_count(struct bytes key) {
+    return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
+}
+
+static bool tell_frame_value(struct tell *t, const struct pair *pair) {
+    struct proto_field value;
+    if (!read_value(t, pair->value, &value)) {
+        return false;
+    }
+    double number = value.number == VALUE_NUMBER ? trunc(number_of(value.value)) : NAN;
+    return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : tell_value(t, &value, VALUE_DEPTH_MAX);
+}
+
+static bool tell_data(struct tell *t, struct bytes data) {
+    struct cursor at = cursor_of(data);
+    struct proto_field f;
+    struct pair pair;
+    bool goes_on = true;
+    while (goes_on && proto_next(&at, &f)) {
+        bool value = proto_is(&f, DATA_VALUES, PROTO_BYTES), array = proto_is(&f, DATA_ARRAYS, PROTO_BYTES);
+        if (!value && !array) {
+            continue;
+        }
+        goes_on = read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* gives way to the message's */
+                                                   (visit_key(t->v, pair.key) && (value ? tell_frame_value(t, &pair) : tell_array(t, &pair))));
+    }
+    return goes_on && walked(t, &at, data);
+}
+
+static bool tell_frame(struct tell *t) {
+    struct cursor at = cursor_of(t->payload);
+    struct proto_field f;
+    uint32_t index = 0;
+    while (proto_next(&at, &f)) {
+        index = proto_is(&f, FRAME_INDEX, PROTO_VARINT) ? (uint32_t)f.value : index;
+    }
+    bool goes_on = walked(t, &at, t->payload) && visit_begin_map(t->v) && visit_key_text(t->v, "frame") && visit_begin_map(t->v) &&
+                   visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
+    for (at = cursor_of(t->payload); goes_on && proto_next(&at, &f);) {
+        goes_on = !proto_is(&f, FRAME_DATA, PROTO_BYTES) || tell_data(t, f.bytes);
+    }
+    return goes_on && visit_end_map(t->v) && visit_end_map(t->v);
+}
+
+/* Those that are removed, or those that are not. */
+static bool tell_changes(struct tell *t, struct bytes changed, bool removals) {
+    struct cursor at = cursor_of(changed);
+    struct proto_field f, value;
+    struct pair pair;
+    bool goes_on = true;
+    while (goes_on && proto_next(&at, &f)) {
+        if (!proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
+            continue;
+        }
+        if (!read_pair(t, f.bytes, &pair) || !read_value(t, pair.value, &value)) {
+            return false;
+        }
+        if (is_null(&value) == removals) {
+            goes_on = removals ? visit_text(t->v, pair.key) : visit_key(t->v, pair.key) && tell_value(t, &value, VALUE_DEPTH_MAX);
+        }
+    }
+    return goes_on && walked(t, &at, changed);
+}
+static bool tell_all_changes(struct tell *t, bool removals) {
+    struct cursor at = cursor_of(t->payload);
+    struct proto_field f;
+    bool goes_on = true;
+    while (goes_on && proto_next(&at, &f)) {
+        goes_on = !proto_is(&f, STATE_CHANGED, PROTO_BYTES) || tell_changes(t, f.bytes, removals);
+    }
+    return goes_on && walked(t, &at, t->payload);
+}
+
+static bool tell_state(struct tell *t) {
+    return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") &&
+           visit_begin_map(t->v) && tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") && visit_begin_list(t->v) &&
+           tell_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
+}
+
+/* ---- the encoding */
+
+static const enum legacy_kind kinds[] = {[LEGACY_FRAME] = LEGACY_FRAME, [LEGACY_STATE] = LEGACY_STATE};
+
+static bool legacy_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
+    enum legacy_kind kind = legacy_channel_kind(channel);
+    *state = (void *)&kinds[kind];
+    return kind != LEGACY_NONE || reel_fail(err, REEL_UNSUPPORTED, "\"%.64s\" is no message of NanoVer's older form", channel->type);
+}
+static void legacy_close(void *state) {
+    (void)state;
+}
+
+static bool legacy_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    struct tell t = {.payload = payload, .v = v, .err = err};
+    return *(const enum legacy_kind *)state == LEGACY_FRAME ? tell_frame(&t) : tell_state(&t);
+}
+
+static bool legacy_fields(const void *state, reel_field_visit visit, void *context) {
+    return *(const enum legacy_kind *)state == LEGACY_FRAME ? nanover_frame_fields(visit, context) : nanover_state_fields(visit, context);
+}
+
+const struct reel_decoding reel_decoding_nanover_legacy = {
+    .encoding = NANOVER_LEGACY_ENCODING,
+    .open = legacy_open,
+    .close = legacy_close,
+    .decode = legacy_decode,
+    .fields = legacy_fields,
+    .version = 1,
+};

@@ -1,0 +1,109 @@
+/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only a packed
+ * key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
+#include "encodings/encodings.h"
+#include "encodings/nanover/keys.h"
+#include "encodings/msgpack/values.h"
+
+#include <string.h>
+
+enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* below the message's map and the frame's */
+
+static bool nanover_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
+    (void)err;
+    *state = (void *)channel;
+    return true;
+}
+static void nanover_close(void *state) {
+    (void)state;
+}
+
+/* A flat list as rows. */
+static bool tell_rows(struct pack_tell *t, uint64_t count, unsigned columns) {
+    bool goes_on = visit_begin_list(t->v);
+    for (uint64_t i = 0; goes_on && i < count; i++) {
+        bool first = i % columns == 0, last = i % columns == columns - 1 || i == count - 1;
+        goes_on = (!first || visit_begin_list(t->v)) && pack_tell_value(t, BODY_DEPTH - 2) && (!last || visit_end_list(t->v));
+    }
+    return goes_on && visit_end_list(t->v);
+}
+
+static bool begins_with_number(const struct pack_tell *t) {
+    struct cursor ahead = t->at;
+    struct pack_item first;
+    return pack_read(&ahead, &first) == PACK_OK && pack_is_number(&first);
+}
+
+static bool tell_packed(struct pack_tell *t, struct bytes key, enum nanover_packed packed, const struct pack_item *item) {
+    static const enum reel_number types[] = {[NANOVER_F32] = REEL_F32, [NANOVER_U8] = REEL_U8, [NANOVER_U32] = REEL_U32};
+    unsigned columns = nanover_packed_columns(key);
+    if (item->kind == PACK_BIN && item->bytes.size % reel_number_size(types[packed]) == 0) {
+        return visit_numbers(t->v, types[packed], item->bytes, columns);
+    }
+    if (item->kind == PACK_ARRAY && columns > 1 && item->count > 0 && begins_with_number(t)) {
+        return tell_rows(t, item->count, columns);
+    }
+    return pack_tell_item(t, item, BODY_DEPTH);
+}
+
+static bool tell_frame(struct pack_tell *t, uint64_t count) {
+    bool goes_on = visit_begin_map(t->v);
+    for (uint64_t i = 0; goes_on && i < count; i++) {
+        struct bytes key;
+        struct pack_item item;
+        if (!pack_tell_key(t, &key) || !pack_tell_read(t, &item)) {
+            return false;
+        }
+        enum nanover_packed packed = nanover_packed_key(key);
+        goes_on = packed != NANOVER_UNPACKED ? tell_packed(t, key, packed, &item) : pack_tell_item(t, &item, BODY_DEPTH);
+    }
+    return goes_on && visit_end_map(t->v);
+}
+
+static bool tell_types(struct pack_tell *t, uint64_t count) {
+    bool goes_on = visit_begin_map(t->v);
+    for (uint64_t i = 0; goes_on && i < count; i++) {
+        struct bytes key;
+        struct pack_item item;
+        if (!pack_tell_key(t, &key) || !pack_tell_read(t, &item)) {
+            return false;
+        }
+        bool frame = item.kind == PACK_MAP && bytes_is(key, "frame");
+        goes_on = frame ? tell_frame(t, item.count) : pack_tell_item(t, &item, REEL_DEPTH_MAX - 1);
+    }
+    return goes_on && visit_end_map(t->v);
+}
+
+static bool nanover_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    (void)state;
+    struct pack_tell t = pack_tell_of(payload, v, err);
+    struct pack_item item;
+    return pack_tell_read(&t, &item) && (item.kind == PACK_MAP ? tell_types(&t, item.count) : pack_tell_item(&t, &item, REEL_DEPTH_MAX)) &&
+           pack_tell_end(&t);
+}
+
+/* "nanover/frame+state": is one of its message types this one? */
+static bool has_type(const struct reel_channel *channel, const char *type) {
+    const char *at = strchr(channel->type, '/');
+    for (size_t size = strlen(type); at && *at; at += strcspn(at, "+")) {
+        at++;
+        if (strncmp(at, type, size) == 0 && (at[size] == '+' || at[size] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool nanover_fields(const void *state, reel_field_visit visit, void *context) {
+    const struct reel_channel *channel = state;
+    return (!has_type(channel, "frame") || nanover_frame_fields(visit, context)) &&
+           (!has_type(channel, "state") || nanover_state_fields(visit, context));
+}
+
+const struct reel_decoding reel_decoding_nanover = {
+    .encoding = "nanover",
+    .open = nanover_open,
+    .close = nanover_close,
+    .decode = nanover_decode,
+    .fields = nanover_fields,
+    .version = 1,
+};

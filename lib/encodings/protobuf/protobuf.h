@@ -1,0 +1,80 @@
+/* What the parts of the decoder of protobuf share: protobuf_schema (a FileDescriptorSet → these tables) · protobuf (payloads) · protobuf_fields. */
+#ifndef REEL_DECODE_PROTOBUF_H
+#define REEL_DECODE_PROTOBUF_H
+
+#include "wire/arena.h"
+#include "wire/protobuf.h"
+#include "reel/decode.h"
+
+enum pb_type { /* as descriptors number them */
+               PB_DOUBLE = 1,
+               PB_FLOAT,
+               PB_INT64,
+               PB_UINT64,
+               PB_INT32,
+               PB_FIXED64,
+               PB_FIXED32,
+               PB_BOOL,
+               PB_STRING,
+               PB_GROUP,
+               PB_MESSAGE,
+               PB_BYTES,
+               PB_UINT32,
+               PB_ENUM,
+               PB_SFIXED32,
+               PB_SFIXED64,
+               PB_SINT32,
+               PB_SINT64,
+               PB_TYPES,
+};
+
+struct pb_value { /* of an enum */
+    int32_t number;
+    struct bytes name;
+};
+struct pb_enum {
+    const char *name;
+    const struct pb_value *values; /* by number, then as they stand: of one number the first counts */
+    uint32_t n;
+};
+
+struct pb_field {
+    uint32_t number;
+    enum pb_type type;
+    bool repeated;
+    bool implicit; /* where it is absent it has its default: proto3's plain fields */
+    struct bytes name;
+    const struct pb_message *message; /* NULL: not PB_MESSAGE, or of a message that the definition lacks – told as bytes */
+    const struct pb_enum *names;      /* likewise of PB_ENUM – told as numbers */
+};
+
+enum pb_form { PB_PLAIN, PB_ENTRY /* of a map: 1 key, 2 value */, PB_TIME /* google.protobuf.Timestamp */, PB_DURATION };
+struct pb_message {
+    const char *name; /* with its package */
+    enum pb_form form;
+    const struct pb_field *fields; /* by number, each number once */
+    uint32_t n;
+};
+
+struct pb_schema {
+    struct arena arena;
+    struct pb_message *messages; /* by name */
+    struct pb_enum *enums;
+    size_t n_messages, n_enums;
+    const struct pb_message *root;
+};
+
+/* `name` is the root's. Texts that are no names of messages or enums stay in `set`, which outlives the schema. */
+bool pb_schema_read(struct pb_schema *schema, struct bytes set, const char *name, struct reel_error *err);
+
+const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number);
+const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: it has no name */
+
+/* The next field, with groups: wire PROTO_GROUP, its bytes what stands in it. False as proto_next(). */
+enum { PROTO_GROUP = 3, PROTO_GROUP_END = 4 };
+bool pb_next(struct cursor *c, struct proto_field *f);
+
+/* protobuf_fields.c */
+bool pb_fields(const void *schema, reel_field_visit visit, void *context);
+
+#endif

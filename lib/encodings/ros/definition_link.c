@@ -1,0 +1,221 @@
+/* Finds the types that a definition names, and measures them. Its one rule: a type that holds itself, or nests too deep, is refused here. */
+#include <stdlib.h>
+
+#include "wire/limits.h"
+#include "encodings/ros/definition.h"
+
+enum { NEW, OPEN, DONE }; /* msgdef_type.state */
+
+static const char *last_part(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* ---- names */
+
+/* Of equal names the recording's first is the one that counts. */
+static int in_order(int names, uint32_t a, uint32_t b) {
+    return names ? names : (a > b) - (a < b);
+}
+static int by_name(const void *a, const void *b, void *types) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return in_order(strcmp(((const struct msgdef_type *)types)[x].name, ((const struct msgdef_type *)types)[y].name), x, y);
+}
+static int by_short(const void *a, const void *b, void *types) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return in_order(strcmp(last_part(((const struct msgdef_type *)types)[x].name), last_part(((const struct msgdef_type *)types)[y].name)), x, y);
+}
+
+static bool sort_names(struct msgdef *d, struct reel_error *err) {
+    d->by_name = arena_alloc(&d->arena, d->n_types * sizeof *d->by_name);
+    d->by_short = arena_alloc(&d->arena, d->n_types * sizeof *d->by_short);
+    if (!d->by_name || !d->by_short) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < d->n_types; i++) {
+        d->by_name[i] = i;
+    }
+    qsort_r(d->by_name, d->n_types, sizeof *d->by_name, by_name, d->types);
+    for (size_t i = 0; i < d->n_types; i++) {
+        if (i == 0 || strcmp(d->types[d->by_name[i]].name, d->types[d->by_name[i - 1]].name) != 0) {
+            d->by_short[d->n_short++] = d->by_name[i];
+        }
+    }
+    qsort_r(d->by_short, d->n_short, sizeof *d->by_short, by_short, d->types);
+    return true;
+}
+
+static bool find_name(const struct msgdef *d, const char *name, uint32_t *out) {
+    size_t low = 0, high = d->n_types;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(d->types[d->by_name[middle]].name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *out = low < d->n_types ? d->by_name[low] : 0;
+    return low < d->n_types && strcmp(d->types[*out].name, name) == 0;
+}
+
+/* The only type whose name ends so: packages were renamed over the years, often in one place and not in the other. */
+static bool find_short(const struct msgdef *d, const char *name, uint32_t *out) {
+    size_t low = 0, high = d->n_short;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(last_part(d->types[d->by_short[middle]].name), name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *out = low < d->n_short ? d->by_short[low] : 0;
+    bool found = low < d->n_short && strcmp(last_part(d->types[*out].name), name) == 0;
+    return found && (low + 1 == d->n_short || strcmp(last_part(d->types[d->by_short[low + 1]].name), name) != 0);
+}
+
+/* From the inside out: a/b/NAME, a/NAME, NAME, where the type that asks is a/b/C. */
+static bool find_near(const struct msgdef *d, const char *asks, const char *name, uint32_t *out) {
+    char path[2 * MSGDEF_NAME_ROOM];
+    strcpy(path, asks);
+    for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+        strcpy(slash + 1, name);
+        if (find_name(d, path, out)) {
+            return true;
+        }
+        *slash = '\0';
+    }
+    return find_name(d, name, out);
+}
+
+/* In ROS 1 a bare Header is everybody's; its package was renamed twice. */
+static bool find_header(const struct msgdef *d, const char *name, uint32_t *out) {
+    return d->dialect == MSGDEF_ROS1 && strcmp(name, "Header") == 0 &&
+           (find_name(d, "roslib/Header", out) || find_name(d, "rostools/Header", out) || find_name(d, "std_msgs/Header", out));
+}
+
+static bool find(const struct msgdef *d, const char *asks, const char *word, uint32_t *out, struct reel_error *err) {
+    char name[MSGDEF_NAME_ROOM];
+    bool named = msgdef_name(bytes_text(word), true, name);
+    if (named && (find_header(d, name, out) || find_near(d, asks, name, out))) {
+        return true;
+    }
+    char brief[MSGDEF_NAME_ROOM];
+    named = named && msgdef_name(bytes_text(word), false, brief);
+    if (named && (find_near(d, asks, brief, out) || find_short(d, last_part(name), out))) {
+        return true;
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word, asks);
+}
+
+/* ---- measures */
+
+static uint64_t plus(uint64_t a, uint64_t b) {
+    return a + b > MSGDEF_HUGE ? MSGDEF_HUGE : a + b;
+}
+
+static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct reel_error *err);
+
+/* The step takes over what the alias stands for. */
+static bool put_alias(struct msgdef_step *s, const struct msgdef_step *is, struct reel_error *err) {
+    if (s->many != MSGDEF_ONE && is->many != MSGDEF_ONE) {
+        return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size, (const char *)s->key.data);
+    }
+    if (s->many == MSGDEF_ONE) {
+        s->many = is->many;
+        s->count = is->count;
+    }
+    s->kind = is->kind;
+    s->type = is->type;
+    s->word = is->word;
+    s->unit = s->unit[0] ? s->unit : is->unit;
+    return true;
+}
+
+/* Fills type, least and fixed; *depth is how deep one value nests. */
+static bool link_step(struct msgdef *d, const char *owner, struct msgdef_step *s, uint32_t level, uint32_t *depth, struct reel_error *err) {
+    if (s->kind == MSGDEF_TYPE) {
+        if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
+            return false;
+        }
+        const struct msgdef_type *t = &d->types[s->type];
+        if (t->form == MSGDEF_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
+            return false;
+        }
+        s->kind = t->form == MSGDEF_ENUM ? REEL_U32 : s->kind;
+    }
+    *depth = s->kind == MSGDEF_TIME || s->kind == MSGDEF_DURATION;
+    s->fixed = s->kind != MSGDEF_TEXT && s->kind != MSGDEF_WIDE_TEXT;
+    if (s->kind == MSGDEF_TYPE) {
+        const struct msgdef_type *t = &d->types[s->type];
+        s->fixed = t->fixed;
+        s->least = t->least;
+        *depth = t->depth;
+    } else {
+        s->least = msgdef_is_number(s) ? reel_number_size(s->kind) : s->fixed ? 8 : 4; /* a time; the length of a text */
+    }
+    return true;
+}
+
+/* Runs are told backwards: each step knows those that follow. */
+static void measure(struct msgdef *d, struct msgdef_type *t) {
+    struct msgdef_step *next = NULL;
+    t->fixed = true;
+    for (uint32_t i = t->count; i-- > 0;) {
+        struct msgdef_step *s = &d->steps[t->first + i];
+        uint64_t least = s->many == MSGDEF_ONE ? s->least : s->many == MSGDEF_ARRAY ? msgdef_bytes(s->least, s->count) : 4;
+        bool fixed = s->many == MSGDEF_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == MSGDEF_ONE;
+        t->fixed = t->fixed && fixed;
+        t->least = plus(t->least, least);
+        s->run = fixed ? 1 + (next ? next->run : 0) : 0;
+        s->run_bytes = fixed ? plus(least, next ? next->run_bytes : 0) : 0;
+        next = s;
+    }
+}
+
+static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct reel_error *err) {
+    struct msgdef_type *t = &d->types[type]; /* nothing is added while linking */
+    if (t->state == DONE) {
+        return true;
+    }
+    if (t->state == OPEN) {
+        return reel_fail(err, REEL_DAMAGED, "%.128s holds itself", t->name);
+    }
+    if (level > REEL_DEPTH_MAX) {
+        return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
+    }
+    t->state = OPEN;
+    t->depth = 1;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct msgdef_step *s = &d->steps[t->first + i];
+        uint32_t depth;
+        if (!link_step(d, t->name, s, level, &depth, err)) {
+            return false;
+        }
+        depth += 1 + (s->many != MSGDEF_ONE);
+        t->depth = depth > t->depth ? depth : t->depth;
+    }
+    if (t->depth > REEL_DEPTH_MAX) {
+        return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
+    }
+    measure(d, t);
+    t->state = DONE;
+    return true;
+}
+
+bool msgdef_link(struct msgdef *d, const char *top, struct reel_error *err) {
+    char name[MSGDEF_NAME_ROOM];
+    if (!sort_names(d, err)) {
+        return false;
+    }
+    for (int whole = 1; whole >= 0; whole--) {
+        if (msgdef_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
+            if (d->types[d->top].form != MSGDEF_STRUCT) {
+                return reel_fail(err, REEL_UNSUPPORTED, "this is no struct");
+            }
+            return link_type(d, d->top, 1, err);
+        }
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "the type itself is not in the recording's definition");
+}

@@ -1,0 +1,210 @@
+/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are passed over,
+ * they are in no payload. */
+#include <stdio.h>
+
+#include "wire/limits.h"
+#include "encodings/ros/definition.h"
+
+struct reading {
+    struct msgdef *def;
+    bool whole_names;
+    bool first;    /* no heading was met yet */
+    bool heading;  /* a line of = was; the name comes next */
+    bool service;  /* a line of --- was: the request is complete, this is the response */
+    uint32_t line; /* from 1 */
+};
+
+static bool damaged(const struct reading *r, const char *what, struct bytes text, struct reel_error *err) {
+    return reel_fail(err, REEL_DAMAGED, "line %u: %s: %.*s", r->line, what, (int)(text.size < 80 ? text.size : 80), (const char *)text.data);
+}
+
+static bool blank(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+static struct bytes without_blanks(struct bytes line) {
+    while (line.size > 0 && blank(line.data[0])) {
+        line = bytes_of(line.data + 1, line.size - 1);
+    }
+    while (line.size > 0 && blank(line.data[line.size - 1])) {
+        line.size--;
+    }
+    return line;
+}
+static bool letter(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Steps over what is in front of the first byte for which `in` says no. */
+static struct bytes span(struct bytes *text, bool (*in)(uint8_t c)) {
+    size_t n = 0;
+    while (n < text->size && in(text->data[n])) {
+        n++;
+    }
+    struct bytes found = bytes_of(text->data, n);
+    *text = bytes_of(text->data + n, text->size - n);
+    return found;
+}
+static bool in_word(uint8_t c) {
+    return !blank(c);
+}
+static bool in_type(uint8_t c) {
+    return letter(c) || c == '/';
+}
+
+static bool skip(struct bytes *text, const char *what) {
+    size_t n = strlen(what);
+    bool there = bytes_start(*text, bytes_text(what));
+    *text = there ? bytes_of(text->data + n, text->size - n) : *text;
+    return there;
+}
+static bool number(struct bytes *text, uint32_t *out) {
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9' && value <= UINT32_MAX; n++) {
+        value = value * 10 + (text->data[n] - '0');
+    }
+    *text = bytes_of(text->data + n, text->size - n);
+    *out = (uint32_t)value;
+    return n > 0 && value <= UINT32_MAX;
+}
+
+/* "float64[36]", "string<=10[<=5]". */
+static bool read_type(struct reading *r, struct bytes word, struct msgdef_step *s, struct reel_error *err) {
+    struct bytes rest = word, base = span(&rest, in_type);
+    bool ros2 = r->def->dialect == MSGDEF_ROS2, good = base.size > 0 && base.size < MSGDEF_NAME_ROOM;
+    uint32_t bound;
+    if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) && skip(&rest, "<=")) {
+        good = number(&rest, &bound);
+    }
+    if (good && skip(&rest, "[")) {
+        bool open = rest.size > 0 && rest.data[0] == ']', list = !open && ros2 && skip(&rest, "<=");
+        s->many = open || list ? MSGDEF_LIST : MSGDEF_ARRAY;
+        s->count = UINT32_MAX;
+        good = (open || number(&rest, &s->count)) && skip(&rest, "]");
+    }
+    if (!good || rest.size > 0) {
+        return damaged(r, "this is no type", word, err);
+    }
+    return msgdef_set_word(r->def, s, base, err);
+}
+
+static bool read_field(struct reading *r, struct bytes line, struct reel_error *err) {
+    struct bytes rest = line, word = span(&rest, in_word);
+    span(&rest, blank);
+    struct bytes name = span(&rest, letter);
+    span(&rest, blank);
+    if (rest.size > 0 && rest.data[0] == '=' && name.size > 0) {
+        return true;
+    }
+    bool value = rest.size > 0 && rest.data[0] != '#';
+    if (name.size == 0 || (value && r->def->dialect == MSGDEF_ROS1)) {
+        return damaged(r, "this is no field", line, err);
+    }
+    struct msgdef_step *s = msgdef_add_step(r->def, name, err);
+    return s && read_type(r, word, s, err);
+}
+
+static bool add_type(struct reading *r, struct bytes name, struct reel_error *err) {
+    char text[MSGDEF_NAME_ROOM];
+    if (!msgdef_name(name, r->whole_names, text)) {
+        return damaged(r, "this is no name of a type", name, err);
+    }
+    return msgdef_add_type(r->def, bytes_text(text), err) != NULL;
+}
+
+/* A ROS 2 type without fields has one byte all the same. */
+static bool end_type(struct reading *r, struct reel_error *err) {
+    struct msgdef *d = r->def;
+    if (d->dialect == MSGDEF_ROS1 || d->types[d->n_types - 1].count > 0) {
+        return true;
+    }
+    struct msgdef_step *s = msgdef_add_step(d, bytes_text("nothing"), err);
+    if (!s) {
+        return false;
+    }
+    s->hidden = true;
+    return msgdef_set_word(d, s, bytes_text("uint8"), err);
+}
+
+static bool read_heading(struct reading *r, struct bytes line, struct reel_error *err) {
+    struct msgdef *d = r->def;
+    if (!skip(&line, "MSG:")) {
+        return damaged(r, "after a line of = this is no \"MSG: name\"", line, err);
+    }
+    const struct msgdef_type *top = &d->types[d->n_types - 1];
+    char name[MSGDEF_NAME_ROOM];
+    if (r->first && top->count == 0 && msgdef_name(without_blanks(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
+        d->n_types--; /* some writers put a heading before the first type too */
+    } else if (!end_type(r, err)) {
+        return false;
+    }
+    r->first = r->heading = r->service = false;
+    return add_type(r, without_blanks(line), err);
+}
+
+/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its calls hold
+ * both. */
+static bool split_service(struct reading *r, struct reel_error *err) {
+    struct msgdef *d = r->def;
+    char name[MSGDEF_NAME_ROOM + 32], text[3 * sizeof name];
+    snprintf(name, MSGDEF_NAME_ROOM, "%s", d->types[d->n_types - 1].name);
+    size_t size = strlen(name);
+    size -= size > 6 && strcmp(name + size - 6, "_Event") == 0 ? 6 : 0;
+    if (r->service || size + 16 >= MSGDEF_NAME_ROOM) {
+        return damaged(r, "this ends no request of a service", bytes_text(name), err);
+    }
+    r->service = true;
+    if (!end_type(r, err)) {
+        return false;
+    }
+    strcpy(name + size, "_Request");
+    char *request = arena_copy(&d->arena, name, strlen(name) + 1);
+    if (!request) {
+        return reel_fail_memory(err);
+    }
+    d->types[d->n_types - 1].name = request;
+    strcpy(name + size, "_Event");
+    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size, name,
+             (int)size, name);
+    if (!msgdef_read_text(d, name, r->whole_names, bytes_text(text), err) ||
+        !msgdef_read_text(d, "service_msgs/ServiceEventInfo", r->whole_names,
+                          bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
+        return false;
+    }
+    strcpy(name + size, "_Response");
+    return add_type(r, bytes_text(name), err);
+}
+
+static bool read_line(struct reading *r, struct bytes line, struct reel_error *err) {
+    if (bytes_start(line, bytes_text("==="))) {
+        r->heading = true;
+        return true;
+    }
+    if (line.size == 0 || line.data[0] == '#') {
+        return true;
+    }
+    if (r->heading) {
+        return read_heading(r, line, err);
+    }
+    if (r->def->dialect == MSGDEF_ROS2 && bytes_is(line, "---")) {
+        return split_service(r, err);
+    }
+    return read_field(r, line, err);
+}
+
+bool msgdef_read_text(struct msgdef *d, const char *top, bool whole_names, struct bytes text, struct reel_error *err) {
+    struct reading r = {.def = d, .whole_names = whole_names, .first = true};
+    if (!add_type(&r, bytes_text(top), err)) {
+        return false;
+    }
+    for (size_t at = 0; at < text.size;) {
+        const uint8_t *newline = memchr(text.data + at, '\n', text.size - at);
+        size_t end = newline ? (size_t)(newline - text.data) : text.size;
+        r.line++;
+        if (!read_line(&r, without_blanks(bytes_of(text.data + at, end - at)), err)) {
+            return false;
+        }
+        at = end + 1;
+    }
+    return end_type(&r, err);
+}

@@ -1,0 +1,141 @@
+/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. Its one rule: a run of steps of
+ * fixed size is checked against the payload once, then read without looking. */
+#include "encodings/encodings.h"
+#include "encodings/ros/definition.h"
+
+static bool tell_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
+    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p) && visit_key_text(v, "nsec") &&
+           reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
+}
+
+/* ---- of fixed size: `p` has all of it */
+
+static bool fixed_steps(struct msgdef_run *r, const struct msgdef_step *s, uint32_t n, const uint8_t *p);
+
+static bool fixed_one(struct msgdef_run *r, const struct msgdef_step *s, const uint8_t *p) {
+    if (msgdef_is_number(s)) {
+        return reel_number_tell(r->v, s->kind, p);
+    }
+    if (s->kind != MSGDEF_TYPE) {
+        return tell_time(r->v, p, s->kind == MSGDEF_DURATION);
+    }
+    const struct msgdef_type *t = &r->def->types[s->type];
+    return visit_begin_map(r->v) && fixed_steps(r, &r->def->steps[t->first], t->count, p) && visit_end_map(r->v);
+}
+
+static bool fixed_many(struct msgdef_run *r, const struct msgdef_step *s, uint32_t count, const uint8_t *p) {
+    if (s->kind == REEL_U8) {
+        return visit_binary(r->v, bytes_of(p, count));
+    }
+    if (msgdef_is_number(s)) {
+        return visit_numbers(r->v, s->kind, bytes_of(p, count * s->least), 0);
+    }
+    if (!visit_begin_list(r->v) || (s->least == 0 && !msgdef_afford(r, count))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!fixed_one(r, s, p + i * s->least)) {
+            return false;
+        }
+    }
+    return visit_end_list(r->v);
+}
+
+static bool fixed_steps(struct msgdef_run *r, const struct msgdef_step *s, uint32_t n, const uint8_t *p) {
+    for (const struct msgdef_step *end = s + n; s < end; s++) {
+        uint64_t size = s->many == MSGDEF_ONE ? s->least : s->least * s->count;
+        if (!visit_key(r->v, s->key) || (size == 0 && !msgdef_afford(r, 1)) ||
+            !(s->many == MSGDEF_ONE ? fixed_one(r, s, p) : fixed_many(r, s, s->count, p))) {
+            return false;
+        }
+        p += size;
+    }
+    return true;
+}
+
+/* ---- of any size */
+
+static const uint8_t *take(struct msgdef_run *r, const struct msgdef_step *s, uint64_t size) {
+    if (size > cursor_left(&r->c)) {
+        msgdef_ends_early(r, s, size);
+        return NULL;
+    }
+    return cursor_take(&r->c, size);
+}
+
+static bool walk_type(struct msgdef_run *r, uint32_t type);
+
+static bool walk_one(struct msgdef_run *r, const struct msgdef_step *s) {
+    if (s->kind == MSGDEF_TYPE) {
+        return walk_type(r, s->type);
+    }
+    const uint8_t *length = take(r, s, 4), *text = length ? take(r, s, load_u32le(length)) : NULL;
+    return text && visit_text(r->v, bytes_of(text, load_u32le(length)));
+}
+
+static bool walk_many(struct msgdef_run *r, const struct msgdef_step *s) {
+    uint32_t count = s->count;
+    if (s->many == MSGDEF_LIST) {
+        const uint8_t *length = take(r, s, 4);
+        if (!length) {
+            return false;
+        }
+        count = load_u32le(length);
+    }
+    uint64_t needs = msgdef_bytes(s->least, count);
+    if (needs > cursor_left(&r->c)) {
+        return msgdef_ends_early(r, s, needs);
+    }
+    if (s->fixed) {
+        return fixed_many(r, s, count, cursor_take(&r->c, needs));
+    }
+    if (!visit_begin_list(r->v)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!walk_one(r, s)) {
+            return false;
+        }
+    }
+    return visit_end_list(r->v);
+}
+
+static bool walk_type(struct msgdef_run *r, uint32_t type) {
+    const struct msgdef_type *t = &r->def->types[type];
+    const struct msgdef_step *s = &r->def->steps[t->first], *end = s + t->count;
+    if (!visit_begin_map(r->v)) {
+        return false;
+    }
+    while (s < end) {
+        if (s->run > 0) {
+            const uint8_t *p = take(r, s, s->run_bytes);
+            if (!p || !fixed_steps(r, s, s->run, p)) {
+                return false;
+            }
+            s += s->run;
+            continue;
+        }
+        if (!visit_key(r->v, s->key) || !(s->many == MSGDEF_ONE ? walk_one(r, s) : walk_many(r, s))) {
+            return false;
+        }
+        s++;
+    }
+    return visit_end_map(r->v);
+}
+
+static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    const struct msgdef *def = state;
+    payload = payload.size > 0 ? payload : bytes_of("", 0);
+    struct msgdef_run r = {.def = def, .c = cursor_of(payload), .payload = payload, .v = v, .err = err};
+    return walk_type(&r, def->top) && (cursor_done(&r.c) || msgdef_too_long(&r));
+}
+
+static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
+    return (*state = msgdef_open(channel, MSGDEF_ROS1, err)) != NULL;
+}
+static void close_state(void *state) {
+    msgdef_free(state);
+}
+
+const struct reel_decoding reel_decoding_ros1 = {
+    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = msgdef_fields, .version = 1};

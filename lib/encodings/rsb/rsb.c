@@ -1,0 +1,364 @@
+/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event is told
+ * with the same keys, null where it says nothing.
+ *
+ *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since 1970),
+ * "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema", "payload"}
+ *
+ *   what             Notification                    Event
+ *   id               108 (107 in autumn 2011):       sender 2 bytes, sequence 1 varint
+ *                    1 sender bytes, 2 sequence
+ *   scope            6 bytes                         3 bytes
+ *   method           14 bytes                        4 bytes
+ *   wire schema      7 bytes                         7 bytes
+ *   payload          9 bytes                         8 bytes
+ *   causes           13 id, repeated                 16 id, repeated
+ *   meta data        15                              15: 2 create, 3 send, 4 receive, 5 deliver, 6* {1 key, 2 µs}, 7* {1 key, 2 value} */
+#include <stdio.h>
+
+#include "wire/sha1.h"
+#include "encodings/encodings.h"
+#include "encodings/rsb/rsb.h"
+#include "wire/protobuf.h"
+
+enum { FIELD_META = 15, SLOT_ID = 17, SLOTS, UUID_BYTES = 16, UUID_TEXT = 36, FIELD_PATH_MAX = 1024 };
+
+struct rsb {
+    struct bytes wire_schema;     /* the channel's */
+    struct reel_decoder *message; /* of a protobuf payload by name, or NULL */
+    struct grow definition;       /* what `message` reads */
+    struct reel_schema schema;
+    struct reel_channel inner;
+};
+
+/* ---- fields of the envelope */
+
+struct walk {
+    struct cursor c;
+    struct bytes event; /* for words of where */
+    struct reel_error *err;
+};
+
+static struct walk walk_of(const struct walk *outer, struct bytes part) {
+    return (struct walk){.c = cursor_of(part), .event = outer->event, .err = outer->err};
+}
+
+/* False at the end, and when the bytes are no field: then the error is told and c.failed. */
+static bool next_field(struct walk *w, struct proto_field *f) {
+    const uint8_t *at = w->c.at;
+    if (proto_next(&w->c, f)) {
+        return true;
+    }
+    if (w->c.failed) {
+        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message", (size_t)(at - w->event.data),
+                  w->event.size);
+    }
+    return false;
+}
+
+struct event {
+    struct bytes part[SLOTS]; /* by field number, the id in SLOT_ID; the last of each counts; data NULL: absent */
+    uint64_t sequence;        /* field 1 of an Event */
+    bool notification;
+    struct walk walk; /* at the beginning again */
+};
+
+static bool read_event(struct bytes payload, struct event *e, struct reel_error *err) {
+    *e = (struct event){.walk = {.event = payload, .err = err}};
+    struct walk w = walk_of(&e->walk, payload);
+    struct proto_field f;
+    while (next_field(&w, &f)) {
+        if (f.wire == PROTO_BYTES && (f.number < SLOT_ID || f.number == 107 || f.number == 108)) {
+            e->part[f.number < SLOT_ID ? f.number : SLOT_ID] = f.bytes;
+        } else if (proto_is(&f, 1, PROTO_VARINT)) {
+            e->sequence = f.value;
+        }
+    }
+    if (w.c.failed) {
+        return false;
+    }
+    e->notification = e->part[SLOT_ID].data != NULL;
+    bool event = e->part[3].size > 0 && e->part[3].data[0] == '/';
+    e->walk = walk_of(&e->walk, payload);
+    return e->notification || event ||
+           reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3", payload.size);
+}
+
+static struct bytes part_of(const struct event *e, uint32_t in_notification, uint32_t in_event) {
+    return e->part[e->notification ? in_notification : in_event];
+}
+
+/* ---- texts and ids */
+
+static bool tell_text(struct bytes text, struct reel_visitor *v) {
+    return text.data ? visit_text(v, text) : visit_null(v);
+}
+
+static void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT]) {
+    static const char hex[] = "0123456789abcdef";
+    for (unsigned i = 0; i < UUID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *out++ = '-';
+        }
+        *out++ = hex[uuid[i] >> 4];
+        *out++ = hex[uuid[i] & 15];
+    }
+}
+
+struct id {
+    struct bytes sender;
+    uint32_t sequence;
+};
+
+static bool read_id(struct walk w, struct id *id) {
+    struct proto_field f;
+    *id = (struct id){0};
+    while (next_field(&w, &f)) {
+        id->sender = proto_is(&f, 1, PROTO_BYTES) ? f.bytes : id->sender;
+        id->sequence = proto_is(&f, 2, PROTO_VARINT) ? (uint32_t)f.value : id->sequence;
+    }
+    return !w.c.failed;
+}
+
+/* An event's id is the UUID of version 5 of its sequence number, as eight hexadecimal digits, in the namespace of its sender. */
+static bool tell_id(const struct id *id, struct reel_visitor *v) {
+    char name[UUID_BYTES + 9], text[UUID_TEXT];
+    uint8_t hash[SHA1_SIZE];
+    bool known = id->sender.size == UUID_BYTES;
+    if (known) {
+        memcpy(name, id->sender.data, UUID_BYTES);
+        snprintf(name + UUID_BYTES, 9, "%08x", id->sequence);
+        sha1_of(bytes_of(name, UUID_BYTES + 8), hash);
+        hash[6] = (hash[6] & 0x0f) | 0x50;
+        hash[8] = (hash[8] & 0x3f) | 0x80;
+        uuid_text(hash, text);
+    }
+    if (!visit_key_text(v, "event_id") || !(known ? visit_text(v, bytes_of(text, sizeof text)) : visit_null(v)) || !visit_key_text(v, "sender_id")) {
+        return false;
+    }
+    if (known) {
+        uuid_text(id->sender.data, text);
+    }
+    bool told = known ? visit_text(v, bytes_of(text, sizeof text)) : id->sender.data ? visit_binary(v, id->sender) : visit_null(v);
+    return told && visit_key_text(v, "sequence_number") && visit_natural(v, id->sequence);
+}
+
+static bool tell_causes(const struct event *e, struct reel_visitor *v) {
+    struct walk w = e->walk;
+    struct proto_field f;
+    if (!visit_key_text(v, "causes") || !visit_begin_list(v)) {
+        return false;
+    }
+    while (next_field(&w, &f)) {
+        struct id id;
+        if (proto_is(&f, e->notification ? 13 : 16, PROTO_BYTES) &&
+            !(read_id(walk_of(&w, f.bytes), &id) && visit_begin_map(v) && tell_id(&id, v) && visit_end_map(v))) {
+            return false;
+        }
+    }
+    return visit_end_list(v);
+}
+
+/* ---- meta data */
+
+static const char *const time_names[] = {"create_time", "send_time", "receive_time", "deliver_time"};
+
+static bool tell_times(struct walk w, struct reel_visitor *v) {
+    int64_t times[4] = {0};
+    struct proto_field f;
+    while (next_field(&w, &f)) {
+        if (f.wire == PROTO_VARINT && f.number >= 2 && f.number <= 5) {
+            times[f.number - 2] = (int64_t)f.value;
+        }
+    }
+    bool goes_on = !w.c.failed;
+    for (unsigned i = 0; goes_on && i < 4; i++) { /* 0: not set */
+        goes_on = visit_key_text(v, time_names[i]) && (times[i] ? visit_integer(v, times[i]) : visit_null(v));
+    }
+    return goes_on;
+}
+
+/* {1 key, 2 value}: the value is a time or bytes. */
+static bool tell_user(struct walk w, struct reel_visitor *v) {
+    struct proto_field f, value = {.wire = PROTO_BYTES};
+    struct bytes key = {0};
+    while (next_field(&w, &f)) {
+        key = proto_is(&f, 1, PROTO_BYTES) ? f.bytes : key;
+        value = f.number == 2 ? f : value;
+    }
+    return !w.c.failed && visit_key(v, key) && (value.wire == PROTO_BYTES ? tell_text(value.bytes, v) : visit_natural(v, value.value));
+}
+
+static bool tell_users(struct walk w, const char *name, uint32_t number, struct reel_visitor *v) {
+    struct proto_field f;
+    if (!visit_key_text(v, name) || !visit_begin_map(v)) {
+        return false;
+    }
+    while (next_field(&w, &f)) {
+        if (proto_is(&f, number, PROTO_BYTES) && !tell_user(walk_of(&w, f.bytes), v)) {
+            return false;
+        }
+    }
+    return !w.c.failed && visit_end_map(v);
+}
+
+static bool tell_meta(const struct event *e, struct reel_visitor *v) {
+    struct walk meta = walk_of(&e->walk, e->part[FIELD_META]);
+    return tell_times(meta, v) && tell_users(meta, "user_times", 6, v) && tell_users(meta, "user_infos", 7, v);
+}
+
+/* ---- the payload */
+
+static bool hears_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+    (void)v, (void)type, (void)data, (void)columns;
+    return true;
+}
+
+/* Asked first, because what is told cannot be taken back. */
+static bool fits_definition(const struct rsb *r, struct bytes data) {
+    static const struct reel_visitor_ops deaf = {.numbers = hears_numbers};
+    struct reel_visitor nobody = {.ops = &deaf};
+    return reel_decode(r->message, data, &nobody, NULL);
+}
+
+static bool tell_payload(const struct rsb *r, struct bytes schema, struct bytes data, struct reel_visitor *v, struct reel_error *err) {
+    const struct rsb_value *value = rsb_value_find(schema);
+    if (!data.data) {
+        data = bytes_of("", 0); /* which is what an absent field says in protobuf */
+    }
+    if (value && rsb_value_fits(value, data)) {
+        return rsb_value_tell(value, data, v);
+    }
+    bool message = schema.size > 0 && schema.data[0] == '.';
+    if (message && r->message && bytes_equal(schema, r->wire_schema) && fits_definition(r, data)) {
+        return reel_decode(r->message, data, v, err);
+    }
+    return message && rsb_guess_fits(data) ? rsb_guess_tell(data, v) : visit_binary(v, data);
+}
+
+/* Files of 0.4 … 0.8 have it in the user infos as well. */
+static struct bytes schema_in_infos(const struct event *e) {
+    struct cursor meta = cursor_of(e->part[FIELD_META]);
+    struct proto_field f, g;
+    while (proto_next(&meta, &f)) {
+        struct cursor pair = cursor_of(f.bytes);
+        if (proto_is(&f, 7, PROTO_BYTES) && proto_next(&pair, &g) && proto_is(&g, 1, PROTO_BYTES) && bytes_is(g.bytes, "rsb.wire-schema") &&
+            proto_next(&pair, &g) && proto_is(&g, 2, PROTO_BYTES)) {
+            return g.bytes;
+        }
+    }
+    return (struct bytes){0};
+}
+
+static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    const struct rsb *r = state;
+    struct event e;
+    if (!read_event(payload, &e, err)) {
+        return false;
+    }
+    struct id id = {.sender = e.part[2], .sequence = (uint32_t)e.sequence};
+    if (e.notification && !read_id(walk_of(&e.walk, e.part[SLOT_ID]), &id)) {
+        return false;
+    }
+    struct bytes schema = e.part[7].size > 0 ? e.part[7] : r->wire_schema.size > 0 ? r->wire_schema : schema_in_infos(&e);
+    return visit_begin_map(v) && visit_key_text(v, "scope") && tell_text(part_of(&e, 6, 3), v) && tell_id(&id, v) && visit_key_text(v, "method") &&
+           tell_text(part_of(&e, 14, 4), v) && tell_meta(&e, v) && tell_causes(&e, v) && visit_key_text(v, "wire_schema") && tell_text(schema, v) &&
+           visit_key_text(v, "payload") && tell_payload(r, schema, part_of(&e, 9, 8), v, err) && visit_end_map(v);
+}
+
+/* ---- the channel */
+
+static void close_rsb(void *state) {
+    struct rsb *r = state;
+    reel_decoder_free(r->message);
+    free(r->definition.data);
+    free(r);
+}
+
+/* Who takes part, said on the channels of /__rsb/introspection: for logs that keep no definition of it. */
+static const char introspection[] =
+    "package rsb.protocol.introspection;"
+    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required uint64 "
+    "start_time = 4;"
+    "  optional string executing_user = 5; optional string rsb_version = 7; optional string display_name = 8; }"
+    "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional string machine_version = 4;"
+    "  optional string software_type = 5; optional string software_version = 6; }"
+    "message Hello { required string kind = 1; required bytes id = 2; optional bytes parent = 3; required string scope = 4; optional string type = 5;"
+    "  repeated string transport = 6; optional Process process = 7; optional Host host = 8; }"
+    "message Bye { required bytes id = 1; }";
+
+/* Without a definition, payloads are told by number. */
+static void open_message(struct rsb *r, const struct reel_channel *channel) {
+    struct reel_error err = {0};
+    bool compiled = rsb_proto_compile_channel(channel, &r->definition, &err);
+    if (err.code == REEL_UNSUPPORTED && strncmp(channel->type, ".rsb.protocol.introspection.", 28) == 0) {
+        compiled = rsb_proto_compile(bytes_text(introspection), &r->definition, NULL);
+    }
+    if (compiled) {
+        r->schema = (struct reel_schema){
+            .name = channel->type + 1, .encoding = "protobuf", .hash = "", .data = bytes_of(r->definition.data, r->definition.size)};
+        r->inner =
+            (struct reel_channel){.name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
+        r->message = reel_decoder_open(&r->inner, NULL);
+    }
+}
+
+static bool open_rsb(const struct reel_channel *channel, void **state, struct reel_error *err) {
+    struct rsb *r = calloc(1, sizeof *r);
+    if (!r) {
+        return reel_fail_memory(err);
+    }
+    r->wire_schema = bytes_text(channel->type);
+    if (channel->type[0] == '.') {
+        open_message(r, channel);
+    }
+    *state = r;
+    return true;
+}
+
+struct inner_fields {
+    reel_field_visit visit;
+    void *context;
+};
+
+static bool inner_field(void *context, const struct reel_field *field) {
+    const struct inner_fields *inner = context;
+    char path[FIELD_PATH_MAX];
+    int length = snprintf(path, sizeof path, "payload.%s", field->path);
+    struct reel_field outer = *field;
+    outer.path = path;
+    return length >= (int)sizeof path || inner->visit(inner->context, &outer);
+}
+
+static bool fields(const void *state, reel_field_visit visit, void *context) {
+    static const struct reel_field known[] = {
+        {"scope", "string", "", false},          {"event_id", "string", "", false},     {"sender_id", "string", "", false},
+        {"sequence_number", "uint32", "", true}, {"method", "string", "", false},       {"create_time", "int64", "us", true},
+        {"send_time", "int64", "us", true},      {"receive_time", "int64", "us", true}, {"deliver_time", "int64", "us", true},
+        {"user_times", "map", "us", false},      {"user_infos", "map", "", false},      {"causes", "EventId[]", "", false},
+        {"wire_schema", "string", "", false}};
+    const struct rsb *r = state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!visit(context, &known[i])) {
+            return false;
+        }
+    }
+    if (r->message) {
+        struct inner_fields inner = {visit, context};
+        return reel_decoder_fields(r->message, inner_field, &inner);
+    }
+    const struct rsb_value *value = rsb_value_find(r->wire_schema);
+    struct reel_field payload = {.path = "payload", .type = r->wire_schema.size > 0 ? (const char *)r->wire_schema.data : "bytes", .unit = ""};
+    if (value) {
+        payload = rsb_value_field(value, "payload");
+    }
+    return visit(context, &payload);
+}
+
+const struct reel_decoding reel_decoding_rsb = {
+    .encoding = "rsb",
+    .open = open_rsb,
+    .close = close_rsb,
+    .decode = decode,
+    .fields = fields,
+    .version = 1,
+};

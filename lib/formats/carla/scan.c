@@ -1,0 +1,438 @@
+/* Reads CARLA recorder files. Rule: packets are walked by their size alone, each is given to its frame, and every list is checked to end
+ * where its packet ends; what does not fit is told and never stops the walk while a next frame can be found. */
+#include "formats/carla/carla.h"
+#include "formats/formats.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    TOLD_EACH = 20, /* findings of one kind told one by one */
+    PROGRESS_STEP = 4 << 20,
+    WALKED_MAX = 64 << 20,      /* bytes of one packet whose records are walked */
+    FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
+};
+
+/* --- findings --- */
+
+void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...) {
+    if (s->quirks[quirk]++ >= TOLD_EACH) {
+        return;
+    }
+    char line[512];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(line, sizeof line, text, arguments);
+    va_end(arguments);
+    reel_scan_finding(s->scan, REEL_WARNING, 0, offset, 0, "%s", line);
+}
+
+static void carla_tell_rest(struct carla_scan *s) {
+    static const char *const what[CARLA_QUIRKS] = {
+        [CARLA_OUTSIDE] = "packets stand outside a frame",
+        [CARLA_NO_END] = "frames have no end",
+        [CARLA_MISFIT] = "packets have data that do not end with their records",
+        [CARLA_UNWALKED] = "packets are too large to be checked",
+        [CARLA_NUMBER] = "frames do not carry the next number",
+        [CARLA_ELAPSED] = "frames have another elapsed time than the frame before them tells",
+        [CARLA_NO_POSITION] = "frames have no position packet",
+        [CARLA_NO_TRAFFIC_LIGHT] = "frames have no traffic light packet",
+    };
+    for (int q = 0; q < CARLA_QUIRKS; q++) {
+        if (s->quirks[q] > TOLD_EACH) {
+            reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s", (unsigned long long)(s->quirks[q] - TOLD_EACH), what[q]);
+        }
+    }
+    if (s->wrapped > 0) {
+        reel_scan_finding(s->scan, REEL_NOTE, 0, 0, 0, "%llu lists have more than 65535 records: their totals have wrapped",
+                          (unsigned long long)s->wrapped);
+    }
+}
+
+static unsigned long long long_of(uint64_t v) {
+    return v;
+}
+
+/* --- frames --- */
+
+static void close_frame(struct carla_scan *s) {
+    if (s->frames == 0) {
+        return;
+    }
+    if (!s->has[CARLA_POSITION]) {
+        carla_tell(s, CARLA_NO_POSITION, s->frame_at, "frame %llu at %llu has no position packet", long_of(s->frames),
+                   long_of(s->frame_at));
+    }
+    if (!s->has[CARLA_TRAFFIC_LIGHT]) {
+        carla_tell(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet", long_of(s->frames),
+                   long_of(s->frame_at));
+    }
+}
+
+/* The time of a frame, never before that of the frame before it: so order of time is order in the file. */
+static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
+    const struct carla_frame *before = s->frames > 0 ? &s->frame : NULL;
+    double step = before && before->duration > 0 && before->duration <= CARLA_JUMP_MAX ? before->duration : 0;
+    double told = before ? before->elapsed + before->duration : 0;
+    if (fabs(f->elapsed - told) > 1e-9 * fmax(1, fabs(told)) || isnan(f->elapsed) || isnan(told)) {
+        carla_tell(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s", long_of(s->frames + 1), long_of(s->at),
+                   f->elapsed, told);
+    }
+    bool good = f->elapsed >= s->elapsed && f->elapsed <= CARLA_ELAPSED_MAX && (!before || f->elapsed - s->elapsed <= CARLA_JUMP_MAX);
+    s->elapsed = good ? f->elapsed : s->elapsed + step;
+    s->elapsed = s->elapsed <= CARLA_ELAPSED_MAX ? s->elapsed : CARLA_ELAPSED_MAX;
+    s->time_ns = s->date_ns + llround(s->elapsed * CARLA_NS_PER_SEC);
+}
+
+static void begin_frame(struct carla_scan *s, const uint8_t *data) {
+    if (s->open) {
+        carla_tell(s, CARLA_NO_END, s->frame_at, "frame %llu at %llu has no end: another starts at %llu", long_of(s->frames),
+                   long_of(s->frame_at), long_of(s->at));
+        close_frame(s);
+    }
+    struct carla_frame f = {.id = s->frame.id + 1, .duration = -1, .elapsed = NAN};
+    if (data) {
+        f = carla_frame_read(data);
+    }
+    if (f.id != s->frame.id + 1) {
+        carla_tell(s, CARLA_NUMBER, s->at, "frame %llu at %llu has the number %llu, after %llu", long_of(s->frames + 1), long_of(s->at),
+                   long_of(f.id), long_of(s->frame.id));
+    }
+    believe_elapsed(s, &f);
+    s->frame = f;
+    s->frames++;
+    s->frame_at = s->at;
+    s->open = true;
+    memset(s->has, 0, sizeof s->has);
+}
+
+static void outside(struct carla_scan *s, uint8_t id) {
+    carla_tell(s, CARLA_OUTSIDE, s->at, "packet %u at %llu stands outside a frame: it is kept with the one before it", id, long_of(s->at));
+}
+
+/* --- what a packet holds --- */
+
+static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
+    carla_tell(s, CARLA_MISFIT, s->at, "packet %u at %llu: its %u bytes do not end with its records", id, long_of(s->at), size);
+}
+
+static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint16_t n, uint32_t size) {
+    if (n > 0 && id >= 21 && id <= 23) {
+        carla_learn_ids_by_size(s, id, n, size);
+        kind = (enum carla_kind)s->kinds[id];
+        if (carla_facts[kind].body != CARLA_LIST) {
+            return; /* by its size it holds wheels, and fits */
+        }
+    }
+    if (n > 0 && carla_facts[kind].vecs > 0 && !s->vec_proved) {
+        carla_learn_vec_by_size(s, kind, n, size);
+    }
+    uint32_t record = carla_record_size(kind, &s->layout);
+    if (size != 2 + (uint64_t)n * record) {
+        bool wraps = (size - 2) % record == 0 && (uint16_t)((size - 2) / record) == n;
+        s->wrapped += wraps;
+        if (!wraps) {
+            misfit(s, id, size);
+        }
+    }
+}
+
+/* The size of a wheel is known once a packet fits only one. */
+static bool fits_physics(struct carla_scan *s, struct bytes data) {
+    struct carla_layout old = s->layout, now = s->layout;
+    old.wheel = CARLA_WHEEL_OLD;
+    now.wheel = CARLA_WHEEL_NEW;
+    bool fits_old = carla_fits(CARLA_PHYSICS, &old, data), fits_now = carla_fits(CARLA_PHYSICS, &now, data);
+    if (s->layout.wheel == 0 && fits_old != fits_now) {
+        s->layout.wheel = fits_old ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
+    }
+    return s->layout.wheel == CARLA_WHEEL_OLD ? fits_old : s->layout.wheel == CARLA_WHEEL_NEW ? fits_now : fits_old || fits_now;
+}
+
+/* Lists of variable records: walked to their end. */
+static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
+    if (size > WALKED_MAX) {
+        carla_tell(s, CARLA_UNWALKED, s->at, "packet %u at %llu: %u bytes are more than are checked", id, long_of(s->at), size);
+        return true;
+    }
+    const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + (size_t)size, err);
+    if (!p) {
+        return false;
+    }
+    struct bytes data = bytes_of(p + CARLA_PACKET_HEAD, size);
+    if (id >= 21 && id <= 23 && load_u16le(data.data) > 0) {
+        carla_learn_ids_by_size(s, id, load_u16le(data.data), size);
+        kind = (enum carla_kind)s->kinds[id];
+    }
+    if (carla_facts[kind].vecs > 0 && s->layout.vec == 0) {
+        carla_learn_vec_by_walk(s, kind, data);
+    }
+    if (kind == CARLA_EVENT_ADD && !s->attributes_proved) {
+        carla_learn_attributes(s, data);
+    }
+    bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data) : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
+    if (!fits) {
+        misfit(s, id, size);
+    }
+    return true;
+}
+
+static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
+    const struct carla_facts *facts = &carla_facts[kind];
+    if (facts->body == CARLA_PLAIN && size != facts->fixed && (size > 0 || kind == CARLA_FRAME_START)) {
+        misfit(s, id, size);
+    }
+    if (!carla_is_list(kind) || size == 0) {
+        return true;
+    }
+    if (size < 2) {
+        misfit(s, id, size);
+        return true;
+    }
+    if (facts->body != CARLA_LIST) {
+        return check_walked(s, id, kind, size, err);
+    }
+    const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + 2, err);
+    if (!p) {
+        return false;
+    }
+    check_list(s, id, kind, load_u16le(p + CARLA_PACKET_HEAD), size);
+    return true;
+}
+
+/* --- one packet --- */
+
+static bool channel_of(struct carla_scan *s, uint8_t id, enum carla_kind kind, struct reel_error *err) {
+    struct carla_channel channel;
+    carla_channel_make(&channel, id, kind, &s->layout);
+    s->met[id] = true;
+    return reel_scan_channel(s->scan, &channel.model, &s->channels[id], err);
+}
+
+static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct reel_error *err) {
+    if (id >= 21 && id <= 23 && s->layout.ids == CARLA_IDS_OPEN) {
+        carla_learn_ids(s, id);
+    }
+    enum carla_kind kind = (enum carla_kind)s->kinds[id];
+    if (kind == CARLA_FRAME_START) {
+        const uint8_t *p = size < CARLA_START_SIZE ? NULL : window_at(&s->window, s->at, CARLA_PACKET_HEAD + CARLA_START_SIZE, err);
+        if (!p && size >= CARLA_START_SIZE) {
+            return false;
+        }
+        begin_frame(s, p ? p + CARLA_PACKET_HEAD : NULL);
+    } else if (!s->open) {
+        outside(s, id);
+    }
+    if ((!s->met[id] && !channel_of(s, id, kind, err)) || !check_packet(s, id, kind, size, err)) {
+        return false;
+    }
+    s->has[s->kinds[id]] = true;
+    if (kind == CARLA_FRAME_END && s->open) {
+        close_frame(s);
+        s->open = false;
+    }
+    const struct reel_entry entry = {
+        .time_ns = s->time_ns,
+        .offset = s->at,
+        .channel = s->channels[id],
+        .head = CARLA_PACKET_HEAD,
+        .size = size,
+        .extra = {s->frames, s->frames > 0 ? s->at - s->frame_at : 0},
+    };
+    s->at += CARLA_PACKET_HEAD + (uint64_t)size;
+    return reel_scan_entry(s->scan, &entry, err);
+}
+
+/* --- where the walk breaks off --- */
+
+/* Could a packet begin at `at`? Asked only after one whose size may never have been patched. */
+static bool plausible(struct carla_scan *s, uint64_t at) {
+    struct reel_error none;
+    uint64_t left = s->source->size - at;
+    const uint8_t *p = left < CARLA_PACKET_HEAD ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD, &none);
+    if (!p) { /* the file's end, or too little to judge by */
+        return true;
+    }
+    enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
+    uint32_t size = load_u32le(p + 1);
+    if (size > left - CARLA_PACKET_HEAD || size > WALKED_MAX) {
+        return false;
+    }
+    if (kind == CARLA_UNKNOWN) {
+        return p[0] >= CARLA_USER_ID;
+    }
+    if (!carla_is_list(kind) || size == 0) {
+        return size == 0 ? kind != CARLA_FRAME_START : size == carla_facts[kind].fixed;
+    }
+    if (carla_facts[kind].body != CARLA_LIST) {
+        return size >= 2;
+    }
+    p = size < 2 ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD + 2, &none);
+    return p && size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout);
+}
+
+/* The next frame end that a believable frame start follows; *found is the file's size when there is none. */
+static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found, struct reel_error *err) {
+    static const uint8_t sign[] = {1, 0, 0, 0, 0, 0, CARLA_START_SIZE, 0, 0, 0};
+    enum { SEEN = sizeof sign + 8 }; /* with the frame's number */
+    uint64_t size = s->source->size;
+    *found = size;
+    while (from < size && size - from >= SEEN) {
+        size_t n = size - from < REEL_WINDOW_BYTES ? (size_t)(size - from) : REEL_WINDOW_BYTES;
+        const uint8_t *p = window_at(&s->window, from, n, err);
+        if (!p || !reel_scan_progress(s->scan, from, size, err)) {
+            return false;
+        }
+        for (const uint8_t *at = p; (at = memmem(at, n - (size_t)(at - p), sign, sizeof sign)) && (size_t)(at - p) + SEEN <= n; at++) {
+            if (load_u64le(at + sizeof sign) - s->frame.id - 1 < FRAMES_AHEAD_MAX) {
+                *found = from + (uint64_t)(at - p);
+                return true;
+            }
+        }
+        from += n - (SEEN - 1);
+    }
+    return true;
+}
+
+/* The packet at s->at is not whole, for the reason told: on to the next frame's end, or to the file's. */
+static bool resume(struct carla_scan *s, const char *why, struct reel_error *err) {
+    uint64_t found;
+    if (!next_frame_end(s, s->at + 1, &found, err)) {
+        return false;
+    }
+    s->cut = found == s->source->size;
+    reel_scan_finding(s->scan, REEL_LOSS, 0, s->at, found - s->at,
+                      s->cut ? "%s: the file is cut there" : "%s: the walk goes on at a frame's end", why);
+    s->at = found;
+    return true;
+}
+
+static bool walk(struct carla_scan *s, struct reel_error *err) {
+    char why[160];
+    while (s->at < s->source->size) {
+        uint64_t left = s->source->size - s->at;
+        if (s->at >= s->report_at) {
+            s->report_at = s->at + PROGRESS_STEP;
+            if (!reel_scan_progress(s->scan, s->at, s->source->size, err)) {
+                return false;
+            }
+        }
+        const uint8_t *p = left < CARLA_PACKET_HEAD ? NULL : window_at(&s->window, s->at, CARLA_PACKET_HEAD, err);
+        if (!p && left >= CARLA_PACKET_HEAD) {
+            return false;
+        }
+        uint8_t id = p ? p[0] : 0;
+        uint32_t size = p ? load_u32le(p + 1) : 0;
+        if (!p) {
+            snprintf(why, sizeof why, "at %llu, %llu bytes are no packet", long_of(s->at), long_of(left));
+        } else if (size > left - CARLA_PACKET_HEAD) {
+            snprintf(why, sizeof why, "packet %u at %llu: %u bytes exceed the %llu that are left", id, long_of(s->at), size,
+                     long_of(left - CARLA_PACKET_HEAD));
+        } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) && !plausible(s, s->at + CARLA_PACKET_HEAD)) {
+            snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id, long_of(s->at));
+        } else if (take_packet(s, id, size, err)) {
+            continue;
+        } else {
+            return false;
+        }
+        if (!resume(s, why, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void tell_end(struct carla_scan *s) {
+    if (s->frames == 0) {
+        reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file holds no frame");
+    } else if (s->open) {
+        reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0, "the file ends inside frame %llu, which begins at %llu",
+                          long_of(s->frames), long_of(s->frame_at));
+    } else if (s->frame.duration != -1 && !s->cut) {
+        reel_scan_finding(s->scan, REEL_WARNING, 0, s->frame_at, 0,
+                          "the last frame lasts %.9g s instead of -1 s: frames after it are missing", s->frame.duration);
+    }
+}
+
+/* --- the file --- */
+
+static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_error *err) {
+    s->scan = scan;
+    s->source = scan->parts[0];
+    if (!window_open(&s->window, s->source, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    size_t size = s->source->size < CARLA_HEADER_MAX ? (size_t)s->source->size : CARLA_HEADER_MAX;
+    const uint8_t *p = window_at(&s->window, 0, size, err);
+    if (!p) {
+        return false;
+    }
+    if (!carla_header_read(bytes_of(p, size), &s->header)) {
+        bool mine = size >= CARLA_DATE_AT && memcmp(p + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
+        return mine ? reel_fail(err, REEL_DAMAGED, "the header of %zu bytes is cut", size)
+                    : reel_fail(err, REEL_NOT_MINE, "no CARLA recorder file: %s does not stand at its begin", CARLA_MAGIC);
+    }
+    if (s->header.version != 1 && s->header.version != 2) {
+        reel_scan_finding(scan, REEL_WARNING, 0, 0, 2, "version %u is not known: read as version 2", s->header.version);
+    }
+    bool wall = carla_date_believed(s->header.date);
+    s->date_ns = s->time_ns = wall ? s->header.date * CARLA_NS_PER_SEC : 0;
+    reel_scan_clock(scan, wall ? REEL_CLOCK_WALL : REEL_CLOCK_RELATIVE,
+                    wall ? "the header's date plus simulated time"
+                         : "the header has no believable date: simulated time since the recording began");
+    s->attributes_proved = s->header.version >= 2;
+    s->layout.attributes_from = s->attributes_proved;
+    for (int id = 0; id < 256; id++) {
+        s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
+    }
+    s->at = s->header.size;
+    return carla_tell_header(s, err); /* the map's name lies in the window */
+}
+
+static void close_scan(struct carla_scan *s) {
+    window_close(&s->window);
+}
+static inline void reel_auto_close_scan(struct carla_scan *s) {
+    close_scan(s);
+}
+
+static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a CARLA recording is one file, here are %u", scan->n_parts);
+    }
+    AUTO(close_scan) struct carla_scan s = {.at = 0};
+    if (!open_scan(&s, scan, err) || !walk(&s, err)) {
+        return false;
+    }
+    carla_tell_rest(&s);
+    tell_end(&s);
+    return carla_tell_file(&s, err);
+}
+
+static int carla_probe(struct bytes head, struct reel_source *source) {
+    (void)source;
+    bool magic = head.size >= CARLA_DATE_AT && load_u16le(head.data + 2) == CARLA_MAGIC_SIZE &&
+                 memcmp(head.data + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
+    return magic ? 8 * (2 + CARLA_MAGIC_SIZE) : 0;
+}
+
+/* The number of its frame is a packet's sequence. */
+static void carla_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                           struct reel_description *out) {
+    (void)channel;
+    (void)head;
+    out->sequence = (uint32_t)entry->extra[0];
+}
+
+const struct reel_format reel_format_carla = {
+    .name = "carla",
+    .title = "CARLA recorder",
+    .media_type = "application/x-carla-recorder",
+    .suffixes = (const char *const[]){".log", ".rec", NULL},
+    .probe = carla_probe,
+    .scan = carla_scan,
+    .describe = carla_describe,
+    .state_at = carla_state_at,
+    .version = 1,
+};

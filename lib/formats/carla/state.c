@@ -1,0 +1,380 @@
+/* The state of a CARLA recording at one instant, as packets to put in front of a cut: the actors alive, their parents, the last record of
+ * what is written only when it changes, the last packet of what every frame writes anew. Rule: packets are folded in the order of the file,
+ * and of an actor that is gone nothing stays. */
+#include "wire/arena.h"
+#include "wire/grow.h"
+#include "formats/carla/carla.h"
+#include "reel/iterate.h"
+
+#include <sys/random.h>
+
+enum {
+    FOLD_PACKETS_MAX = 1 << 20,    /* packets with records that one cut may have to read */
+    POSITION_BYTES_MAX = 32 << 20, /* of the last positions: an actor that is in none of them stays where it was created */
+    FOLD_ITEMS_MAX = 1 << 20,      /* actors and records that one cut may have to remember */
+    RECORDS_MAX = 65535,           /* of one packet */
+};
+
+/* --- which packets count --- */
+
+struct place {
+    uint64_t offset; /* of the data, in the file */
+    uint32_t size;
+    uint8_t kind;
+};
+struct places {
+    struct place *items;
+    size_t count, capacity;
+    enum carla_kind kind; /* of the channel that is walked */
+    uint64_t bytes;
+    enum reel_code failed;
+};
+
+static bool take_place(struct places *p, const struct reel_entry *entry) {
+    if (p->count >= FOLD_PACKETS_MAX || !GROW_ARRAY(p->items, p->count, p->capacity)) {
+        p->failed = p->count >= FOLD_PACKETS_MAX ? REEL_LIMIT : REEL_NO_MEMORY;
+        return false;
+    }
+    p->items[p->count++] = (struct place){.offset = entry->offset + entry->head, .size = entry->size, .kind = (uint8_t)p->kind};
+    return true;
+}
+static bool visit_all(void *context, const struct reel_entry *entry) {
+    return entry->size <= 2 || take_place(context, entry);
+}
+static bool visit_last(void *context, const struct reel_entry *entry) {
+    if (entry->size > 0) {
+        take_place(context, entry);
+    }
+    return entry->size == 0;
+}
+static bool visit_positions(void *context, const struct reel_entry *entry) {
+    struct places *p = context;
+    p->bytes += entry->size;
+    return p->bytes <= POSITION_BYTES_MAX && p->count < FOLD_PACKETS_MAX && visit_all(p, entry);
+}
+
+static int in_file_order(const void *a, const void *b) {
+    uint64_t x = ((const struct place *)a)->offset, y = ((const struct place *)b)->offset;
+    return (x > y) - (x < y);
+}
+
+/* --- the fold --- */
+
+/* The last record of a key of a kind. Actors have the kind CARLA_EVENT_ADD. */
+struct item {
+    uint64_t key;    /* kind above, the record's key below */
+    uint64_t offset; /* of its packet: a record older than its actor is another actor's */
+    uint8_t *data;   /* NULL: deleted */
+    uint32_t size;
+    bool moved;
+    uint8_t place[2 * CARLA_VEC_DOUBLE]; /* of an actor that has moved: location and rotation */
+};
+
+struct fold {
+    struct reel_reader *reader;
+    int64_t time_ns;
+    const bool *wanted;
+    struct reel_front *front;
+    const struct reel_channel *channels[CARLA_KINDS]; /* NULL: the file has no such packet */
+    struct carla_layout layouts[CARLA_KINDS];
+    struct places places;
+    struct arena arena;
+    struct item *items; /* in the order of their first record */
+    size_t count, capacity;
+    uint32_t *slots; /* place in items + 1; 0 = free */
+    size_t n_slots;
+    uint64_t seed; /* only keeps hostile ids from colliding: results do not depend on it */
+};
+
+static void fold_free(struct fold *f) {
+    arena_free(&f->arena);
+    free(f->places.items);
+    free(f->items);
+    free(f->slots);
+}
+static inline void reel_auto_fold_free(struct fold *f) {
+    fold_free(f);
+}
+
+static uint64_t key_of(enum carla_kind kind, struct bytes record) {
+    uint64_t key = load_u32le(record.data);
+    return (uint64_t)kind << 40 | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0) | key;
+}
+static uint64_t actor_key(uint32_t id) {
+    return (uint64_t)CARLA_EVENT_ADD << 40 | id;
+}
+
+static uint32_t *slot_of(const struct fold *f, uint64_t key) {
+    __extension__ typedef unsigned __int128 wide;
+    wide h = (wide)(key ^ f->seed) * (f->seed | UINT64_C(0x9e3779b97f4a7c15));
+    size_t i = (size_t)((uint64_t)h ^ (uint64_t)(h >> 64)) & (f->n_slots - 1);
+    while (f->slots[i] != 0 && f->items[f->slots[i] - 1].key != key) {
+        i = (i + 1) & (f->n_slots - 1);
+    }
+    return &f->slots[i];
+}
+static struct item *find(const struct fold *f, uint64_t key) {
+    uint32_t place = f->n_slots > 0 ? *slot_of(f, key) : 0;
+    return place > 0 ? &f->items[place - 1] : NULL;
+}
+
+static bool grow_slots(struct fold *f) {
+    size_t n = f->n_slots ? f->n_slots * 2 : 256;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    free(f->slots);
+    f->slots = slots;
+    f->n_slots = n;
+    for (size_t i = 0; i < f->count; i++) {
+        *slot_of(f, f->items[i].key) = (uint32_t)i + 1; /* of an actor created again the later one */
+    }
+    return true;
+}
+
+/* The item of a key; a new one when there is none, or when `anew` and the one there was deleted. */
+static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel_error *err) {
+    struct item *item = find(f, key);
+    if (item && !(anew && !item->data)) {
+        return item;
+    }
+    if (f->count >= FOLD_ITEMS_MAX) {
+        reel_fail(err, REEL_LIMIT, "more than %d actors and records make the state of this instant", FOLD_ITEMS_MAX);
+        return NULL;
+    }
+    if ((2 * (f->count + 1) > f->n_slots && !grow_slots(f)) || !GROW_ARRAY(f->items, f->count, f->capacity)) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    f->items[f->count++] = (struct item){.key = key};
+    *slot_of(f, key) = (uint32_t)f->count;
+    return &f->items[f->count - 1];
+}
+
+static bool keep(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
+    struct item *item = item_of(f, key_of((enum carla_kind)place->kind, record), true, err);
+    if (!item) {
+        return false;
+    }
+    if (!item->data || item->size < record.size) {
+        if (!(item->data = arena_alloc(&f->arena, record.size))) {
+            return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
+                             REEL_MESSAGE_MEMORY_MAX);
+        }
+    }
+    memcpy(item->data, record.data, record.size);
+    item->size = (uint32_t)record.size;
+    item->offset = place->offset;
+    item->moved = false;
+    return true;
+}
+
+static bool forget(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
+    struct item *item = item_of(f, actor_key(load_u32le(record.data)), false, err);
+    if (!item) {
+        return false;
+    }
+    item->data = NULL;
+    item->offset = place->offset;
+    return true;
+}
+
+static void move(const struct fold *f, const struct place *place, struct bytes record) {
+    struct item *actor = find(f, actor_key(load_u32le(record.data)));
+    if (actor && actor->data && place->offset > actor->offset && record.size - 4 <= sizeof actor->place) {
+        memcpy(actor->place, record.data + 4, record.size - 4);
+        actor->moved = true;
+    }
+}
+
+/* Every record of a packet, as far as they are whole. */
+static bool fold_packet(struct fold *f, const struct place *place, struct reel_error *err) {
+    struct bytes data, record;
+    if (!reel_reader_view(f->reader, 0, place->offset, place->size, &data, err)) {
+        return false;
+    }
+    enum carla_kind kind = (enum carla_kind)place->kind;
+    struct cursor c = cursor_of(data);
+    uint16_t total = cursor_u16le(&c);
+    for (uint16_t i = 0; i < total && carla_record(kind, &f->layouts[kind], &c, &record); i++) {
+        if (kind == CARLA_POSITION) {
+            move(f, place, record);
+        } else if (kind == CARLA_EVENT_DEL ? !forget(f, place, record, err) : !keep(f, place, record, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool back(struct fold *f, enum carla_kind kind, bool (*visit)(void *context, const struct reel_entry *entry),
+                 struct reel_error *err) {
+    f->places.kind = kind;
+    f->places.failed = REEL_OK;
+    if (f->channels[kind] && !reel_reader_back(f->reader, f->channels[kind]->id, f->time_ns, visit, &f->places, err)) {
+        return false;
+    }
+    if (f->places.failed == REEL_LIMIT) {
+        return reel_fail(err, REEL_LIMIT, "more than %d packets make the state of this instant", FOLD_PACKETS_MAX);
+    }
+    return f->places.failed == REEL_OK || reel_fail_memory(err);
+}
+
+static bool fold_places(struct fold *f, struct reel_error *err) {
+    if (f->places.count > 1) {
+        qsort(f->places.items, f->places.count, sizeof *f->places.items, in_file_order);
+    }
+    for (size_t i = 0; i < f->places.count; i++) {
+        if (!fold_packet(f, &f->places.items[i], err)) {
+            return false;
+        }
+    }
+    f->places.count = 0;
+    return true;
+}
+
+/* --- what is alive --- */
+
+/* The actor as it is now; NULL: deleted, or another than the one the record was about. */
+
+static bool actor_lives(const struct fold *f, uint32_t id, uint64_t record_offset, bool must_be_known) {
+    const struct item *actor = find(f, actor_key(id));
+    return actor ? actor->data && actor->offset <= record_offset : !must_be_known;
+}
+
+static bool lives(const struct fold *f, const struct item *item) {
+    enum carla_kind kind = (enum carla_kind)(item->key >> 40);
+    uint32_t id = (uint32_t)item->key;
+    if (!item->data || kind == CARLA_SCENE_LIGHT) {
+        return item->data != NULL;
+    }
+    if (kind == CARLA_EVENT_ADD) {
+        return find(f, item->key) == item;
+    }
+    if (kind == CARLA_EVENT_PARENT) {
+        return actor_lives(f, id, item->offset, true) && actor_lives(f, load_u32le(item->data + 4), item->offset, true);
+    }
+    return actor_lives(f, id, item->offset, false);
+}
+
+/* --- the packets --- */
+
+static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, struct reel_error *err) {
+    const uint64_t extra[REEL_ENTRY_EXTRAS] = {0};
+    if (data->failed) {
+        free(data->data);
+        return reel_fail_memory(err);
+    }
+    return reel_front_add(f->front, f->channels[kind], f->time_ns, data->data, data->size, extra, err);
+}
+
+/* An actor is created where it was last; but with a parent, where it was attached: its place is then relative to that. */
+static void put_actor(const struct fold *f, const struct item *actor, struct grow *out) {
+    size_t at = out->size, place = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
+    const struct item *parent = find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
+    grow_put(out, actor->data, actor->size);
+    if (actor->moved && !(parent && lives(f, parent)) && !out->failed) {
+        memcpy(out->data + at + 5, actor->place, place);
+    }
+}
+
+static bool put_records(struct fold *f, enum carla_kind kind, struct reel_error *err) {
+    struct grow out = {0};
+    uint32_t total = 0;
+    grow_put(&out, "\0", 2);
+    for (size_t i = 0; i < f->count; i++) {
+        const struct item *item = &f->items[i];
+        if ((item->key >> 40) != kind || !lives(f, item)) {
+            continue;
+        }
+        total++;
+        if (kind == CARLA_EVENT_ADD) {
+            put_actor(f, item, &out);
+        } else {
+            grow_put(&out, item->data, item->size);
+        }
+    }
+    if (total == 0 || total > RECORDS_MAX) {
+        free(out.data);
+        return total == 0 || reel_fail(err, REEL_LIMIT, "%u records make the state of %s at this instant: one packet holds %d", total,
+                                       carla_facts[kind].topic, RECORDS_MAX);
+    }
+    if (!out.failed) {
+        store_u16le(out.data, (uint16_t)total);
+    }
+    return put_packet(f, kind, &out, err);
+}
+
+/* Whole packets: the last one, or all of a kind whose records we cannot tell apart. */
+static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void *context, const struct reel_entry *entry),
+                        struct reel_error *err) {
+    if (!back(f, kind, visit, err)) {
+        return false;
+    }
+    for (size_t i = f->places.count; i-- > 0;) { /* found from the newest on */
+        struct bytes data;
+        struct grow out = {0};
+        if (!reel_reader_view(f->reader, 0, f->places.items[i].offset, f->places.items[i].size, &data, err)) {
+            return false;
+        }
+        grow_put(&out, data.data, data.size);
+        if (!put_packet(f, kind, &out, err)) {
+            return false;
+        }
+    }
+    f->places.count = 0;
+    return true;
+}
+
+static bool is_folded(const struct fold *f, enum carla_kind kind) {
+    enum carla_front front = carla_facts[kind].front;
+    return (front == CARLA_FRONT_KEYED || front == CARLA_FRONT_ACTORS) && carla_has_records(kind, &f->layouts[kind]);
+}
+
+static bool put_state(struct fold *f, struct reel_error *err) {
+    for (int k = 0; k < CARLA_KINDS; k++) {
+        enum carla_kind kind = (enum carla_kind)k;
+        enum carla_front front = carla_facts[kind].front;
+        if (!f->channels[kind] || !f->wanted[f->channels[kind]->id] || front == CARLA_FRONT_NONE) {
+            continue;
+        }
+        bool good = is_folded(f, kind) ? put_records(f, kind, err)
+                                       : put_packets(f, kind, front == CARLA_FRONT_LATEST ? visit_last : visit_all, err);
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fold_all(struct fold *f, struct reel_error *err) {
+    for (int k = 0; k < CARLA_KINDS; k++) {
+        enum carla_kind kind = (enum carla_kind)k;
+        if ((is_folded(f, kind) || kind == CARLA_EVENT_DEL) && !back(f, kind, visit_all, err)) {
+            return false;
+        }
+    }
+    const struct reel_channel *adds = f->channels[CARLA_EVENT_ADD];
+    bool placed = adds && f->wanted[adds->id];
+    return fold_places(f, err) && (!placed || (back(f, CARLA_POSITION, visit_positions, err) && fold_places(f, err)));
+}
+
+bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    AUTO(fold_free)
+    struct fold f = {.reader = reader, .time_ns = time_ns, .wanted = wanted, .front = front, .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
+    if (getrandom(&f.seed, sizeof f.seed, GRND_NONBLOCK) != (ssize_t)sizeof f.seed) {
+        f.seed = UINT64_C(0x2545f4914f6cdd1d);
+    }
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        struct carla_layout layout;
+        enum carla_kind kind;
+        uint8_t id;
+        if (carla_channel_read(channel, &id, &kind, &layout)) {
+            f.channels[kind] = channel;
+            f.layouts[kind] = layout;
+        }
+    }
+    return fold_all(&f, err) && put_state(&f, err);
+}

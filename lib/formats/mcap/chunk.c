@@ -1,0 +1,388 @@
+/* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is
+ * decoded once. */
+#include "formats/mcap/read.h"
+
+#include <stdio.h>
+
+enum {
+    CHUNK_HEAD_ROOM = 256,     /* of a Chunk's content: its numbers and the name of its compression */
+    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this is held while its CRC is proved, then walked */
+    INDEX_PIECE = 4096,        /* entries of a message index at a time */
+};
+
+struct chunk {
+    uint64_t at, length; /* the record; bytes of its content */
+    uint64_t start_ns, end_ns, raw, records_at, stored;
+    uint32_t crc;
+    struct bytes compression; /* lies in the window: gone with the next look */
+    enum reel_codec codec;
+    bool known; /* codec is */
+};
+
+/* ---- messages ---- */
+
+static inline void run_count(struct mcap *m, struct mcap_run *run, uint16_t channel, uint64_t time) {
+    m->names->counts[channel]++;
+    run->start_ns = run->messages == 0 || time < run->start_ns ? time : run->start_ns;
+    run->end_ns = time > run->end_ns ? time : run->end_ns;
+    run->index_sum += mcap_place_hash(channel, time, run->at - run->base);
+    run->messages++;
+}
+
+void mcap_run_end(struct mcap *m, const struct mcap_run *run) {
+    struct mcap_tally *t = &m->found;
+    if (run->messages > 0) {
+        t->start_ns = t->messages == 0 || run->start_ns < t->start_ns ? run->start_ns : t->start_ns;
+        t->end_ns = run->end_ns > t->end_ns ? run->end_ns : t->end_ns;
+        t->messages += run->messages;
+    }
+}
+
+bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error *err) {
+    const uint32_t *model_of = m->names->model_of;
+    size_t left = window_held(run->window, run->at);
+    left = left > run->end - run->at ? (size_t)(run->end - run->at) : left;
+    const uint8_t *p = left > 0 ? run->window->buffer + (run->at - run->window->offset) : NULL;
+    while (left >= MCAP_MESSAGE_HEAD && p[0] == MCAP_MESSAGE) {
+        uint64_t size = load_u64le(p + 1) - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD), time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
+        uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
+        if (size > run->end - run->at - MCAP_MESSAGE_HEAD || size > UINT32_MAX || time > INT64_MAX || model_of[channel] == MCAP_NO_MODEL) {
+            break; /* the slow path tells */
+        }
+        const struct reel_entry entry = {.time_ns = (int64_t)time,
+                                         .offset = run->at,
+                                         .channel = model_of[channel],
+                                         .chunk = run->chunk,
+                                         .head = MCAP_MESSAGE_HEAD,
+                                         .size = (uint32_t)size};
+        if (!reel_scan_entry(m->scan, &entry, err)) {
+            return false;
+        }
+        run_count(m, run, channel, time);
+        uint64_t step = MCAP_MESSAGE_HEAD + size;
+        run->at += step;
+        left = step < left ? left - (size_t)step : 0;
+        p += left > 0 ? step : 0;
+    }
+    return true;
+}
+
+static void loss_of_message(struct mcap *m, uint64_t place, uint64_t length, const char *why) {
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, place, MCAP_RECORD_HEAD + length, "message at %llu: %s", (unsigned long long)place, why);
+}
+
+bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t place, struct reel_error *err) {
+    const uint8_t *p = length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
+    if (length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD) {
+        loss_of_message(m, place, length, "it is too short to be one");
+        return true;
+    }
+    if (!p) {
+        return false;
+    }
+    uint64_t time = load_u64le(p + MCAP_MESSAGE_TIME_AT), size = length - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD);
+    uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
+    if (time > INT64_MAX) {
+        loss_of_message(m, place, length, "its log_time lies after the year 2262");
+        return true;
+    }
+    if (size > UINT32_MAX) {
+        loss_of_message(m, place, length, "it is larger than 4 GiB");
+        return true;
+    }
+    struct reel_entry entry = {
+        .time_ns = (int64_t)time, .offset = run->at, .chunk = run->chunk, .head = MCAP_MESSAGE_HEAD, .size = (uint32_t)size};
+    if (!mcap_channel_for(m, channel, place, &entry.channel, err) || !reel_scan_entry(m->scan, &entry, err)) {
+        return false;
+    }
+    run_count(m, run, channel, time);
+    return true;
+}
+
+/* ---- the records of one chunk ---- */
+
+/* Where a record of the run is, for findings: in the file when the chunk is plain, else the chunk's own place. */
+static uint64_t place_of(const struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
+    return run->window == &m->window ? run->at : c->at;
+}
+
+static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
+    if (length > MCAP_RECORD_MAX) {
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0,
+                          "chunk at %llu: a definition of %llu bytes, more than the %d that are taken", (unsigned long long)place,
+                          (unsigned long long)length, MCAP_RECORD_MAX);
+        return true;
+    }
+    struct reel_error why = {0};
+    const uint8_t *p = window_at(run->window, run->at + MCAP_RECORD_HEAD, (size_t)length, err);
+    if (!p) {
+        return false;
+    }
+    struct bytes content = bytes_of(p, (size_t)length);
+    if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, place, &why) : mcap_define_channel(m, content, place, &why)) {
+        return true;
+    }
+    if (why.code == REEL_DAMAGED) {
+        return reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0, "chunk at %llu: %s", (unsigned long long)place, why.text);
+    }
+    return reel_fail(err, why.code, "%s", why.text);
+}
+
+static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
+    switch (op) {
+    case MCAP_MESSAGE:
+        return mcap_take_message(m, run, length, place, err);
+    case MCAP_SCHEMA:
+    case MCAP_CHANNEL:
+        return take_definition(m, run, op, length, place, err);
+    default:
+        if (op > 0 && op <= MCAP_DATA_END) {
+            m->unclear_at = m->unclear_records++ == 0 ? place : m->unclear_at;
+        } else {
+            m->unknown_at = m->unknown_records == 0 ? place : m->unknown_at;
+            m->unknown_op = m->unknown_records++ == 0 ? op : m->unknown_op;
+        }
+        return true;
+    }
+}
+
+static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk *c, struct reel_error *err) {
+    while (run->at < run->end) {
+        if (!mcap_take_messages(m, run, err)) {
+            return false;
+        }
+        uint64_t left = run->end - run->at, length = 0;
+        if (left == 0) {
+            break;
+        }
+        if (left >= MCAP_RECORD_HEAD) {
+            const uint8_t *p = window_at(run->window, run->at, MCAP_RECORD_HEAD, err);
+            if (!p) {
+                return false;
+            }
+            length = load_u64le(p + 1);
+            if (length <= left - MCAP_RECORD_HEAD) {
+                if (!take_in_chunk(m, run, p[0], length, place_of(m, run, c), err)) {
+                    return false;
+                }
+                run->at += MCAP_RECORD_HEAD + length;
+                continue;
+            }
+        }
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, place_of(m, run, c), left,
+                          "chunk at %llu: the record at %llu of its bytes exceeds it", (unsigned long long)c->at,
+                          (unsigned long long)(run->at - run->base));
+        break;
+    }
+    return true;
+}
+
+/* ---- chunks ---- */
+
+static void chunk_codec(struct chunk *c) {
+    static const struct {
+        const char *name;
+        enum reel_codec codec;
+    } known[] = {{"", REEL_CODEC_NONE}, {"lz4", REEL_CODEC_LZ4}, {"zstd", REEL_CODEC_ZSTD}, {"none", REEL_CODEC_NONE}};
+    for (size_t i = 0; i < sizeof known / sizeof *known && !c->known; i++) {
+        c->known = bytes_is(c->compression, known[i].name);
+        c->codec = known[i].codec;
+    }
+}
+
+/* Reads the fields before the records. REEL_DAMAGED when they are not there; `length` may exceed the file. */
+static bool read_head(struct mcap *m, uint64_t length, struct chunk *c, struct reel_error *err) {
+    uint64_t at = m->at + MCAP_RECORD_HEAD, there = m->source->size - at;
+    there = there < length ? there : length;
+    there = there < CHUNK_HEAD_ROOM ? there : CHUNK_HEAD_ROOM;
+    const uint8_t *p = window_at(&m->window, at, (size_t)there, err);
+    if (!p) {
+        return false;
+    }
+    struct cursor r = cursor_of(bytes_of(p, (size_t)there));
+    *c = (struct chunk){.at = m->at, .length = length};
+    c->start_ns = cursor_u64le(&r);
+    c->end_ns = cursor_u64le(&r);
+    c->raw = cursor_u64le(&r);
+    c->crc = cursor_u32le(&r);
+    c->compression = cursor_string32(&r);
+    c->stored = cursor_u64le(&r);
+    c->records_at = at + (uint64_t)(r.at - p);
+    chunk_codec(c);
+    return !r.failed || reel_fail(err, REEL_DAMAGED, "its fields do not fit");
+}
+
+static bool loss_of_chunk(struct mcap *m, const struct chunk *c, const char *why) {
+    return reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, MCAP_RECORD_HEAD + c->length, "chunk at %llu: %s",
+                             (unsigned long long)c->at, why);
+}
+
+static bool crc_holds(struct mcap *m, struct window *w, uint64_t at, uint64_t size, const struct chunk *c, bool *holds,
+                      struct reel_error *err) {
+    uint32_t crc = 0;
+    *holds = true;
+    if (c->crc == 0 || !mcap_crc(w, at, size, &crc, err)) {
+        return c->crc == 0;
+    }
+    *holds = crc == c->crc;
+    if (!*holds) {
+        char why[96];
+        snprintf(why, sizeof why, "its CRC is %08x where %08x is stated: its messages are left out", crc, c->crc);
+        loss_of_chunk(m, c, why);
+    }
+    return true;
+}
+
+static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
+    mcap_run_end(m, run);
+    if (run->messages > 0 && (run->start_ns != c->start_ns || run->end_ns != c->end_ns)) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
+                          "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu", (unsigned long long)c->at,
+                          (unsigned long long)c->start_ns, (unsigned long long)c->end_ns, (unsigned long long)run->start_ns,
+                          (unsigned long long)run->end_ns);
+    }
+    m->index = (struct mcap_index_check){.chunk_at = c->at, .want = run->index_sum, .open = true};
+}
+
+static bool take_plain(struct mcap *m, const struct chunk *c, struct reel_error *err) {
+    if (c->raw != c->stored) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0, "chunk at %llu: it states %llu bytes of records, and has %llu",
+                          (unsigned long long)c->at, (unsigned long long)c->raw, (unsigned long long)c->stored);
+    }
+    bool holds;
+    if ((c->stored <= CHUNK_HELD_MAX && !window_at(&m->window, c->records_at, (size_t)c->stored, err)) ||
+        !crc_holds(m, &m->window, c->records_at, c->stored, c, &holds, err)) {
+        return false;
+    }
+    struct mcap_run run = {
+        .window = &m->window, .at = c->records_at, .end = c->records_at + c->stored, .base = c->records_at, .chunk = m->part};
+    if (!holds) {
+        return true;
+    }
+    bool good = walk_chunk(m, &run, c, err);
+    end_chunk(m, &run, c);
+    return good;
+}
+
+static bool take_decoded(struct mcap *m, const struct chunk *c, const struct reel_chunk *row, struct reel_source *source,
+                         struct reel_error *err) {
+    bool holds;
+    m->inner.source = source;
+    m->inner.offset = 0;
+    m->inner.size = 0;
+    if (!crc_holds(m, &m->inner, 0, c->raw, c, &holds, err)) {
+        return false;
+    }
+    struct mcap_run run = {.window = &m->inner, .end = c->raw};
+    if (!holds) {
+        return true;
+    }
+    if (!reel_scan_chunk(m->scan, row, &run.chunk, err)) {
+        return false;
+    }
+    bool good = walk_chunk(m, &run, c, err);
+    end_chunk(m, &run, c);
+    return good;
+}
+
+static bool take_compressed(struct mcap *m, const struct chunk *c, struct reel_error *err) {
+    if (c->raw / (1 << 20) > REEL_CHUNK_RAW_MAX_MIB) {
+        char why[96];
+        snprintf(why, sizeof why, "it would be %llu bytes decoded, more than the %d MiB that are taken", (unsigned long long)c->raw,
+                 REEL_CHUNK_RAW_MAX_MIB);
+        return loss_of_chunk(m, c, why);
+    }
+    const struct reel_chunk row = {.part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
+    struct reel_error why = {0};
+    AUTO(reel_source_free) struct reel_source *source = reel_scan_open_chunk(m->scan, &row, &why);
+    if (source) {
+        return take_decoded(m, c, &row, source, err);
+    }
+    if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    return loss_of_chunk(m, c, why.text);
+}
+
+bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
+    struct chunk c;
+    struct reel_error why = {0};
+    m->found.chunks++;
+    m->index.chunk_at = m->at; /* also when the chunk is left out: its message indexes are counted */
+    if (!read_head(m, length, &c, &why)) {
+        return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_fail(err, why.code, "%s", why.text);
+    }
+    uint64_t fields = c.records_at - c.at - MCAP_RECORD_HEAD;
+    m->found.chunk_sum += mcap_chunk_hash(c.at, MCAP_RECORD_HEAD + length, c.start_ns, c.end_ns, c.stored, c.raw);
+    if (c.stored > length - fields) {
+        return loss_of_chunk(m, &c, "its records exceed it");
+    }
+    if (!c.known) {
+        char text[96];
+        const char *name = arena_utf8(&m->arena, bytes_of(c.compression.data, c.compression.size < 32 ? c.compression.size : 32));
+        snprintf(text, sizeof text, "its compression \"%.64s\" is not known", name ? name : "?");
+        return loss_of_chunk(m, &c, text);
+    }
+    return c.codec == REEL_CODEC_NONE ? take_plain(m, &c, err) : take_compressed(m, &c, err);
+}
+
+bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct reel_error *err) {
+    struct chunk c;
+    struct reel_error why = {0};
+    *inside = false;
+    if (!read_head(m, length, &c, &why)) {
+        return why.code == REEL_DAMAGED || reel_fail(err, why.code, "%s", why.text);
+    }
+    if (!c.known || c.codec != REEL_CODEC_NONE) {
+        return true;
+    }
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, c.at, 0,
+                      "chunk at %llu: its length %llu exceeds the file; whole records at its beginning are taken, its CRC is not proved",
+                      (unsigned long long)c.at, (unsigned long long)length);
+    m->found.chunks++;
+    m->at = c.records_at;
+    *inside = true;
+    return true;
+}
+
+/* ---- message indexes ---- */
+
+bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error *err) {
+    uint64_t at = m->at + MCAP_RECORD_HEAD;
+    const uint8_t *p = window_at(&m->window, at, MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD, err);
+    if (!p) {
+        return false;
+    }
+    uint16_t channel = load_u16le(p);
+    uint32_t size = load_u32le(p + 2);
+    at += MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD;
+    if (size > length - (MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD) || size % MCAP_MESSAGE_INDEX_ENTRY != 0) {
+        return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "message index at %llu: its %u bytes of entries do not fit",
+                                 (unsigned long long)m->at, size);
+    }
+    struct mcap_index_check *check = &m->index;
+    check->records++;
+    m->found.chunk_sum += mix_step(mix_step(check->chunk_at, channel), m->at);
+    for (uint32_t left = size / MCAP_MESSAGE_INDEX_ENTRY; left > 0 && check->open;) {
+        uint32_t n = left < INDEX_PIECE ? left : INDEX_PIECE;
+        if (!(p = window_at(&m->window, at, (size_t)n * MCAP_MESSAGE_INDEX_ENTRY, err))) {
+            return false;
+        }
+        for (uint32_t i = 0; i < n; i++, p += MCAP_MESSAGE_INDEX_ENTRY) {
+            check->sum += mcap_place_hash(channel, load_u64le(p), load_u64le(p + 8));
+        }
+        at += (uint64_t)n * MCAP_MESSAGE_INDEX_ENTRY;
+        left -= n;
+    }
+    return true;
+}
+
+void mcap_end_message_indexes(struct mcap *m) {
+    const struct mcap_index_check *check = &m->index;
+    if (check->open && check->records > 0 && check->sum != check->want) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, check->chunk_at, 0,
+                          "chunk at %llu: its message indexes do not name its messages; they are not used",
+                          (unsigned long long)check->chunk_at);
+    }
+    m->index = (struct mcap_index_check){0};
+}

@@ -1,0 +1,350 @@
+/* Schemas, channels and metadata of an MCAP file, made from the stream's channels. Rule: a channel refers to its first schema; its further
+ * ones are records too, named by its metadata. */
+#include "formats/formats.h"
+#include "formats/mcap/write.h"
+
+#include "wire/arena.h"
+#include "wire/ros_rename.h"
+
+#include <stdlib.h>
+
+/* The registry knows no schema language for msgpack, and the viewers' checker refuses channels without a schema. What can be said of a
+ * NanoVer or plain JSON message is that it is one object; for payloads of which not even that is known the schema bears the type's name,
+ * and encoding "" with no data, MCAP's way of saying that there is no definition. */
+#define ANY_OBJECT "{\"type\":\"object\"}"
+
+struct mcap_schema {
+    const char *name, *encoding;
+    struct bytes data;
+    bool empty, made_up, encoding_assumed; /* as in struct mcap_schemas */
+};
+
+struct mcap_model {
+    struct arena arena;
+    const struct reel_stream *stream;
+    struct mcap_schema *schemas; /* those of all channels in turn: at least one each */
+    uint32_t *first_schema;      /* channel position -> place in schemas */
+    uint32_t *schema_of;         /* place in schemas -> record */
+    uint32_t *first_with;        /* record -> place in schemas it is written from */
+    uint32_t n_places, n_schemas;
+    struct reel_pairs *channel_pairs; /* by channel position */
+    struct mcap_metadata *metadata;
+    uint32_t n_metadata;
+    const char *profile;
+};
+
+static bool is_ros1(const struct reel_channel *c) {
+    return strcmp(c->encoding, "ros1") == 0;
+}
+static bool is_json(const struct reel_channel *c) {
+    return strcmp(c->encoding, "json") == 0;
+}
+static bool is_nanover(const struct reel_channel *c) { /* a msgpack map a message */
+    return strcmp(c->encoding, "nanover") == 0;
+}
+const char *mcap_message_encoding(const struct reel_channel *c) {
+    return is_nanover(c) ? "msgpack" : c->encoding;
+}
+
+/* Outer first: the first schema is the one that describes the payload's bytes. */
+static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out, struct reel_error *err) {
+    const struct reel_schema *s = c->n_schemas > 0 ? &c->schemas[0] : NULL;
+    if (is_ros1(c)) {
+        *out = (struct mcap_schema){.name = ros_rename_type(c->type), .encoding = "ros1msg", .made_up = !s};
+        return !s || ros_rename_definition(arena, c->type, s->data, &out->data, err);
+    }
+    if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
+        const char *assumed = is_json(c) ? "jsonschema" : c->encoding; /* a definition in no named language: that of the payload */
+        *out = (struct mcap_schema){.name = s->name[0] ? s->name : c->type,
+                                    .encoding = s->encoding[0] ? s->encoding : assumed,
+                                    .data = s->data,
+                                    .encoding_assumed = !s->encoding[0]};
+        return true;
+    }
+    *out = (struct mcap_schema){.name = s && s->name[0] ? s->name : c->type, .encoding = "", .empty = s != NULL};
+    if (is_json(c) || is_nanover(c)) {
+        out->encoding = "jsonschema";
+        out->data = bytes_text(ANY_OBJECT);
+        out->made_up = true;
+    }
+    return true;
+}
+
+static int compare_schemas(const void *left, const void *right, void *context) {
+    const struct mcap_schema *schemas = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    const struct mcap_schema *a = &schemas[l], *b = &schemas[r];
+    int order = strcmp(a->name, b->name);
+    order = order ? order : strcmp(a->encoding, b->encoding);
+    order = order ? order : (a->data.size > b->data.size) - (a->data.size < b->data.size);
+    order = order || a->data.size == 0 ? order : memcmp(a->data.data, b->data.data, a->data.size);
+    return order ? order : (l > r) - (l < r);
+}
+
+static bool same_schema(const struct mcap_schema *a, const struct mcap_schema *b) {
+    return strcmp(a->name, b->name) == 0 && strcmp(a->encoding, b->encoding) == 0 && bytes_equal(a->data, b->data);
+}
+
+/* Equal schemas are one record. Sorting finds them without a hash that a hostile file could play against; ids follow the channels' order.
+ */
+static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
+    uint32_t n = model->n_places;
+    AUTO_MEM uint32_t *order = calloc((size_t)n + 1, sizeof *order);
+    if (!order) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, n, sizeof *order, compare_schemas, model->schemas);
+    for (uint32_t i = 0; i < n; i++) { /* for now the first place with an equal schema */
+        bool again = i > 0 && same_schema(&model->schemas[order[i - 1]], &model->schemas[order[i]]);
+        model->schema_of[order[i]] = again ? model->schema_of[order[i - 1]] : order[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (model->schema_of[i] == i) {
+            model->first_with[model->n_schemas] = i;
+            model->schema_of[i] = model->n_schemas++;
+        } else {
+            model->schema_of[i] = model->schema_of[model->schema_of[i]];
+        }
+    }
+    return true;
+}
+
+static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
+    const struct reel_stream *stream = model->stream;
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        const struct reel_channel *c = stream->channels[i];
+        model->first_schema[i] = model->n_places;
+        if (!choose_schema(&model->arena, c, &model->schemas[model->n_places++], err)) {
+            return false;
+        }
+        for (uint32_t s = 1; s < c->n_schemas; s++) {
+            const struct reel_schema *from = &c->schemas[s];
+            model->schemas[model->n_places++] = (struct mcap_schema){.name = from->name, .encoding = from->encoding, .data = from->data};
+        }
+    }
+    if (!number_schemas(model, err)) {
+        return false;
+    }
+    return model->n_schemas <= MCAP_SCHEMAS_MAX ||
+           reel_fail(err, REEL_UNSUPPORTED, "%u schemas: MCAP numbers at most %d", model->n_schemas, MCAP_SCHEMAS_MAX);
+}
+
+static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struct reel_error *err) {
+    const struct reel_channel *c = model->stream->channels[channel];
+    uint32_t first = model->first_schema[channel];
+    uint16_t ids[REEL_SCHEMAS_PER_CHANNEL_MAX];
+    for (uint32_t i = 0; i < c->n_schemas; i++) {
+        ids[i] = mcap_id(model->schema_of[first + i]);
+    }
+    const struct mcap_schema *s = &model->schemas[first];
+    const struct mcap_schemas schemas = {
+        .name = s->name, .empty = s->empty, .made_up = s->made_up, .encoding_assumed = s->encoding_assumed, .ids = ids};
+    return mcap_channel_pairs(&model->arena, c, &schemas, &model->channel_pairs[channel], err);
+}
+
+/* Times that do not count from 1970 look as if they did: the file says so itself. */
+static void note_clock(struct mcap_model *model) {
+    const struct reel_stream *stream = model->stream;
+    bool relative = stream->n_sources > 0;
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        relative = relative && stream->clocks[i] == REEL_CLOCK_RELATIVE;
+    }
+    if (relative) {
+        static struct reel_pair pair = {MCAP_CLOCK_KEY, MCAP_CLOCK_RELATIVE};
+        model->metadata[model->n_metadata++] = (struct mcap_metadata){.name = MCAP_METADATA_NAME, .pairs = {&pair, 1}};
+    }
+}
+
+static const struct reel_index *index_of(const struct reel_stream *stream, uint32_t source) {
+    return reel_recording_index(reel_reader_recording(stream->readers[source]));
+}
+static bool is_mcap(const struct reel_index *index) {
+    return strcmp(reel_index_info(index)->format->name, reel_writer_mcap.name) == 0;
+}
+
+static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
+    const struct reel_stream *stream = model->stream;
+    size_t room = 0;
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        room += reel_index_metadata(index_of(stream, i))->count + 1;
+    }
+    model->metadata = arena_alloc(&model->arena, (room + 1) * sizeof *model->metadata);
+    if (!model->metadata) {
+        return reel_fail_memory(err);
+    }
+    note_clock(model);
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        const struct reel_index *index = index_of(stream, i);
+        if (!mcap_file_metadata(&model->arena, reel_index_metadata(index), is_mcap(index), model->metadata, &model->n_metadata, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_encoded(const struct reel_stream *stream, const char *encoding) {
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if (strcmp(stream->channels[i]->encoding, encoding) != 0) {
+            return false;
+        }
+    }
+    return stream->n_channels > 0;
+}
+
+/* "ros1" when all channels are; else what the sources call theirs, when they agree: MCAP files say it, of others only ROS 2 uses cdr. */
+static const char *choose_profile(const struct reel_stream *stream) {
+    bool ros1 = all_encoded(stream, "ros1"), cdr = all_encoded(stream, "cdr");
+    const char *profile = NULL;
+    for (uint32_t i = 0; i < stream->n_sources && !ros1; i++) {
+        const struct reel_pairs *pairs = reel_index_metadata(index_of(stream, i));
+        const char *own = cdr && !is_mcap(index_of(stream, i)) ? "ros2" : "";
+        for (size_t p = 0; p < pairs->count && is_mcap(index_of(stream, i)); p++) {
+            own = strcmp(pairs->items[p].key, MCAP_PROFILE_KEY) == 0 ? pairs->items[p].value : own;
+        }
+        profile = profile && strcmp(profile, own) != 0 ? "" : own;
+    }
+    return ros1 ? "ros1" : profile ? profile : "";
+}
+
+static bool build(struct mcap_model *model, struct reel_error *err) {
+    const struct reel_stream *stream = model->stream;
+    struct arena *arena = &model->arena;
+    size_t n = (size_t)stream->n_channels + 1, places = 1; /* an arena gives no empty tables */
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        places += stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 1;
+    }
+    model->schemas = arena_alloc(arena, places * sizeof *model->schemas);
+    model->first_schema = arena_alloc(arena, n * sizeof *model->first_schema);
+    model->schema_of = arena_alloc(arena, places * sizeof *model->schema_of);
+    model->first_with = arena_alloc(arena, places * sizeof *model->first_with);
+    model->channel_pairs = arena_alloc(arena, n * sizeof *model->channel_pairs);
+    if (!model->schemas || !model->first_schema || !model->schema_of || !model->first_with || !model->channel_pairs) {
+        return reel_fail_memory(err);
+    }
+    model->profile = choose_profile(stream);
+    if (!choose_schemas(model, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if (!make_channel_pairs(model, i, err)) {
+            return false;
+        }
+    }
+    return make_metadata(model, err);
+}
+
+struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct reel_error *err) {
+    AUTO(mcap_model_free) struct mcap_model *model = calloc(1, sizeof *model);
+    if (!model) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    model->stream = stream;
+    return build(model, err) ? TAKE(model) : NULL;
+}
+
+void mcap_model_free(struct mcap_model *model) {
+    if (model) {
+        arena_free(&model->arena);
+        free(model);
+    }
+}
+
+uint32_t mcap_model_schemas(const struct mcap_model *model) {
+    return model->n_schemas;
+}
+uint32_t mcap_model_channels(const struct mcap_model *model) {
+    return model->stream->n_channels;
+}
+const char *mcap_model_profile(const struct mcap_model *model) {
+    return model->profile;
+}
+
+static uint64_t string_size(const char *text) {
+    return 4 + strlen(text);
+}
+static void put_string(struct reel_sink *out, const char *text) {
+    reel_sink_string32(out, bytes_text(text));
+}
+static uint64_t pairs_size(struct reel_pairs pairs) { /* of the map, without its own length */
+    uint64_t size = 0;
+    for (size_t i = 0; i < pairs.count; i++) {
+        size += string_size(pairs.items[i].key) + string_size(pairs.items[i].value);
+    }
+    return size;
+}
+static void put_pairs(struct reel_sink *out, struct reel_pairs pairs) {
+    reel_sink_u32le(out, (uint32_t)pairs_size(pairs));
+    for (size_t i = 0; i < pairs.count; i++) {
+        put_string(out, pairs.items[i].key);
+        put_string(out, pairs.items[i].value);
+    }
+}
+
+void mcap_put_schemas(const struct mcap_model *model, struct reel_sink *out) {
+    for (uint32_t i = 0; i < model->n_schemas; i++) {
+        const struct mcap_schema *s = &model->schemas[model->first_with[i]];
+        mcap_put_record(out, MCAP_SCHEMA, 2 + string_size(s->name) + string_size(s->encoding) + 4 + s->data.size);
+        reel_sink_u16le(out, mcap_id(i));
+        put_string(out, s->name);
+        put_string(out, s->encoding);
+        reel_sink_string32(out, s->data);
+    }
+}
+
+void mcap_put_channels(const struct mcap_model *model, struct reel_sink *out) {
+    for (uint32_t i = 0; i < model->stream->n_channels; i++) {
+        const struct reel_channel *c = model->stream->channels[i];
+        const char *encoding = mcap_message_encoding(c);
+        struct reel_pairs pairs = model->channel_pairs[i];
+        mcap_put_record(out, MCAP_CHANNEL, 2 + 2 + string_size(c->name) + string_size(encoding) + 4 + pairs_size(pairs));
+        reel_sink_u16le(out, mcap_id(i));
+        reel_sink_u16le(out, mcap_id(model->schema_of[model->first_schema[i]]));
+        put_string(out, c->name);
+        put_string(out, encoding);
+        put_pairs(out, pairs);
+    }
+}
+
+const struct mcap_metadata *mcap_model_metadata(const struct mcap_model *model, uint32_t *count) {
+    *count = model->n_metadata;
+    return model->metadata;
+}
+
+uint64_t mcap_metadata_size(const struct mcap_metadata *m) {
+    return MCAP_RECORD_HEAD + string_size(m->name) + 4 + pairs_size(m->pairs);
+}
+
+void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out) {
+    mcap_put_record(out, MCAP_METADATA, mcap_metadata_size(m) - MCAP_RECORD_HEAD);
+    put_string(out, m->name);
+    put_pairs(out, m->pairs);
+}
+
+bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (c->n_schemas > 0 && ros_rename_changes(c->type, c->schemas[0].data)))) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "definition: types of the old package roslib get their later names (std_msgs/Header, rosgraph_msgs/Log, …)");
+    }
+    if (is_ros1(c) && (c->n_schemas == 0 || c->schemas[0].data.size == 0)) {
+        reel_loss_add(loss, REEL_LOSES, c, "the recording holds no definition of this type: viewers cannot decode the messages");
+    }
+    return true;
+}
+
+bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        if (stream->clocks[i] == REEL_CLOCK_RELATIVE) {
+            reel_loss_add(loss, REEL_CHANGES, NULL, "times count from the start of the recording: MCAP readers will show them as 1970");
+            break;
+        }
+    }
+    if (stream->n_channels > MCAP_CHANNELS_MAX) {
+        reel_loss_add(loss, REEL_REFUSES, NULL, "%u channels: MCAP numbers at most %d", stream->n_channels, MCAP_CHANNELS_MAX);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,399 @@
+/* Schemas and channels by their ids. Rule: the data section's word counts from where it stands; the summary's only for what the data
+ * section leaves out; and an id that comes to mean something else begins another channel, so that no message changes its topic. */
+#include "formats/mcap/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+uint64_t mcap_hash(uint64_t seed, struct bytes b) {
+    uint64_t h = mix_step(seed, b.size);
+    size_t i = 0;
+    for (; i + 8 <= b.size; i += 8) {
+        h = mix_step(h, load_u64le(b.data + i));
+    }
+    uint8_t rest[8] = {0};
+    if (i < b.size) {
+        memcpy(rest, b.data + i, b.size - i);
+    }
+    return mix_step(h, load_u64le(rest));
+}
+
+bool mcap_no_room(const struct mcap *m, struct reel_error *err) {
+    if (m->arena.no_memory) {
+        return reel_fail_memory(err);
+    }
+    return reel_fail(err, REEL_LIMIT, "names and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+}
+
+static struct bytes keep(struct mcap *m, struct bytes b) {
+    return bytes_of(arena_copy(&m->arena, b.data, b.size), b.size);
+}
+
+/* ---- records ---- */
+
+/* The record's own bytes, without what may follow its fields. */
+static struct bytes consumed(struct bytes content, const struct cursor *c) {
+    return bytes_of(content.data, (size_t)(c->at - content.data));
+}
+
+static bool read_schema(struct bytes content, struct mcap_schema_def *out, struct reel_error *err) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_schema_def){.id = cursor_u16le(&c)};
+    out->name = cursor_string32(&c);
+    out->encoding = cursor_string32(&c);
+    out->data = cursor_string32(&c);
+    out->content = consumed(content, &c);
+    if (c.failed || out->name.size > REEL_TEXT_MAX || out->encoding.size > REEL_TEXT_MAX || out->data.size > REEL_SCHEMA_MAX) {
+        return reel_fail(err, REEL_DAMAGED, "a schema whose fields do not fit");
+    }
+    return out->id != 0 || reel_fail(err, REEL_DAMAGED, "a schema with id 0, which stands for none");
+}
+
+static bool read_channel(struct bytes content, struct mcap_channel_def *out, struct reel_error *err) {
+    struct cursor c = cursor_of(content);
+    *out = (struct mcap_channel_def){.id = cursor_u16le(&c), .schema_id = cursor_u16le(&c), .model = MCAP_NO_MODEL};
+    out->topic = cursor_string32(&c);
+    out->encoding = cursor_string32(&c);
+    out->metadata = cursor_string32(&c);
+    out->content = consumed(content, &c);
+    if (c.failed || out->topic.size > REEL_TEXT_MAX || out->encoding.size > REEL_TEXT_MAX) {
+        return reel_fail(err, REEL_DAMAGED, "a channel whose fields do not fit");
+    }
+    return true;
+}
+
+/* Points the fields of a definition into its kept bytes. */
+static struct bytes moved(struct bytes field, struct bytes from, struct bytes to) {
+    return field.size == 0 ? bytes_of("", 0) : bytes_of(to.data + (field.data - from.data), field.size);
+}
+
+static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_schema_def *def, struct reel_error *err) {
+    struct mcap_schema_def *kept = arena_copy(&m->arena, def, sizeof *def);
+    struct bytes content = keep(m, def->content);
+    if (!kept || !content.data) {
+        mcap_no_room(m, err);
+        return NULL;
+    }
+    kept->name = moved(def->name, def->content, content);
+    kept->encoding = moved(def->encoding, def->content, content);
+    kept->data = moved(def->data, def->content, content);
+    kept->content = content;
+    return kept;
+}
+
+static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def, struct reel_error *err) {
+    struct mcap_channel_def *kept = arena_copy(&m->arena, def, sizeof *def);
+    struct bytes content = keep(m, def->content);
+    if (!kept || !content.data) {
+        mcap_no_room(m, err);
+        return NULL;
+    }
+    kept->topic = moved(def->topic, def->content, content);
+    kept->encoding = moved(def->encoding, def->content, content);
+    kept->metadata = moved(def->metadata, def->content, content);
+    kept->content = content;
+    return kept;
+}
+
+/* Maps come from hash tables, so a copy may have its entries in another order. */
+static uint64_t map_hash(uint64_t seed, struct bytes map) {
+    struct cursor c = cursor_of(map);
+    uint64_t sum = 0;
+    while (!cursor_done(&c)) {
+        const uint8_t *from = c.at;
+        cursor_string32(&c);
+        cursor_string32(&c);
+        sum += mcap_hash(seed, bytes_of(from, (size_t)(c.at - from)));
+    }
+    return sum;
+}
+
+static bool same_schema(const struct mcap_schema_def *a, const struct mcap_schema_def *b) {
+    return a && bytes_equal(a->content, b->content);
+}
+static bool same_channel(const struct mcap *m, const struct mcap_channel_def *a, const struct mcap_channel_def *b) {
+    if (!a || bytes_equal(a->content, b->content)) {
+        return a != NULL;
+    }
+    return a->schema_id == b->schema_id && bytes_equal(a->topic, b->topic) && bytes_equal(a->encoding, b->encoding) &&
+           a->metadata.size == b->metadata.size && map_hash(m->seed, a->metadata) == map_hash(m->seed, b->metadata);
+}
+
+/* ---- into the model ---- */
+
+/* The schema in force, or else what the summary says. */
+static const struct mcap_schema_def *schema_of(struct mcap *m, uint16_t id) {
+    struct mcap_names *n = m->names;
+    if (!n->schemas[id] && n->summary_schemas[id]) {
+        n->schemas[id] = n->summary_schemas[id];
+        n->n_schemas++;
+    }
+    return n->schemas[id];
+}
+
+static uint64_t hash_of(const struct mcap *m, const struct mcap_channel_def *def) {
+    uint64_t h = mix_step(mcap_hash(m->seed, def->topic), mcap_hash(m->seed, def->encoding));
+    h = mix_step(h, map_hash(m->seed, def->metadata));
+    return def->schema ? mix_step(h, mcap_hash(m->seed, bytes_of(def->schema->content.data + 2, def->schema->content.size - 2))) : h;
+}
+
+/* The same channel under whatever ids. */
+static bool equal_content(const struct mcap_channel_def *a, const struct mcap_channel_def *b) {
+    if (a->hash != b->hash || !bytes_equal(a->topic, b->topic) || !a->schema != !b->schema) {
+        return false;
+    }
+    return !a->schema || bytes_equal(bytes_of(a->schema->content.data + 2, a->schema->content.size - 2),
+                                     bytes_of(b->schema->content.data + 2, b->schema->content.size - 2));
+}
+
+static bool table_widen(struct mcap_names *n, struct reel_error *err) {
+    size_t size = n->table_size ? n->table_size * 2 : 256;
+    struct mcap_channel_def **table = calloc(size, sizeof(struct mcap_channel_def *));
+    if (!table) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < n->table_size; i++) {
+        if (n->table[i]) {
+            size_t slot = n->table[i]->hash & (size - 1);
+            while (table[slot]) {
+                slot = (slot + 1) & (size - 1);
+            }
+            table[slot] = n->table[i];
+        }
+    }
+    free(n->table);
+    n->table = table;
+    n->table_size = size;
+    return true;
+}
+
+/* A channel of an earlier part that goes on here under `def`: its place in the model. Else `def` is entered and made a channel of its own.
+ */
+static bool enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    def->hash = hash_of(m, def);
+    def->part = m->part;
+    if (n->table_used * 2 >= n->table_size && !table_widen(n, err)) {
+        return false;
+    }
+    size_t slot = def->hash & (n->table_size - 1);
+    for (; n->table[slot]; slot = (slot + 1) & (n->table_size - 1)) {
+        struct mcap_channel_def *other = n->table[slot];
+        if (other->part != m->part && !other->unknown && !def->unknown && equal_content(other, def)) {
+            other->part = m->part;
+            def->model = other->model;
+            return true;
+        }
+    }
+    n->table[slot] = def;
+    n->table_used++;
+    struct reel_channel model;
+    *n->end = def;
+    n->end = &def->next;
+    return mcap_channel_model(m, def, &model, err) && reel_scan_channel(m->scan, &model, &def->model, err);
+}
+
+static bool update(struct mcap *m, const struct mcap_channel_def *def, struct reel_error *err) {
+    struct reel_channel model;
+    return mcap_channel_model(m, def, &model, err) && reel_scan_channel_update(m->scan, def->model, &model, err);
+}
+
+static void put_in_force(struct mcap_names *n, struct mcap_channel_def *def) {
+    n->n_channels += n->channels[def->id] == NULL;
+    n->channels[def->id] = def;
+    n->model_of[def->id] = def->model;
+}
+
+static bool adopt(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
+    def->schema = def->schema_id ? schema_of(m, def->schema_id) : NULL;
+    if (!enter(m, def, err)) {
+        return false;
+    }
+    put_in_force(m->names, def);
+    return true;
+}
+
+/* ---- definitions ---- */
+
+static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t at) {
+    if (m->names->redefined >= MCAP_REDEFINED_MAX) {
+        return false;
+    }
+    bool last = ++m->names->redefined == MCAP_REDEFINED_MAX;
+    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "%s %u is defined again at %llu, and not as before%s", what, id,
+                      (unsigned long long)at, last ? "; such places are no longer followed from here on" : "");
+    return true;
+}
+
+bool mcap_define_schema(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    struct mcap_schema_def def;
+    if (!read_schema(content, &def, err)) {
+        return false;
+    }
+    struct mcap_schema_def *now = n->schemas[def.id], *summary = n->summary_schemas[def.id];
+    if (same_schema(now, &def) || (now && !may_redefine(m, "schema", def.id, at))) {
+        return true;
+    }
+    struct mcap_schema_def *kept = same_schema(summary, &def) ? summary : keep_schema(m, &def, err);
+    n->n_schemas += kept && !now;
+    n->schemas[def.id] = kept ? kept : now;
+    return kept != NULL;
+}
+
+/* Messages of it came first: the channel made up for them becomes the defined one. */
+static bool define_late(struct mcap *m, struct mcap_channel_def *now, const struct mcap_channel_def *def, uint64_t at,
+                        struct reel_error *err) {
+    struct mcap_channel_def *kept = keep_channel(m, def, err);
+    if (!kept) {
+        return false;
+    }
+    now->content = kept->content;
+    now->topic = kept->topic;
+    now->encoding = kept->encoding;
+    now->metadata = kept->metadata;
+    now->schema_id = kept->schema_id;
+    now->schema = now->schema_id ? schema_of(m, now->schema_id) : NULL;
+    now->unknown = false;
+    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "channel %u is defined at %llu, after its first message at %llu", now->id,
+                      (unsigned long long)at, (unsigned long long)now->at);
+    return update(m, now, err);
+}
+
+bool mcap_define_channel(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    struct mcap_channel_def def;
+    if (!read_channel(content, &def, err)) {
+        return false;
+    }
+    def.at = at;
+    struct mcap_channel_def *now = n->channels[def.id], *summary = n->summary_channels[def.id];
+    if (now && now->unknown) {
+        return define_late(m, now, &def, at, err);
+    }
+    if (same_channel(m, now, &def) || (now && !may_redefine(m, "channel", def.id, at))) {
+        return true;
+    }
+    bool copy = !now && summary && bytes_equal(summary->content, def.content);
+    struct mcap_channel_def *kept = copy ? summary : keep_channel(m, &def, err);
+    return kept && adopt(m, kept, err);
+}
+
+bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_t at, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    struct mcap_schema_def schema;
+    struct mcap_channel_def channel;
+    if (op == MCAP_SCHEMA) {
+        if (!read_schema(content, &schema, err)) {
+            return false;
+        }
+        return n->summary_schemas[schema.id] || (n->summary_schemas[schema.id] = keep_schema(m, &schema, err)) != NULL;
+    }
+    if (!read_channel(content, &channel, err)) {
+        return false;
+    }
+    channel.at = at;
+    if (n->summary_channels[channel.id]) {
+        return true;
+    }
+    struct mcap_channel_def *kept = keep_channel(m, &channel, err);
+    if (kept) {
+        n->summary_channels[channel.id] = *n->noted_end = kept;
+        n->noted_end = &kept->next_noted;
+    }
+    return kept != NULL;
+}
+
+bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    if (n->model_of[id] == MCAP_NO_MODEL && n->summary_channels[id]) {
+        if (!adopt(m, n->summary_channels[id], err)) {
+            return false;
+        }
+    } else if (n->model_of[id] == MCAP_NO_MODEL) {
+        char name[24];
+        snprintf(name, sizeof name, "(channel %u)", id);
+        struct mcap_channel_def *def = arena_alloc(&m->arena, sizeof *def);
+        const char *topic = arena_text(&m->arena, name);
+        if (!def || !topic) {
+            return mcap_no_room(m, err);
+        }
+        *def = (struct mcap_channel_def){.id = id, .unknown = true, .at = at, .topic = bytes_text(topic), .encoding = bytes_of("", 0)};
+        if (!adopt(m, def, err)) {
+            return false;
+        }
+    }
+    *model = n->model_of[id];
+    return true;
+}
+
+/* ---- parts ---- */
+
+void mcap_names_begin(struct mcap *m) {
+    struct mcap_names *n = m->names;
+    n->part_begin = n->end;
+    n->noted = NULL;
+    n->noted_end = &n->noted;
+    if (n->begun) { /* else all is zero already, and most of it not even memory yet */
+        memset(n->schemas, 0, sizeof n->schemas);
+        memset(n->summary_schemas, 0, sizeof n->summary_schemas);
+        memset(n->channels, 0, sizeof n->channels);
+        memset(n->summary_channels, 0, sizeof n->summary_channels);
+        memset(n->counts, 0, sizeof n->counts);
+    }
+    memset(n->model_of, 0xff, sizeof n->model_of);
+    n->begun = true;
+    n->redefined = n->n_schemas = n->n_channels = 0;
+}
+
+static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
+    if (def->unknown) {
+        return reel_scan_finding(m->scan, REEL_LOSS, m->part, def->at, 0,
+                                 "channel %u: no record says what it is; its %llu messages are kept without topic and type", def->id,
+                                 (unsigned long long)m->names->counts[def->id]);
+    }
+    if (def->schema_id == 0 || def->schema) {
+        return true;
+    }
+    def->schema = schema_of(m, def->schema_id);
+    if (def->schema) {
+        return update(m, def, err);
+    }
+    return reel_scan_finding(m->scan, REEL_WARNING, m->part, def->at, 0, "channel %u: its schema %u is nowhere in the file", def->id,
+                             def->schema_id);
+}
+
+bool mcap_names_end(struct mcap *m, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    for (struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
+        if (!n->channels[def->id] && !adopt(m, def, err)) {
+            return false;
+        }
+    }
+    for (struct mcap_channel_def *def = *n->part_begin; def; def = def->next) {
+        if (!end_channel(m, def, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
+    struct mcap_names *n = m->names;
+    for (uint32_t id = 1; id < MCAP_IDS; id++) {
+        schema_of(m, (uint16_t)id);
+    }
+    for (const struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
+        if (def->schema_id != 0 && !n->schemas[def->schema_id]) {
+            return reel_fail(err, REEL_DAMAGED, "channel %u: its schema %u is not in the summary", def->id, def->schema_id);
+        }
+    }
+    return mcap_names_end(m, err);
+}
+
+void mcap_names_free(struct mcap_names *names) {
+    if (names) {
+        free(names->table);
+        free(names);
+    }
+}

@@ -1,0 +1,373 @@
+/* Reads MCAP: chunked or not, indexed or not, whole or cut. Rule: one walk over the records of the data section and the summary; what a
+ * record of its own cannot say is taken from the summary, which is looked at before. */
+#include "formats/mcap/read.h"
+
+#include "formats/formats.h"
+#include "formats/nanover/nanover.h"
+
+#include <libdeflate.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+enum { PROGRESS_STEP = 4 << 20 };
+
+static int mcap_probe(struct bytes head, struct reel_source *source) {
+    (void)source;
+    struct bytes magic = bytes_of(MCAP_MAGIC, MCAP_MAGIC_SIZE);
+    if (bytes_start(head, magic)) {
+        return 8 * MCAP_MAGIC_SIZE;
+    }
+    /* another version: ours to refuse */
+    return head.size >= MCAP_MAGIC_SIZE && bytes_start(head, bytes_of(magic.data, MCAP_MAGIC_VERSION_AT)) &&
+                   memcmp(head.data + 6, "\r\n", 2) == 0
+               ? 8 * (MCAP_MAGIC_SIZE - 1)
+               : 0;
+}
+
+void mcap_walk_close(struct mcap *m) {
+    mcap_names_free(m->names);
+    window_close(&m->window);
+    window_close(&m->inner);
+    window_close(&m->peek);
+    arena_free(&m->arena);
+}
+
+bool mcap_progress(struct mcap *m, uint64_t at, struct reel_error *err) {
+    if (at < m->report_at) {
+        return true;
+    }
+    m->report_at = at + PROGRESS_STEP;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < m->scan->n_parts; i++) {
+        total += m->scan->parts[i]->size;
+    }
+    return reel_scan_progress(m->scan, m->done_before + at, total, err);
+}
+
+bool mcap_crc(struct window *w, uint64_t at, uint64_t size, uint32_t *crc, struct reel_error *err) {
+    while (size > 0) {
+        size_t piece = window_held(w, at);
+        piece = piece > 0 ? piece : REEL_WINDOW_BYTES;
+        piece = piece < size ? piece : (size_t)size;
+        const uint8_t *p = window_at(w, at, piece, err);
+        if (!p) {
+            return false;
+        }
+        *crc = libdeflate_crc32(*crc, p, piece);
+        at += piece;
+        size -= piece;
+    }
+    return true;
+}
+
+bool mcap_cover(struct mcap *m, uint64_t end, struct reel_error *err) {
+    if (!m->crc_wanted || end <= m->crc_at) {
+        return true;
+    }
+    bool good = mcap_crc(&m->window, m->crc_at, end - m->crc_at, &m->crc, err);
+    m->crc_at = end;
+    return good;
+}
+
+/* ---- the walk ---- */
+
+static void unknown_record(struct mcap *m, uint8_t op) {
+    if (m->unknown_records++ == 0) {
+        m->unknown_op = op;
+        m->unknown_at = m->at;
+    }
+}
+
+/* The content of a record that is held whole. NULL with err code REEL_LIMIT: too large, told as a finding. */
+static const uint8_t *content_of(struct mcap *m, uint64_t length, struct reel_error *err) {
+    if (length > MCAP_RECORD_MAX) {
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, length, "record at %llu: %llu bytes, more than the %d that are taken",
+                          (unsigned long long)m->at, (unsigned long long)length, MCAP_RECORD_MAX);
+        reel_fail(err, REEL_LIMIT, "told");
+        return NULL;
+    }
+    return window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err);
+}
+
+bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
+    switch (op) {
+    case MCAP_HEADER:
+        return mcap_take_header(m, content, err);
+    case MCAP_SCHEMA:
+        return mcap_define_schema(m, content, m->at, err);
+    case MCAP_CHANNEL:
+        return mcap_define_channel(m, content, m->at, err);
+    case MCAP_METADATA:
+        return mcap_take_metadata(m, content, err);
+    case MCAP_STATISTICS:
+        return mcap_take_statistics(m, content, err);
+    case MCAP_CHUNK_INDEX:
+    case MCAP_ATTACHMENT_INDEX:
+    case MCAP_METADATA_INDEX:
+        return mcap_take_index(m, op, content, err);
+    case MCAP_DATA_END:
+        return mcap_take_data_end(m, content, err);
+    case MCAP_FOOTER:
+        return mcap_take_footer(m, content, err);
+    case MCAP_SUMMARY_OFFSET:
+        return true;
+    default:
+        unknown_record(m, op);
+        return true;
+    }
+}
+
+static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struct reel_error *err) {
+    if (op == 0 || op > MCAP_DATA_END) {
+        unknown_record(m, op); /* of any length: stepped over */
+        return true;
+    }
+    struct reel_error why = {0};
+    const uint8_t *p = content_of(m, length, &why);
+    if (!p) {
+        return why.code == REEL_LIMIT || reel_fail(err, why.code, "%s", why.text);
+    }
+    if (mcap_take_small(m, op, bytes_of(p, (size_t)length), &why)) {
+        return true;
+    }
+    if (why.code != REEL_DAMAGED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
+                      why.text);
+    return true;
+}
+
+/* A message that stands in no chunk. */
+static bool take_lone_message(struct mcap *m, uint64_t length, struct reel_error *err) {
+    struct mcap_run run = {.window = &m->window, .at = m->at, .end = m->source->size, .chunk = m->part};
+    bool good = mcap_take_message(m, &run, length, m->at, err);
+    mcap_run_end(m, &run);
+    return good;
+}
+
+static bool take_lone_messages(struct mcap *m, struct reel_error *err) {
+    struct mcap_run run = {.window = &m->window, .at = m->at, .end = m->source->size, .chunk = m->part};
+    bool good = mcap_take_messages(m, &run, err);
+    mcap_run_end(m, &run);
+    m->at = run.at;
+    return good && mcap_cover(m, m->at, err);
+}
+
+static bool take_record(struct mcap *m, uint8_t op, uint64_t length, struct reel_error *err) {
+    if (op != MCAP_MESSAGE_INDEX) {
+        mcap_end_message_indexes(m);
+    }
+    switch (op) {
+    case MCAP_MESSAGE:
+        return take_lone_message(m, length, err);
+    case MCAP_CHUNK:
+        return mcap_take_chunk(m, length, err);
+    case MCAP_MESSAGE_INDEX:
+        return mcap_take_message_index(m, length, err);
+    case MCAP_ATTACHMENT:
+        return mcap_take_attachment(m, length, err);
+    default:
+        return take_small_record(m, op, length, err);
+    }
+}
+
+/* What stands at m->at is no whole record. */
+static bool take_damage(struct mcap *m, uint8_t op, uint64_t length, uint64_t left, struct reel_error *err) {
+    if (op == MCAP_CHUNK && length > left) {
+        bool inside = false;
+        if (!mcap_take_cut_chunk(m, length, &inside, err) || inside) {
+            return inside;
+        }
+    }
+    char why[96];
+    if (op >= MCAP_HEADER && op <= MCAP_DATA_END && length > left) {
+        snprintf(why, sizeof why, "its length %llu exceeds the file", (unsigned long long)length);
+    } else {
+        snprintf(why, sizeof why, "op %u with length %llu is no record", op, (unsigned long long)length);
+    }
+    return mcap_resume(m, why, 1, err);
+}
+
+static bool walk(struct mcap *m, struct reel_error *err) {
+    uint64_t size = m->source->size;
+    while (m->at < size && !m->ended) {
+        if (!mcap_progress(m, m->at, err) || !take_lone_messages(m, err)) {
+            return false;
+        }
+        uint64_t left = size - m->at;
+        if (left < MCAP_RECORD_HEAD) {
+            if (left > 0 && !mcap_resume(m, "it is cut", left, err)) {
+                return false;
+            }
+            break;
+        }
+        const uint8_t *p = window_at(&m->window, m->at, MCAP_RECORD_HEAD, err);
+        if (!p) {
+            return false;
+        }
+        uint8_t op = p[0];
+        uint64_t length = load_u64le(p + 1);
+        left -= MCAP_RECORD_HEAD;
+        if (!mcap_plausible(op, length, left)) {
+            if (!take_damage(m, op, length, left, err)) {
+                return false;
+            }
+            continue;
+        }
+        if (!take_record(m, op, length, err)) {
+            return false;
+        }
+        m->at += MCAP_RECORD_HEAD + length;
+        if (!m->in_summary && !mcap_cover(m, m->at, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool tell_end(struct mcap *m, struct reel_error *err) {
+    uint64_t size = m->source->size;
+    if (!m->ended) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, size, 0,
+                          "the file ends without a footer: its writer was stopped, or the file is cut");
+        return true;
+    }
+    const uint8_t *p = size - m->at >= MCAP_MAGIC_SIZE ? window_at(&m->window, m->at, MCAP_MAGIC_SIZE, err) : NULL;
+    if (size - m->at >= MCAP_MAGIC_SIZE && !p) {
+        return false;
+    }
+    if (!p || memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, size - m->at, "the file does not end with the magic");
+    } else if (size - m->at > MCAP_MAGIC_SIZE) {
+        uint64_t after = size - m->at - MCAP_MAGIC_SIZE;
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at + MCAP_MAGIC_SIZE, after, "%llu bytes after the file's end are not read",
+                          (unsigned long long)after);
+    }
+    return true;
+}
+
+static void tell_unknown(struct mcap *m) {
+    if (m->unknown_records > 0) {
+        reel_scan_finding(m->scan, REEL_NOTE, m->part, m->unknown_at, 0,
+                          "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)m->unknown_records,
+                          m->unknown_op);
+    }
+    if (m->unclear_records > 0) {
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->unclear_at, 0,
+                          "%llu records that do not belong into a chunk are skipped there", (unsigned long long)m->unclear_records);
+    }
+}
+
+/* ---- parts ---- */
+
+bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
+    const struct mcap before = *m;
+    *m = (struct mcap){.scan = before.scan,
+                       .arena = before.arena,
+                       .names = before.names,
+                       .window = before.window,
+                       .inner = before.inner,
+                       .peek = before.peek,
+                       .seed = before.seed,
+                       .pairs = before.pairs,
+                       .attachments = before.attachments,
+                       .done_before = before.source ? before.done_before + before.source->size : 0,
+                       .source = before.scan->parts[part],
+                       .part = part};
+    m->window.source = m->peek.source = m->source;
+    m->window.size = m->peek.size = 0;
+    m->window.offset = m->peek.offset = 0;
+    const uint8_t *p = m->source->size >= MCAP_MAGIC_SIZE ? window_at(&m->window, 0, MCAP_MAGIC_SIZE, err) : NULL;
+    if (!p && m->source->size >= MCAP_MAGIC_SIZE) {
+        return false;
+    }
+    if (!p || memcmp(p, MCAP_MAGIC, MCAP_MAGIC_VERSION_AT) != 0) {
+        return reel_fail(err, REEL_NOT_MINE, "no MCAP: the file does not begin with its magic");
+    }
+    if (memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "MCAP of version '%c' is not known: '0' is read",
+                         p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT] : '?');
+    }
+    m->at = MCAP_MAGIC_SIZE;
+    mcap_names_begin(m);
+    return true;
+}
+
+static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
+    if (!mcap_begin_part(m, part, err) || !mcap_look_ahead(m, err) || !walk(m, err)) {
+        return false;
+    }
+    mcap_end_message_indexes(m);
+    if (!tell_end(m, err) || !mcap_names_end(m, err)) {
+        return false;
+    }
+    tell_unknown(m);
+    mcap_compare(m);
+    return true;
+}
+
+bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err) {
+    *m = (struct mcap){.scan = scan, .arena.max = REEL_MODEL_MAX, .seed = 0x2545f4914f6cdd1du};
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+        m->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
+    }
+    m->names = calloc(1, sizeof *m->names);
+    if (!m->names) {
+        return reel_fail_memory(err);
+    }
+    m->names->end = &m->names->first;
+    enum { PEEK_BYTES = 4096 };
+    return window_open(&m->window, NULL, window, err) && window_open(&m->inner, NULL, window, err) &&
+           window_open(&m->peek, NULL, PEEK_BYTES, err);
+}
+
+/* Walks the parts named, one MCAP file each, as one recording: what is the same channel in each of them is one. */
+static bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
+    struct mcap m __attribute__((cleanup(mcap_walk_close)));
+    if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n_parts; i++) {
+        if (!scan_part(&m, parts[i], err)) {
+            return n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[parts[i]]->name);
+        }
+    }
+    return true;
+}
+
+static bool mcap_scan(struct reel_scan *scan, struct reel_error *err) {
+    uint32_t all[REEL_PARTS_MAX];
+    for (uint32_t i = 0; i < scan->n_parts; i++) {
+        all[i] = i;
+    }
+    reel_scan_container(scan, "MCAP0");
+    return mcap_scan_parts(scan, all, scan->n_parts, err);
+}
+
+static void mcap_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                          struct reel_description *out) {
+    (void)channel;
+    (void)entry;
+    if (head.size == MCAP_MESSAGE_HEAD) {
+        uint64_t publish = load_u64le(head.data + MCAP_MESSAGE_PUBLISH_AT);
+        out->sequence = load_u32le(head.data + MCAP_MESSAGE_SEQUENCE_AT);
+        out->publish_ns = publish <= INT64_MAX ? (int64_t)publish : out->publish_ns;
+    }
+}
+
+static const char *const suffixes[] = {".mcap", NULL};
+
+const struct reel_format reel_format_mcap = {
+    .name = "mcap",
+    .title = "MCAP",
+    .media_type = "application/vnd.mcap",
+    .suffixes = suffixes,
+    .probe = mcap_probe,
+    .scan = mcap_scan,
+    .outline = mcap_outline,
+    .describe = mcap_describe,
+    .state_at = nanover_foreign_state_at,
+    .version = MCAP_SCAN_VERSION,
+};

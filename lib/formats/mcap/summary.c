@@ -1,0 +1,249 @@
+/* The shallow depth of MCAP. Read are the header and the definitions that follow it at once, the footer, the summary, and the metadata records
+ * that its metadata indexes name.
+ * Rule: told is only what the scan of a sound file tells, too; a file without statistics, or whose summary does not hold together, has no
+ * outline. A channel's times are those of the chunks that have message indexes of it, or the recording's where that is not known. Channels
+ * come in the order of these definitions, then of the summary's. Attachments are told when indexes name all of them; without any index they
+ * are left out. */
+#include "formats/mcap/read.h"
+
+typedef unsigned long long ull;
+
+enum {
+    OUTLINE_WINDOW = 64 << 10,
+    HEAD_MAX = 4 << 20,          /* bytes of definitions that are read behind the header */
+    SUMMARY_HELD_MAX = 16 << 20, /* up to this it is read once, else three times: CRC, definitions, the rest */
+    SUMMARY_MAX_MIB = 256,       /* about a million chunks of twenty channels */
+    COUNT_ENTRY = 2 + 8,         /* in the maps of Statistics and ChunkIndex */
+};
+
+struct outline {
+    uint64_t statistics, chunks, attachments, metadata; /* records met */
+    uint64_t attachment_at, metadata_at, metadata_bytes; /* where the last one is; bytes of all */
+    uint64_t raw;                                        /* bytes that there can be in chunks */
+    uint64_t start_ns, end_ns;                           /* of all chunks */
+    uint64_t any_first, any_last;                        /* of chunks without message indexes, which any channel may be in */
+    uint64_t first[MCAP_IDS], last[MCAP_IDS];            /* of the chunks with message indexes of a channel */
+};
+
+static void widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
+    *first = from < *first ? from : *first;
+    *last = to > *last ? to : *last;
+}
+
+/* The header, and the schemas and channels that follow it: as the walk would take them. */
+static bool read_head(struct mcap *m, struct reel_error *err) {
+    uint64_t size = m->source->size;
+    while (m->at < HEAD_MAX && size - m->at >= MCAP_RECORD_HEAD) {
+        const uint8_t *p = window_at(&m->window, m->at, MCAP_RECORD_HEAD, err);
+        if (!p) {
+            return false;
+        }
+        uint8_t op = p[0];
+        uint64_t length = load_u64le(p + 1);
+        bool header = m->at == MCAP_MAGIC_SIZE;
+        if (header != (op == MCAP_HEADER) || (!header && op != MCAP_SCHEMA && op != MCAP_CHANNEL)) {
+            return !header || reel_fail(err, REEL_DAMAGED, "the file does not begin with a header");
+        }
+        if (!mcap_plausible(op, length, size - m->at - MCAP_RECORD_HEAD) || length > HEAD_MAX) {
+            return reel_fail(err, REEL_DAMAGED, "the record at %llu is none", (ull)m->at);
+        }
+        if (!(p = window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err)) ||
+            !mcap_take_small(m, op, bytes_of(p, (size_t)length), err)) {
+            return false;
+        }
+        m->at += MCAP_RECORD_HEAD + length;
+    }
+    return true;
+}
+
+/* ---- index records ---- */
+
+/* Do these bytes lie before the summary, behind `after`? */
+static bool is_place(const struct mcap *m, uint64_t after, uint64_t at, uint64_t length) {
+    return at > after && at < m->summary_start && length <= m->summary_start - at;
+}
+
+static bool take_chunk_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+    struct mcap_chunk_index is;
+    if (!mcap_read_chunk_index(content, &is) || !is_place(m, 0, is.at, is.length) || is.stored > is.length || is.start_ns > is.end_ns ||
+        is.indexes.size % COUNT_ENTRY != 0) {
+        return reel_fail(err, REEL_DAMAGED, "the chunk index at %llu names no chunk that can be there", (ull)m->at);
+    }
+    const uint64_t most = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
+    o->chunks++;
+    o->raw += is.raw < most ? is.raw : most;
+    widen(&o->start_ns, &o->end_ns, is.start_ns, is.end_ns);
+    if (is.indexes.size == 0) {
+        widen(&o->any_first, &o->any_last, is.start_ns, is.end_ns);
+    }
+    for (struct cursor c = cursor_of(is.indexes); !cursor_done(&c); cursor_u64le(&c)) {
+        uint16_t id = cursor_u16le(&c);
+        widen(&o->first[id], &o->last[id], is.start_ns, is.end_ns);
+    }
+    return true;
+}
+
+static bool take_attachment_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+    struct mcap_attachment_index is;
+    if (!mcap_read_attachment_index(content, &is) || !is_place(m, o->attachment_at, is.at, is.length)) {
+        return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu names no attachment that can be there", (ull)m->at);
+    }
+    o->attachments++;
+    o->attachment_at = is.at;
+    return mcap_indexed_attachment(m, &is, err);
+}
+
+static bool take_metadata_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+    struct mcap_metadata_index is;
+    if (!mcap_read_metadata_index(content, &is) || !is_place(m, o->metadata_at, is.at, is.length)) {
+        return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu names no record that can be there", (ull)m->at);
+    }
+    if (is.length > MCAP_RECORD_MAX - o->metadata_bytes) {
+        return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that an outline reads", MCAP_RECORD_MAX);
+    }
+    o->metadata++;
+    o->metadata_at = is.at;
+    o->metadata_bytes += is.length;
+    return mcap_indexed_metadata(m, &is, err);
+}
+
+static bool take_record(struct mcap *m, struct outline *o, uint8_t op, struct bytes content, struct reel_error *err) {
+    switch (op) {
+    case MCAP_STATISTICS:
+        o->statistics++;
+        return mcap_take_statistics(m, content, err);
+    case MCAP_CHUNK_INDEX:
+        return take_chunk_index(m, o, content, err);
+    case MCAP_ATTACHMENT_INDEX:
+        return take_attachment_index(m, o, content, err);
+    case MCAP_METADATA_INDEX:
+        return take_metadata_index(m, o, content, err);
+    default:
+        return true;
+    }
+}
+
+static bool read_summary(struct mcap *m, struct outline *o, struct reel_error *err) {
+    for (m->at = m->summary_start; m->at < m->footer_at;) {
+        const uint8_t *p = mcap_progress(m, m->at, err) ? window_at(&m->window, m->at, MCAP_RECORD_HEAD, err) : NULL; /* the footer is longer */
+        if (!p) {
+            return false;
+        }
+        uint8_t op = p[0];
+        uint64_t length = load_u64le(p + 1), left = m->footer_at - m->at;
+        bool known = op <= MCAP_DATA_END;
+        if (left < MCAP_RECORD_HEAD || !mcap_plausible(op, length, left - MCAP_RECORD_HEAD) || (known && length > MCAP_RECORD_MAX)) {
+            return reel_fail(err, REEL_DAMAGED, "the record at %llu of the summary is none", (ull)m->at);
+        }
+        if (known && (!(p = window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err)) ||
+                      !take_record(m, o, op, bytes_of(p, (size_t)length), err))) {
+            return false;
+        }
+        m->at += MCAP_RECORD_HEAD + length;
+    }
+    return true;
+}
+
+/* The statistics against what the summary has, and against what can be. */
+static bool check_statistics(const struct mcap *m, struct outline *o, const struct mcap_statistics *is, struct reel_error *err) {
+    if (is->channels != m->names->n_channels) {
+        return reel_fail(err, REEL_DAMAGED, "the statistics count %u channels, the summary has %u", is->channels, m->names->n_channels);
+    }
+    if ((o->chunks > 0 && o->chunks != is->chunks) || is->chunks > m->source->size / MCAP_CHUNK_HEAD ||
+        (o->attachments > 0 && o->attachments != is->attachments) || o->metadata != is->metadata) {
+        return reel_fail(err, REEL_DAMAGED, "the statistics count %u chunks, %u attachments, %u metadata records; indexed are %llu, %llu, %llu",
+                         is->chunks, is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
+    }
+    if (is->messages > 0 && (is->start_ns > is->end_ns || is->end_ns > INT64_MAX)) {
+        return reel_fail(err, REEL_DAMAGED, "the statistics' times are no times");
+    }
+    if (o->chunks == 0) { /* not indexed: all may be as large as they can be */
+        o->raw = is->chunks * ((uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20);
+    }
+    return is->messages <= (o->raw + m->source->size) / MCAP_MESSAGE_HEAD ||
+           reel_fail(err, REEL_DAMAGED, "there is no room for the %llu messages that the statistics count", (ull)is->messages);
+}
+
+/* The times of a channel, never more than the recording's. */
+static struct reel_channel_stats said_of(const struct outline *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
+    uint64_t first = o->any_first, last = o->any_last;
+    bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* else there are messages elsewhere, too */
+    widen(&first, &last, o->first[id], o->last[id]);
+    by_chunk &= first <= last;
+    first = by_chunk && first > is->start_ns ? first : is->start_ns;
+    last = by_chunk && last < is->end_ns ? last : is->end_ns;
+    return (struct reel_channel_stats){.count = count, .first_ns = (int64_t)first, .last_ns = (int64_t)last};
+}
+
+static bool count_messages(struct mcap *m, struct outline *o, struct reel_error *err) {
+    struct mcap_statistics is;
+    if (o->statistics != 1 || !mcap_read_statistics(m->statistics, &is) || is.counts.size % COUNT_ENTRY != 0) {
+        return reel_fail(err, REEL_DAMAGED, "the file has %s statistics", o->statistics == 0 ? "no" : "no sound");
+    }
+    if (!check_statistics(m, o, &is, err)) {
+        return false;
+    }
+    uint64_t left = is.messages, first = UINT64_MAX, last = 0;
+    for (struct cursor c = cursor_of(is.counts); !cursor_done(&c);) {
+        uint16_t id = cursor_u16le(&c);
+        uint64_t count = cursor_u64le(&c);
+        if (count == 0) {
+            continue;
+        }
+        if (count > left || m->names->model_of[id] == MCAP_NO_MODEL) {
+            return reel_fail(err, REEL_DAMAGED, "the statistics count %llu messages of channel %u, which cannot be", (ull)count, id);
+        }
+        const struct reel_channel_stats said = said_of(o, id, count, &is);
+        widen(&first, &last, (uint64_t)said.first_ns, (uint64_t)said.last_ns);
+        left -= count;
+        if (!reel_scan_count(m->scan, m->names->model_of[id], &said, err)) {
+            return false;
+        }
+    }
+    bool whole = is.messages == 0 || (left == 0 && first == is.start_ns && last == is.end_ns);
+    return whole || reel_fail(err, REEL_DAMAGED, "the statistics do not agree with themselves, or the chunks' times not with them");
+}
+
+static bool outline_part(struct mcap *m, uint32_t part, struct outline *o, struct reel_error *err) {
+    *o = (struct outline){.start_ns = UINT64_MAX, .any_first = UINT64_MAX};
+    memset(o->first, 0xff, sizeof o->first);
+    if (!mcap_begin_part(m, part, err) || !read_head(m, err) || !mcap_find_footer(m, err)) {
+        return false;
+    }
+    uint64_t size = m->footer_at - m->summary_start;
+    if (m->footer_at == 0 || m->summary_start == 0 || size == 0) {
+        return reel_fail(err, REEL_DAMAGED, m->footer_at == 0 ? "the file does not end with a footer" : "the file has no summary");
+    }
+    if (size >> 20 >= SUMMARY_MAX_MIB) {
+        return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that an outline reads", SUMMARY_MAX_MIB);
+    }
+    size = m->source->size - m->summary_start; /* with the footer, which its CRC covers, too */
+    if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) || !mcap_look_ahead(m, err)) {
+        return false;
+    }
+    if (m->summary_changed) {
+        return reel_fail(err, REEL_DAMAGED, "the summary's CRC does not hold");
+    }
+    return read_summary(m, o, err) && mcap_names_of_summary(m, err) && count_messages(m, o, err);
+}
+
+bool mcap_outline(struct reel_scan *scan, struct reel_error *err) {
+    struct mcap m __attribute__((cleanup(mcap_walk_close)));
+    AUTO_MEM struct outline *o = malloc(sizeof *o);
+    if (!mcap_walk_open(&m, scan, OUTLINE_WINDOW, err)) {
+        return false;
+    }
+    if (!o) {
+        return reel_fail_memory(err);
+    }
+    reel_scan_container(scan, "MCAP0");
+    for (uint32_t i = 0; i < scan->n_parts; i++) {
+        struct reel_error why = {0};
+        if (!outline_part(&m, i, o, &why)) {
+            bool unclear = why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* of the summary: only the scan tells of the file */
+            reel_fail(err, unclear ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+            return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,222 @@
+/* What the files of the MIRA tape reader share. scan: recognises a tape and orchestrates · fields: one field from the file · walk: from field to field ·
+ * names: channels and frame ids · codec: messages that are compressed · resume: where a walk goes on after damage · check: what the tape says of
+ * itself, held against what was found · outline: what that tells alone. Rule: one walk from front to back by the fields' own lengths decides what is in the tape. */
+#ifndef REEL_FORMATS_MIRA_H
+#define REEL_FORMATS_MIRA_H
+
+#include "wire/arena.h"
+#include "wire/cursor.h"
+#include "wire/grow.h"
+#include "wire/limits.h"
+#include "wire/mix.h"
+#include "core/window.h"
+#include "formats/mira/wire.h"
+#include "reel/scan.h"
+
+struct libdeflate_decompressor;
+
+enum {
+    MIRA_META_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX,
+    MIRA_FRAMES_MAX = 4096,            /* distinct frame ids that a channel keeps */
+    MIRA_FRAME_BYTES_MAX = 16 << 20,   /* all frame ids of a tape */
+    MIRA_TABLES_MAX = 2 * REEL_CHANNELS_MAX, /* index fields, and channel infos, that are looked at */
+};
+
+struct mira_header {
+    uint32_t version, blocks;
+    uint64_t start_ns;
+    int64_t utc_ns;
+    uint64_t first_info;
+    bool big; /* big-endian */
+};
+
+/* One field. The texts point into the window: good until its next use. */
+struct mira_field {
+    uint64_t at, end; /* end: by its own lengths */
+    uint32_t size;    /* as its header says */
+    uint8_t type;
+    bool cut; /* not read because the file ends inside it */
+    union {
+        struct {
+            uint32_t messages, bytes;
+            int64_t first, last;
+        } block;
+        struct {
+            uint64_t next, meta_at, meta_size, data_size, index;
+            int64_t first, last;
+            struct bytes name, type;
+        } info;
+        struct {
+            int64_t time;
+            struct bytes channel, frame;
+            uint64_t data_at;
+            uint32_t sequence, stored, raw;
+            bool compressed;
+        } message;
+        struct {
+            uint32_t count;
+            uint64_t entries_at;
+        } index;
+    };
+};
+
+/* A channel info as it stands in the tape. */
+struct mira_info {
+    uint64_t at; /* first: find_link() reads it */
+    uint64_t next, data_size, index;
+    int64_t first, last;
+    uint32_t channel;
+};
+
+struct mira_table { /* an index field */
+    uint64_t at; /* first, too */
+    uint64_t sum;
+    uint32_t count;
+    bool resolved; /* its first entry lands on a message */
+};
+
+struct mira_frame {
+    const char *text;
+    struct mira_frame *next;
+};
+
+struct mira_channel {
+    struct bytes name, type, meta; /* as in the tape */
+    uint32_t id, n_frames;
+    bool described;                   /* an info has been met */
+    struct mira_channel *guess;       /* whose message followed last time */
+    struct bytes last_frame;          /* of the message before, and its number */
+    uint32_t last_frame_number;
+    struct mira_frame *frames, **frames_end;
+    uint64_t messages, stored_bytes, unknown; /* unknown: in a compression nobody knows */
+    uint64_t sum;                     /* of mira_place_hash() */
+    int64_t first, last;
+};
+
+struct mira_slot {
+    uint64_t hash;
+    struct bytes key;
+    uint32_t owner; /* 0: a channel's name; else 1 + the channel whose frame id it is */
+    uint32_t value; /* 1 + channel, or 1 + number of the frame id */
+};
+
+struct mira_open_block {
+    uint64_t at, end; /* end: of its last field */
+    uint32_t messages, bytes, seen;
+    int64_t first, last, seen_first, seen_last;
+    bool open;
+};
+
+/* Things that are counted, and told once with the first place. */
+struct mira_count {
+    uint64_t n, at;
+};
+
+struct mira {
+    struct reel_scan *scan;
+    struct reel_source *source;
+    struct window window, peek; /* of the walk; for looking elsewhere */
+    struct mira_header header;
+    uint64_t at, report_at;
+    uint64_t search_left; /* bytes that searching may still look at, so that it stays linear */
+    struct arena arena;
+    uint64_t seed;
+
+    struct mira_slot *slots;
+    size_t n_slots, used_slots;
+    struct mira_channel **channels;
+    size_t n_channels, cap_channels;
+    struct mira_channel *last;
+    uint32_t n_frames;
+    size_t frame_bytes;
+
+    uint32_t plain_chunk; /* where messages that are not compressed lie now: a chunk that begins at plain_at */
+    uint64_t plain_at;
+    bool plain_old; /* a compressed message came after it */
+    struct libdeflate_decompressor *inflater;
+    uint8_t *inflated;
+    size_t inflated_room;
+    uint64_t verify_left; /* bytes that may still be decoded to prove them */
+
+    struct mira_open_block block;
+    struct mira_info *infos;
+    size_t n_infos, cap_infos;
+    struct mira_table *tables;
+    size_t n_tables, cap_tables;
+    uint64_t blocks, messages;
+    struct mira_count wrong_sizes, wrong_blocks, empty_blocks, no_block, no_frame, clamped, unproved, late_infos, again_infos, big_metas;
+};
+
+/* Of a message at `at` in the block at `block`; sums of it do not depend on the order. */
+static inline uint64_t mira_place_hash(uint64_t block, uint64_t at, int64_t time) {
+    return mix_pair(mix_pair(block, at), (uint64_t)time);
+}
+static inline void mira_count(struct mira_count *c, uint64_t at) {
+    c->at = c->n++ == 0 ? at : c->at;
+}
+
+static inline uint32_t mira_u32(struct cursor *c, bool big) {
+    return big ? (uint32_t)cursor_be(c, 4) : cursor_u32le(c);
+}
+static inline uint64_t mira_u64(struct cursor *c, bool big) {
+    return big ? cursor_be(c, 8) : cursor_u64le(c);
+}
+
+/* scan */
+/* Opens the tape and tells what its header says; t is to be closed also when this fails. */
+bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
+void mira_close(struct mira *t);
+
+/* outline */
+bool mira_outline(struct reel_scan *scan, struct reel_error *err);
+
+/* fields */
+int mira_header_read(struct bytes head, const struct reel_source *source, struct mira_header *h); /* bits that speak for a tape; 0 = none */
+/* REEL_DAMAGED with the reason when there is no whole field. */
+bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f, struct reel_error *err);
+static inline bool mira_size_agrees(const struct mira_field *f) { /* a block's may count what is in it */
+    uint64_t natural = f->end - f->at - MIRA_FIELD_HEAD;
+    return f->size == natural || f->size == natural + MIRA_FIELD_HEAD || f->type == MIRA_BLOCK;
+}
+
+/* names */
+uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key);
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key); /* 0: not there */
+struct mira_channel *mira_channel_of(struct mira *t, struct bytes name, struct reel_error *err); /* made when it is new */
+/* 1 + number of the frame id in the channel's list; 0: empty, or not kept. */
+bool mira_frame_number(struct mira *t, struct mira_channel *c, struct bytes frame, uint64_t at, uint32_t *number, struct reel_error *err);
+bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_error *err);
+bool mira_finish_channels(struct mira *t, struct reel_error *err); /* hands their descriptions over */
+
+/* codec: what to make of compressed bytes. *codec NONE: not known, or they do not decode; then they are delivered as they are. */
+/* By its first bytes; *known is true for what is not compressed. */
+bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err);
+bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err);
+
+/* walk */
+bool mira_walk(struct mira *t, struct reel_error *err);
+bool mira_progress(struct mira *t, uint64_t at, struct reel_error *err);
+int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* of a time in the field at `at` */
+
+/* resume: moves t->at over a damaged place and reports it */
+/* Is there a field whose own lengths are those that its header says? Reads it, by t->peek. */
+bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err);
+bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err);
+bool mira_resume(struct mira *t, const char *why, struct reel_error *err);
+
+/* check */
+struct mira_convention { /* how the entries of a table count */
+    uint64_t link;  /* a block link points this far behind its header: 0 or 5 */
+    uint64_t place; /* a message is this far behind header + relative offset: 0, 5 or 29 */
+};
+struct mira_entry {
+    uint64_t block, relative;
+    int64_t time;
+};
+struct mira_entry mira_entry_of(const uint8_t *p, bool big);
+/* Finds the convention by which the entry lands on its message. */
+bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err);
+bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_error *err);
+void mira_check(struct mira *t);
+
+#endif

@@ -1,0 +1,126 @@
+/* Where a walk goes on after a damaged place: where the size of the damaged field leads, or else at the next bytes that are a field. Rule: the work is
+ * linear in the file's size, whatever the file says – searching stops when its allowance is used up. */
+#include "formats/mira/mira.h"
+
+enum { COST = 4096 }; /* bytes that a look elsewhere may read */
+
+/* A field whose own lengths are those that its header says. */
+static bool is_strict(const struct mira_field *f) {
+    return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) && (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
+}
+
+bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
+    struct reel_error why = {0};
+    t->search_left -= COST < t->search_left ? COST : t->search_left;
+    *yes = mira_field_read(t, &t->peek, at, f, &why) && is_strict(f);
+    return *yes || why.code == REEL_DAMAGED || why.code == REEL_OK || reel_fail(err, why.code, "%s", why.text);
+}
+
+bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err) {
+    struct mira_field f;
+    uint64_t left = at < t->source->size ? t->source->size - at : 0;
+    *yes = at == t->source->size;
+    if (left == 0) {
+        return true;
+    }
+    if (!mira_look(t, at, &f, yes, err)) {
+        return false;
+    }
+    *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
+    return true;
+}
+
+/* Is there a field at `at`, with another one behind it? Its first bytes are at p. */
+static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *yes, struct reel_error *err) {
+    struct cursor c = cursor_of(bytes_of(p + 1, MIRA_FIELD_HEAD - 1));
+    uint32_t size = mira_u32(&c, t->header.big);
+    *yes = false;
+    if (size < 4 || size > t->source->size - at) {
+        return true;
+    }
+    struct mira_field f;
+    if (!mira_look(t, at, &f, yes, err)) {
+        return false;
+    }
+    if (*yes && f.end < t->source->size) {
+        const uint8_t *next = window_at(&t->peek, f.end, 1, err);
+        *yes = next && *next >= MIRA_BLOCK && *next <= MIRA_INDEX;
+        return next != NULL;
+    }
+    return true;
+}
+
+/* *to = the end of the file when there is none. */
+static bool search(struct mira *t, uint64_t from, uint64_t *to, struct reel_error *err) {
+    uint64_t size = t->source->size;
+    *to = size;
+    for (uint64_t at = from; at < size && size - at > MIRA_FIELD_HEAD && t->search_left > 0;) {
+        const uint8_t *p = window_at(&t->window, at, MIRA_FIELD_HEAD, err);
+        if (!p || !mira_progress(t, at, err)) {
+            return false;
+        }
+        size_t held = window_held(&t->window, at) - MIRA_FIELD_HEAD + 1, i = 0;
+        while (i < held && (p[i] < MIRA_BLOCK || p[i] > MIRA_INDEX)) {
+            i++;
+        }
+        bool yes = false;
+        if (i < held && !is_candidate(t, p + i, at + i, &yes, err)) {
+            return false;
+        }
+        at += i;
+        if (yes) {
+            *to = at;
+            return true;
+        }
+        at += i < held;
+    }
+    return true;
+}
+
+/* Where the damaged field's own size leads, when a field is there. */
+static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
+    uint64_t left = t->source->size - t->at;
+    *to = t->source->size;
+    if (left < MIRA_FIELD_HEAD) {
+        return true;
+    }
+    const uint8_t *p = window_at(&t->window, t->at, MIRA_FIELD_HEAD, err);
+    if (!p) {
+        return false;
+    }
+    struct cursor c = cursor_of(bytes_of(p + 1, MIRA_FIELD_HEAD - 1));
+    uint64_t size = mira_u32(&c, t->header.big);
+    for (int with = 0; with < 2; with++, size -= MIRA_FIELD_HEAD) { /* the header not counted, and counted */
+        struct mira_field f;
+        bool yes;
+        if (size <= MIRA_FIELD_HEAD || size >= left - MIRA_FIELD_HEAD) {
+            continue;
+        }
+        if (!mira_look(t, t->at + MIRA_FIELD_HEAD + size, &f, &yes, err)) {
+            return false;
+        }
+        if (yes) {
+            *to = f.at;
+            return true;
+        }
+    }
+    return true;
+}
+
+bool mira_resume(struct mira *t, const char *why, struct reel_error *err) {
+    uint64_t from = t->at, size = t->source->size, to;
+    if (!by_size(t, &to, err) || (to == size && !search(t, from + 1, &to, err))) {
+        return false;
+    }
+    if (to == size) {
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, size - from, "truncated at byte %llu: %s; the last %llu bytes are lost", (unsigned long long)from, why,
+                          (unsigned long long)(size - from));
+    } else {
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from, (unsigned long long)to - 1);
+    }
+    if (t->block.open) {
+        t->block.end = to;
+    }
+    t->at = to;
+    return true;
+}

@@ -1,0 +1,109 @@
+/* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own bytes decide;
+ * what was tried is in mira_wire.h. */
+#include "formats/formats.h"
+#include "formats/nanover/nanover.h"
+#include "formats/mira/mira.h"
+
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { PEEK_BYTES = 4096 };
+
+static int mira_probe(struct bytes head, struct reel_source *source) {
+    struct mira_header h;
+    return mira_header_read(head, source, &h);
+}
+
+void mira_close(struct mira *t) {
+    window_close(&t->window);
+    window_close(&t->peek);
+    arena_free(&t->arena);
+    free(t->slots);
+    free(t->channels);
+    free(t->infos);
+    free(t->tables);
+    free(t->inflated);
+    if (t->inflater) {
+        libdeflate_free_decompressor(t->inflater);
+    }
+}
+
+static bool mira_open(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
+    *t = (struct mira){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du, .at = MIRA_HEADER};
+    t->arena.max = REEL_MODEL_MAX;
+    uint64_t size = t->source->size, most = size < UINT64_MAX >> 11 ? size : UINT64_MAX >> 11;
+    t->search_left = 4 * most + REEL_WINDOW_BYTES;
+    t->verify_left = 1024 * most + (1 << 30);
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+        t->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
+    }
+    return window_open(&t->window, t->source, window_bytes, err) && window_open(&t->peek, t->source, PEEK_BYTES, err);
+}
+
+static bool tell_header(const struct mira *t, struct reel_error *err) {
+    const struct mira_header *h = &t->header;
+    char container[64], version[16], start[24], utc[24];
+    snprintf(container, sizeof container, "MIRA tape, version 0x%08x%s", h->version, h->big ? ", big-endian" : "");
+    reel_scan_container(t->scan, container);
+    if (h->start_ns < MIRA_WALL_MIN_NS) {
+        reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE, h->start_ns == 0 ? "times count from the start of the recording" : "the clock of a simulation");
+    }
+    snprintf(version, sizeof version, "0x%08x", h->version);
+    snprintf(start, sizeof start, "%llu", (unsigned long long)h->start_ns);
+    snprintf(utc, sizeof utc, "%lld", (long long)h->utc_ns);
+    return reel_scan_metadata(t->scan, MIRA_VERSION_KEY, bytes_text(version), err) && reel_scan_metadata(t->scan, MIRA_START_KEY, bytes_text(start), err) &&
+           reel_scan_metadata(t->scan, MIRA_UTC_KEY, bytes_text(utc), err);
+}
+
+bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
+    *t = (struct mira){.scan = scan};
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a MIRA tape is one file, here are %u", scan->n_parts);
+    }
+    if (!mira_open(t, scan, window_bytes, err)) {
+        return false;
+    }
+    size_t look = t->source->size < PEEK_BYTES ? (size_t)t->source->size : PEEK_BYTES;
+    const uint8_t *p = window_at(&t->window, 0, look, err);
+    if (!p) {
+        return false;
+    }
+    if (mira_header_read(bytes_of(p, look), t->source, &t->header) == 0) {
+        return reel_fail(err, REEL_NOT_MINE, "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
+    }
+    return tell_header(t, err);
+}
+
+static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct mira t __attribute__((cleanup(mira_close)));
+    if (!mira_begin(&t, scan, REEL_WINDOW_BYTES, err) || !mira_walk(&t, err)) {
+        return false;
+    }
+    mira_check(&t);
+    return mira_finish_channels(&t, err);
+}
+
+static void mira_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
+    (void)head;
+    uint32_t frame = (uint32_t)entry->extra[1];
+    out->sequence = (uint32_t)entry->extra[0];
+    if (frame > 0 && frame <= channel->metadata.count && strcmp(channel->metadata.items[frame - 1].key, MIRA_FRAME_KEY) == 0) {
+        out->frame_id = channel->metadata.items[frame - 1].value;
+    }
+}
+
+const struct reel_format reel_format_mira = {
+    .name = "mira",
+    .title = "MIRA tape",
+    .media_type = "application/x-mira-tape",
+    .suffixes = (const char *const[]){".tape", NULL},
+    .probe = mira_probe,
+    .scan = mira_scan,
+    .outline = mira_outline,
+    .describe = mira_describe,
+    .state_at = nanover_foreign_state_at,
+    .version = 1,
+};

@@ -1,0 +1,73 @@
+/* What the parts of the MIRA tape writer share: channels (mira_write_channels.c), header and message blocks (mira_write.c), index tables (mira_write_index.c).
+ * Layouts: mira_wire.h. */
+#ifndef REEL_FORMATS_MIRA_WRITE_H
+#define REEL_FORMATS_MIRA_WRITE_H
+
+#include "wire/arena.h"
+#include "wire/grow.h"
+#include "formats/mira/wire.h"
+#include "reel/write.h"
+
+enum { MIRA_OUT_META_MAX = 16 << 20 }; /* what our reader keeps */
+
+/* A stream channel as it stands in the tape. */
+struct mira_out {
+    struct bytes name, type, meta;
+    struct bytes frame;     /* of all its messages, where these are not known one by one */
+    bool native, described; /* from a tape; from another format with sequence numbers */
+};
+
+struct mira_run {
+    struct arena arena;
+    struct mira_out *channels;
+    bool zlib;
+    uint64_t block_max;
+    uint64_t *index_at;   /* by channel, when rendering: of its table in the output; 0: it has no messages */
+    uint64_t pass, *seen; /* by channel: the last pass over a group that met it */
+    uint32_t *counts;     /* by channel: messages in the group being planned; all 0 between groups */
+    uint32_t *touched, n_touched;
+    struct grow note;   /* of the group being planned */
+    struct grow sizes;  /* stored sizes of its messages that may be compressed */
+    struct grow packed; /* one payload, compressed */
+};
+
+/* What is known after planning; arrays by channel. */
+struct mira_totals {
+    int64_t start_ns;
+    bool started;
+    uint64_t *first_group; /* 1 + the group of its first message; 0 = none */
+    uint64_t *info_at, *messages, *stored;
+    int64_t *first, *last;
+    uint32_t *position, *order, n_order; /* of its info among the infos, and back */
+};
+
+/* A group's note: i64 first, i64 last, u32 rows, rows x { u32 channel, u32 messages }, then u32 stored sizes. */
+enum { MIRA_NOTE_HEAD = 20, MIRA_NOTE_ROW = 8 };
+struct mira_note {
+    int64_t first, last;
+    const uint8_t *rows, *sizes;
+    uint32_t n_rows, n_sizes;
+};
+struct mira_note mira_note_of(const struct reel_group *group);
+
+/* channels */
+bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err);
+bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
+bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
+const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: there is none */
+
+/* groups */
+bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);
+bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
+uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole field */
+uint64_t mira_info_size(const struct mira_out *c);
+/* Does the channel's info stand before this message? `group` is the one passed over since run->pass was raised. */
+bool mira_is_first(struct reel_write *w, uint32_t channel, uint64_t group);
+void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out);
+
+/* index */
+bool mira_place_tables(struct reel_write *w, struct reel_error *err); /* run->index_at, from what was planned */
+uint64_t mira_tail_parts(struct reel_write *w);
+bool mira_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+
+#endif

@@ -1,0 +1,270 @@
+/* From a message that was read to an entry of the index pack. Rule: what is odd is counted while scanning and told once at the end, so that
+ * a recording of a million odd messages makes one finding. */
+#include "formats/nanover/scan.h"
+
+#include <inttypes.h>
+#include <libdeflate.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PROGRESS_BYTES = 8 << 20, PAUSE_NS = 1000000000 };
+
+static const struct {
+    enum reel_severity severity;
+    const char *text; /* "N messages " in front */
+} quirk_texts[QUIRKS] = {
+    [QUIRK_TEXT] = {REEL_WARNING, "hold text that is no UTF-8"},
+    [QUIRK_KEY] = {REEL_WARNING, "hold a map key that is no text: the official reader refuses them"},
+    [QUIRK_FRAME_SHAPE] = {REEL_WARNING, "have a frame or a frame.index of the wrong kind"},
+    [QUIRK_STATE_SHAPE] = {REEL_WARNING, "have a state that is not made of updates and removals"},
+    [QUIRK_LIST] = {REEL_NOTE, "hold packed keys as lists of numbers"},
+    [QUIRK_LENGTH] = {REEL_WARNING, "hold packed keys of no whole number of rows: the official reader refuses them"},
+    [QUIRK_ROWS] = {REEL_WARNING, "hold per-particle values that are not as many as particles"},
+    [QUIRK_RANGE] = {REEL_WARNING, "refer to particles or residues that do not exist"},
+    [QUIRK_NO_FRAME_INDEX] = {REEL_NOTE, "have a frame without frame.index"},
+    [QUIRK_FIRST_FRAME] = {REEL_NOTE, "begin the recording with a frame that is no reset (frame.index 0)"},
+    [QUIRK_NO_POSITIONS] = {REEL_NOTE, "have a frame without particle.positions, which MDAnalysis needs"},
+    [QUIRK_TYPES_MISSING] = {REEL_NOTE, "have no types in the index"},
+    [QUIRK_TYPES] = {REEL_WARNING, "have types in the index that are not those of the message"},
+    [QUIRK_FRAME_INDEX] = {REEL_WARNING, "have a frame.index in the index that is not that of the frame"},
+    [QUIRK_FLOAT_TIME] = {REEL_NOTE, "have a timestamp that is no integer"},
+    [QUIRK_NO_TIME] = {REEL_WARNING, "have no usable timestamp: they take that of the message before"},
+    [QUIRK_TIME_BACK] = {REEL_WARNING, "are earlier than the message before"},
+    [QUIRK_TIME_32] = {REEL_NOTE, "have a timestamp above 2^32 microseconds, which the VR client cannot play"},
+    [QUIRK_OFFSET_32] = {REEL_NOTE, "lie above 4 GiB, which the VR client cannot play"},
+    [QUIRK_PAUSE] = {REEL_NOTE, "come more than a second after the message before"},
+    [QUIRK_GAP] = {REEL_NOTE, "do not follow the message before without a gap"},
+    [QUIRK_ENTRY_KEY] = {REEL_WARNING, "have an index entry with keys of its own: the official reader refuses the file"},
+    [QUIRK_NOT_KEPT] = {REEL_WARNING, "have so much index metadata of their own that it is not written again"},
+    [QUIRK_SETS] = {REEL_NOTE, "come after 65535 different sets of keys: a cut behind them takes longer"},
+};
+
+static uint64_t place(const struct nanover_scan *s, uint64_t offset) {
+    return s->plain ? s->base + offset : 0;
+}
+
+void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t offset) {
+    if (s->quirks[q].count++ == 0) {
+        s->quirks[q].first_offset = offset;
+    }
+}
+
+void nanover_quirks_tell(struct nanover_scan *s) {
+    for (int q = 0; q < QUIRKS; q++) {
+        if (s->quirks[q].count > 0) {
+            reel_scan_finding(s->scan, quirk_texts[q].severity, 0, place(s, s->quirks[q].first_offset), 0,
+                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack", s->quirks[q].count,
+                              quirk_texts[q].text, s->quirks[q].first_offset);
+        }
+    }
+}
+
+void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, const char *text, ...) {
+    char why[256];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(why, sizeof why, text, arguments);
+    va_end(arguments);
+    reel_scan_finding(s->scan, REEL_LOSS, 0, place(s, offset), length, "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
+}
+
+const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err) {
+    if (offset >= s->window.offset) { /* the window only moves on, so it reads every byte once however the entries jump */
+        return window_at(&s->window, offset, length, err);
+    }
+    if (length > s->jump_capacity) {
+        free(TAKE(s->jump));
+        s->jump_capacity = 0;
+        s->jump = malloc(length);
+        if (!s->jump) {
+            reel_fail_memory(err);
+            return NULL;
+        }
+        s->jump_capacity = length;
+    }
+    static const uint8_t nothing;
+    return length == 0 ? &nothing : reel_source_read(s->messages, offset, s->jump, length, err) ? s->jump : NULL;
+}
+
+void nanover_running_crc(struct nanover_scan *s, uint64_t offset, const uint8_t *data, size_t size) {
+    if (offset == s->crc_end) {
+        s->crc = libdeflate_crc32(s->crc, data, size);
+        s->crc_end += size;
+    }
+}
+
+/* --- numbers for channels and key sets --- */
+
+static struct nanover_id *ids_slot(struct nanover_ids *ids, uint64_t hash) {
+    uint32_t i = (uint32_t)hash & (ids->capacity - 1);
+    while (ids->slots[i].used && ids->slots[i].hash != hash) {
+        i = (i + 1) & (ids->capacity - 1);
+    }
+    return &ids->slots[i];
+}
+
+static bool ids_grow(struct nanover_ids *ids, struct reel_error *err) {
+    struct nanover_ids wide = {.capacity = ids->capacity > 0 ? ids->capacity * 2 : 256, .count = ids->count};
+    wide.slots = calloc(wide.capacity, sizeof *wide.slots);
+    if (!wide.slots) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < ids->capacity; i++) {
+        if (ids->slots[i].used) {
+            *ids_slot(&wide, ids->slots[i].hash) = ids->slots[i];
+        }
+    }
+    free(ids->slots);
+    *ids = wide;
+    return true;
+}
+
+/* The slot of a hash; a new one has used == false and is for the caller to fill. */
+static struct nanover_id *ids_find(struct nanover_ids *ids, uint64_t hash, struct reel_error *err) {
+    return ids->count * 2 < ids->capacity || ids_grow(ids, err) ? ids_slot(ids, hash) : NULL;
+}
+
+static void ids_fill(struct nanover_ids *ids, struct nanover_id *slot, uint64_t hash, uint32_t id) {
+    *slot = (struct nanover_id){.hash = hash, .id = id, .used = true};
+    ids->count++;
+}
+
+static uint64_t types_hash(const struct nanover_message *m) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325) + m->n_types;
+    for (unsigned t = 0; t < m->n_types; t++) {
+        for (size_t i = 0; i < m->types[t].size; i++) {
+            h = (h ^ m->types[t].data[i]) * UINT64_C(0x100000001b3);
+        }
+        h = (h ^ 0x100) * UINT64_C(0x100000001b3); /* no byte: the end of one type */
+    }
+    return h ^ h >> 32;
+}
+
+bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
+    uint64_t hash = types_hash(m);
+    struct nanover_id *slot = ids_find(&s->channels, hash, err);
+    if (!slot) {
+        return false;
+    }
+    *kept = true;
+    if (slot->used) {
+        *id = slot->id;
+        return true;
+    }
+    struct arena arena = {.max = 16 << 20};
+    struct reel_channel channel;
+    *kept = s->channels.count < REEL_CHANNELS_MAX && nanover_channel(&arena, m->types, m->n_types, &channel);
+    bool good = !*kept || reel_scan_channel(s->scan, &channel, id, err);
+    arena_free(&arena);
+    if (good && *kept) {
+        ids_fill(&s->channels, slot, hash, *id);
+    }
+    return good;
+}
+
+bool nanover_set_id(struct nanover_ids *sets, uint64_t keys, uint32_t *id, struct reel_error *err) {
+    struct nanover_id *slot = ids_find(sets, keys, err);
+    if (!slot) {
+        return false;
+    }
+    if (!slot->used && sets->count < NANOVER_SETS_MAX) {
+        ids_fill(sets, slot, keys, sets->count + 1);
+    }
+    *id = slot->used ? slot->id : 0;
+    return true;
+}
+
+/* --- entries --- */
+
+/* What holds only for a frame among the frames of its run. */
+static void check_run(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset) {
+    bool reset = m->has_frame_index && m->frame_index == 0;
+    if (!s->seen_frame && !reset) {
+        nanover_quirk_note(s, QUIRK_FIRST_FRAME, offset);
+    }
+    s->seen_frame = true;
+    if (reset) {
+        s->run_particles = s->run_residues = 0;
+    } else if (!m->has_positions) {
+        nanover_quirk_note(s, QUIRK_NO_POSITIONS, offset);
+    }
+    s->run_particles = m->particles > 0 ? m->particles : s->run_particles;
+    s->run_residues = m->residues > 0 ? m->residues : s->run_residues;
+    if (s->run_particles > 0 && m->rows > 0 && m->rows != s->run_particles && (m->quirks & UINT32_C(1) << QUIRK_ROWS) == 0) {
+        nanover_quirk_note(s, QUIRK_ROWS, offset);
+    }
+    if ((s->run_particles > 0 && m->bond_end > s->run_particles) || (s->run_residues > 0 && m->residue_end > s->run_residues)) {
+        nanover_quirk_note(s, QUIRK_RANGE, offset);
+    }
+}
+
+static void check_place(struct nanover_scan *s, uint64_t offset, uint32_t length) {
+    if (offset != s->end) {
+        nanover_quirk_note(s, QUIRK_GAP, offset);
+    }
+    if (offset > UINT32_MAX) {
+        nanover_quirk_note(s, QUIRK_OFFSET_32, offset);
+    }
+    s->end = offset + length > s->end ? offset + length : s->end;
+}
+
+bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
+                        bool *kept, struct reel_error *err) {
+    uint32_t channel = 0, set = 0;
+    if (!nanover_find_channel(s, m, &channel, kept, err)) {
+        return false;
+    }
+    if (!*kept) {
+        nanover_lost(s, offset, length, "its message types are too many or too long for one channel more");
+        return true;
+    }
+    if (m->has_frame || m->has_state) {
+        if (!nanover_set_id(&s->sets, m->keys, &set, err)) {
+            return false;
+        }
+        if (set == 0) {
+            nanover_quirk_note(s, QUIRK_SETS, offset);
+        }
+    }
+    for (uint32_t q = 0, left = m->quirks; left != 0; q++, left >>= 1) {
+        if ((left & 1) != 0) {
+            nanover_quirk_note(s, (enum nanover_quirk)q, offset);
+        }
+    }
+    if (m->has_frame) {
+        check_run(s, m, offset);
+    }
+    check_place(s, offset, length);
+    if (!s->named && m->simulation_name.size > 0 && m->simulation_name.size < REEL_TEXT_MAX) {
+        s->named = true;
+        if (!reel_scan_metadata(s->scan, "system.simulation.name", m->simulation_name, err)) {
+            return false;
+        }
+    }
+    bool reset = m->has_frame_index && m->frame_index == 0;
+    *entry = (struct reel_entry){.offset = s->base + offset, .channel = channel, .chunk = s->chunk, .size = length};
+    entry->extra[0] = (uint64_t)set << 1 | (uint64_t)reset;
+    entry->extra[1] = m->has_frame_index ? m->frame_index + 1 : 0;
+    return true;
+}
+
+bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err) {
+    uint64_t offset = entry->offset - s->base;
+    if (s->taken > 0 && entry->time_ns < s->time_ns) {
+        nanover_quirk_note(s, QUIRK_TIME_BACK, offset);
+    } else if (s->taken > 0 && (uint64_t)entry->time_ns - (uint64_t)s->time_ns > PAUSE_NS) {
+        nanover_quirk_note(s, QUIRK_PAUSE, offset);
+    }
+    if (entry->time_ns / 1000 > UINT32_MAX) {
+        nanover_quirk_note(s, QUIRK_TIME_32, offset);
+    }
+    s->time_ns = entry->time_ns;
+    s->taken++;
+    if (s->checked - s->told >= PROGRESS_BYTES) {
+        s->told = s->checked;
+        if (!reel_scan_progress(s->scan, s->checked < s->size ? s->checked : s->size, s->size, err)) {
+            return false;
+        }
+    }
+    return reel_scan_entry(s->scan, entry, err);
+}

@@ -1,0 +1,237 @@
+/* Reads NanoVer recordings. Rule: the index says where messages are and when they came, each message says what it is; both are walked
+ * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
+#include "formats/nanover/scan.h"
+#include "core/codec.h"
+#include "formats/formats.h"
+#include "formats/nanover/wire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+enum {
+    DEFLATE_RATIO_MAX = 1100,   /* Deflate cannot do better than 1032 : 1 */
+    EXTRAS_TRIED_MAX = 1 << 30, /* raw bytes of compressed extra members that a scan tries */
+};
+
+/* --- members --- */
+
+bool nanover_address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
+                            struct reel_error *err) {
+    *run = (struct reel_chunk){.part = 0, .codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
+    *chunk = 0;
+    *base = m->offset;
+    if (m->codec == REEL_CODEC_NONE) {
+        return true;
+    }
+    if (m->raw / DEFLATE_RATIO_MAX > m->stored) {
+        return reel_fail(err, REEL_DAMAGED, "%" PRIu64 " compressed bytes cannot become %" PRIu64, m->stored, m->raw);
+    }
+    *base = 0;
+    return reel_scan_chunk(scan, run, chunk, err);
+}
+
+static bool open_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_source **source, uint32_t *chunk,
+                        uint64_t *base, struct reel_error *err) {
+    struct reel_chunk run;
+    if (!nanover_address_member(scan, m, &run, chunk, base, err)) {
+        return false;
+    }
+    *source =
+        m->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], m->offset, m->stored, err) : reel_scan_open_chunk(scan, &run, err);
+    return *source != NULL;
+}
+
+static bool check_crc(struct nanover_scan *s, const struct nanover_member *m, struct reel_error *err) {
+    while (m->crc_known && s->crc_end < s->size) {
+        size_t size = s->size - s->crc_end < REEL_WINDOW_BYTES ? (size_t)(s->size - s->crc_end) : REEL_WINDOW_BYTES;
+        const uint8_t *p = nanover_scan_bytes(s, s->crc_end, size, err);
+        if (!p) {
+            return false;
+        }
+        nanover_running_crc(s, s->crc_end, p, size);
+        if (!reel_scan_progress(s->scan, s->crc_end, s->size, err)) {
+            return false;
+        }
+    }
+    if (m->crc_known && s->crc != m->crc) {
+        reel_scan_finding(s->scan, REEL_LOSS, 0, m->offset, 0,
+                          "messages.msgpack has CRC-32 %08x, the archive says %08x: some of its bytes are not those recorded", s->crc,
+                          m->crc);
+    }
+    return true;
+}
+
+static const char *suffix_type(const char *name) {
+    static const struct {
+        const char *suffix, *type;
+    } types[] = {{".json", "application/json"}, {".msgpack", "application/msgpack"},
+                 {".txt", "text/plain"},        {".md", "text/markdown"},
+                 {".csv", "text/csv"},          {".html", "text/html"},
+                 {".xml", "application/xml"},   {".png", "image/png"},
+                 {".jpg", "image/jpeg"},        {".pdb", "chemical/x-pdb"}};
+    size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        size_t n = strlen(types[i].suffix);
+        if (size > n && strcasecmp(name + size - n, types[i].suffix) == 0) {
+            return types[i].type;
+        }
+    }
+    return "application/octet-stream";
+}
+
+/* A compressed member is tried while the budget lasts, so that one that cannot be had is told now and not when it is written again. */
+static bool try_member(struct reel_scan *scan, const struct nanover_member *m, uint64_t *budget, struct reel_error *err) {
+    uint64_t raw = m->raw;
+    if (m->codec == REEL_CODEC_NONE || m->raw > *budget) {
+        return true;
+    }
+    *budget -= m->raw;
+    return codec_measure(m->codec, scan->parts[0], m->offset, m->stored, m->raw, &raw, err) &&
+           (raw == m->raw || reel_fail(err, REEL_DAMAGED, "it has %" PRIu64 " bytes instead of %" PRIu64, raw, m->raw));
+}
+
+/* Every other member, as an attachment. */
+static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
+    for (size_t i = 0; i < archive->count; i++) {
+        const struct nanover_member *m = &archive->members[i];
+        bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
+        bool messages = bytes_is(m->name, NANOVER_MESSAGES), index = bytes_is(m->name, NANOVER_INDEX);
+        if ((messages && m != archive->messages) || (index && m != archive->index)) {
+            reel_scan_finding(scan, REEL_WARNING, 0, m->offset, 0, "an earlier member %s is not used",
+                              messages ? NANOVER_MESSAGES : NANOVER_INDEX);
+        }
+        if (folder || messages || index) {
+            continue;
+        }
+        const char *name = reel_scan_text(scan, m->name);
+        if (!name) {
+            return reel_fail_memory(err);
+        }
+        struct reel_attachment a = {.name = name, .media_type = suffix_type(name), .size = m->raw};
+        struct reel_chunk run;
+        struct reel_error why = {.code = REEL_DAMAGED};
+        if (m->problem || !try_member(scan, m, &budget, &why) || !nanover_address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
+            if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
+                *err = why;
+                return false;
+            }
+            reel_scan_finding(scan, REEL_LOSS, 0, m->offset, 0, "member %s: %s", name, m->problem ? m->problem : why.text);
+            continue;
+        }
+        if (!reel_scan_attachment(scan, &a, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void free_scan(struct nanover_scan *s) {
+    window_close(&s->window);
+    reel_source_free(s->messages);
+    free(s->jump);
+    free(s->channels.slots);
+    free(s->sets.slots);
+}
+static inline void reel_auto_free_scan(struct nanover_scan *s) {
+    free_scan(s);
+}
+
+bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
+                        struct reel_error *err) {
+    const struct nanover_member *m = archive->index;
+    if (!m || m->problem) {
+        reel_fail(why, REEL_DAMAGED, "%s", m ? m->problem : "it is missing");
+        return true;
+    }
+    w->size = m->raw;
+    if (open_member(scan, m, &w->source, &w->chunk, &w->base, why)) {
+        return window_open(&w->window, w->source, REEL_WINDOW_BYTES, err);
+    }
+    if (why->code != REEL_DAMAGED && why->code != REEL_LIMIT) {
+        *err = *why;
+        return false;
+    }
+    return true;
+}
+
+bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
+    const struct nanover_member *m = archive->messages, *index = archive->index;
+    reel_scan_container(scan, m->codec == REEL_CODEC_NONE ? "ZIP, stored" : "ZIP, deflated");
+    reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
+    if (archive->lost) {
+        reel_scan_finding(scan, REEL_LOSS, 0, 0, 0, "%s; members are taken from their local headers", archive->lost);
+    }
+    if (index && index->codec == REEL_CODEC_NONE && index->offset < m->offset) {
+        reel_scan_finding(scan, REEL_NOTE, 0, index->offset, 0, "the index stands before the messages");
+    }
+    char number[32];
+    snprintf(number, sizeof number, "%" PRIu64, m->raw);
+    return reel_scan_metadata(scan, "messages.msgpack bytes", bytes_text(number), err) && attach(scan, archive, budget, err);
+}
+
+/* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
+static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    if (!nanover_archive_open(&archive, scan->parts[0], err)) {
+        return false;
+    }
+    const struct nanover_member *m = archive.messages;
+    if (m->problem) {
+        return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
+    }
+    AUTO(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
+    AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
+    struct reel_error why = {.code = REEL_OK};
+    if (!nanover_open_index(scan, &archive, &w, &why, err)) {
+        return false;
+    }
+    if (!open_member(scan, m, &s.messages, &s.chunk, &s.base, err)) {
+        return reel_error_at(err, "messages.msgpack");
+    }
+    if (!window_open(&s.window, s.messages, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    if (!w.source) {
+        reel_scan_finding(scan, REEL_LOSS, 0, 0, 0, "index.msgpack cannot be read: %s", why.text);
+    }
+    if (!(w.source ? nanover_walk_index(&w, err) : nanover_recover(&s, 0, err)) || !check_crc(&s, m, err)) {
+        return false;
+    }
+    nanover_quirks_tell(&s);
+    return nanover_tell_archive(scan, &archive, EXTRAS_TRIED_MAX, err);
+}
+
+/* --- the format --- */
+
+/* The usual file begins with its messages; any other archive must name both members. A ZIP may have something in front: then our suffix has
+ * to speak for it. */
+static int nanover_probe(struct bytes head, struct reel_source *source) {
+    const size_t name = sizeof NANOVER_MESSAGES - 1;
+    bool zip = head.size >= ZIP_LOCAL_SIZE && load_u32le(head.data) == ZIP_LOCAL_MAGIC;
+    if (zip && load_u16le(head.data + 26) == name && head.size >= ZIP_LOCAL_SIZE + name &&
+        memcmp(head.data + ZIP_LOCAL_SIZE, NANOVER_MESSAGES, name) == 0) {
+        return 8 * (4 + (int)name);
+    }
+    const char *suffix = reel_format_nanover.suffixes[0];
+    size_t size = strlen(source->name), n = strlen(suffix);
+    if (!zip && (size < n || strcasecmp(source->name + size - n, suffix) != 0)) {
+        return 0;
+    }
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    struct reel_error err;
+    bool mine = nanover_archive_open(&archive, source, &err) && archive.index;
+    return mine ? 8 * (4 + (int)name) : 0;
+}
+
+const struct reel_format reel_format_nanover = {
+    .name = "nanover",
+    .title = "NanoVer recording",
+    .media_type = "application/zip",
+    .suffixes = (const char *const[]){".nanover.zip", NULL},
+    .probe = nanover_probe,
+    .scan = nanover_scan,
+    .outline = nanover_outline,
+    .state_at = nanover_state_at,
+    .version = 1,
+};

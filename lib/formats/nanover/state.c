@@ -1,0 +1,398 @@
+/* The frame and state of one instant, as one message: to put in front of a cut, or to look at. Rule: from the newest message backwards, the
+ * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read. */
+#include "formats/nanover/nanover.h"
+#include "formats/nanover/wire.h"
+
+#include <msgpack.h>
+
+#include "wire/grow.h"
+#include "reel/iterate.h"
+
+enum {
+    FOLD_MESSAGES_MAX = 1 << 20, /* that one cut may have to read */
+    FOLD_KEYS_MAX = 1 << 22,     /* in one frame or state */
+};
+
+/* --- which messages count --- */
+
+struct pick {
+    struct reel_entry entry;
+    bool frame, state;
+};
+struct picks {
+    const struct nanover_sum *sum;
+    struct reel_reader *reader;
+    struct pick *items;
+    size_t count, capacity;
+    uint8_t seen[(NANOVER_SETS_MAX + 1) / 8]; /* key sets met in the channel that is walked */
+    bool frame, state;                        /* what that channel carries … */
+    bool frame_done;                          /* … and whether its last reset is behind us */
+    struct reel_entry reset;                  /* the last one of all channels */
+    bool has_reset, failed;
+    struct reel_error *err;
+};
+
+static int compare_places(const struct reel_entry *a, const struct reel_entry *b) {
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    if (a->chunk != b->chunk) {
+        return a->chunk < b->chunk ? -1 : 1;
+    }
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+static int newest_first(const void *a, const void *b) {
+    return compare_places(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
+}
+
+static bool pick_add(struct picks *p, const struct reel_entry *entry) {
+    if (p->count == FOLD_MESSAGES_MAX) {
+        return reel_fail(p->err, REEL_LIMIT, "more than %d messages make the state of this instant", FOLD_MESSAGES_MAX);
+    }
+    if (!GROW_ARRAY(p->items, p->count, p->capacity)) {
+        return reel_fail_memory(p->err);
+    }
+    p->items[p->count++] = (struct pick){.entry = *entry, .frame = p->frame && !p->frame_done, .state = p->state};
+    return true;
+}
+
+/* Entries of one channel, newest first. */
+static bool visit(void *context, const struct reel_entry *given) {
+    struct picks *p = context;
+    struct reel_entry learnt = *given, *entry = &learnt;
+    if (p->sum->learn && !p->sum->learn(p->sum->context, p->reader, entry, p->err)) {
+        p->failed = true;
+        return false;
+    }
+    uint32_t set = nanover_key_set(entry);
+    bool is_new = set == 0 || (p->seen[set / 8] & 1 << set % 8) == 0;
+    p->seen[set / 8] |= (uint8_t)(1 << set % 8);
+    if (is_new && !pick_add(p, entry)) {
+        p->failed = true;
+        return false;
+    }
+    if (p->frame && !p->frame_done && nanover_is_reset(entry)) {
+        p->frame_done = true;
+        if (!p->has_reset || compare_places(&p->reset, entry) < 0) {
+            p->reset = *entry;
+            p->has_reset = true;
+        }
+    }
+    return p->state || !p->frame_done;
+}
+
+static bool carries(const struct reel_channel *channel, const char *type) {
+    for (uint32_t i = 0; i < channel->n_topics; i++) {
+        if (strcmp(channel->topics[i], type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(p->reader));
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        p->frame = p->sum->frame && carries(channel, "frame");
+        p->state = p->sum->state && carries(channel, "state");
+        if (!wanted[i] || (!p->frame && !p->state)) {
+            continue;
+        }
+        p->frame_done = false;
+        memset(p->seen, 0, sizeof p->seen);
+        if (!reel_reader_back(p->reader, i, time_ns, visit, p, p->err) || p->failed) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        p->items[i].frame &= !p->has_reset || compare_places(&p->items[i].entry, &p->reset) >= 0;
+    }
+    if (p->count > 0) {
+        qsort(p->items, p->count, sizeof *p->items, newest_first);
+    }
+    return true;
+}
+
+/* --- the fold --- */
+
+struct key {
+    uint64_t hash;
+    uint32_t turn;            /* in which list it was met */
+    struct bytes name, value; /* packed, header included; value empty: removed */
+};
+struct keys { /* in the order of first meeting, with a table over them */
+    struct key *items;
+    uint32_t *slots; /* place + 1; 0 = free */
+    size_t count, capacity, n_slots;
+    size_t given; /* that are not removals */
+};
+struct fold {
+    struct arena arena; /* names and values; its ceiling bounds the whole aggregate */
+    struct keys frame, state;
+    uint32_t turn; /* lists folded so far */
+    bool has_frame, has_state, has_reset;
+    bool unscanned; /* nobody has said that all messages are NanoVer's */
+};
+
+static uint64_t key_hash(struct bytes name) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < name.size; i++) {
+        h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
+    }
+    return h ^ h >> 29;
+}
+
+static uint32_t *key_slot(const struct keys *k, uint64_t hash, struct bytes name) {
+    size_t i = hash & (k->n_slots - 1);
+    while (k->slots[i] != 0 && (k->items[k->slots[i] - 1].hash != hash || !bytes_equal(k->items[k->slots[i] - 1].name, name))) {
+        i = (i + 1) & (k->n_slots - 1);
+    }
+    return &k->slots[i];
+}
+
+static bool keys_grow(struct keys *k, struct reel_error *err) {
+    size_t capacity = k->capacity > 0 ? k->capacity * 2 : 64;
+    if (capacity > FOLD_KEYS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d keys make the state of this instant", FOLD_KEYS_MAX);
+    }
+    struct key *items = reallocarray(k->items, capacity, sizeof *items);
+    if (!items) {
+        return reel_fail_memory(err);
+    }
+    k->items = items;
+    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+    if (!slots) {
+        return reel_fail_memory(err);
+    }
+    free(k->slots);
+    k->slots = slots;
+    k->capacity = capacity;
+    k->n_slots = capacity * 2;
+    for (size_t i = 0; i < k->count; i++) {
+        *key_slot(k, items[i].hash, items[i].name) = (uint32_t)(i + 1);
+    }
+    return true;
+}
+
+/* The first value met for a key stays, but in one list the last of equal keys does. Both are copied. */
+static bool keys_put(struct fold *f, struct keys *k, struct bytes name, struct bytes value, struct reel_error *err) {
+    if (k->count == k->capacity && !keys_grow(k, err)) {
+        return false;
+    }
+    uint64_t hash = key_hash(name);
+    uint32_t *slot = key_slot(k, hash, name);
+    if (*slot != 0 && k->items[*slot - 1].turn != f->turn) {
+        return true;
+    }
+    uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
+    if (!copy) {
+        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
+                         REEL_MESSAGE_MEMORY_MAX);
+    }
+    memcpy(copy, name.data, name.size);
+    if (value.size > 0) {
+        memcpy(copy + name.size, value.data, value.size);
+    }
+    if (*slot == 0) {
+        *slot = (uint32_t)++k->count;
+        k->given += value.size > 0;
+    }
+    k->items[*slot - 1] =
+        (struct key){.hash = hash, .turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
+    return true;
+}
+
+/* Every pair of a map, or every item of an array as a removal. Keys that are no text are not taken. */
+static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct reel_error *err) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item list;
+    enum pack_result r = pack_read(&c, &list);
+    f->turn++;
+    for (uint64_t i = 0; i < list.count && r == PACK_OK; i++) {
+        struct pack_item key;
+        r = pack_take(&c, &key, REEL_DEPTH_MAX, &faults);
+        const uint8_t *value = c.at;
+        r = r == PACK_OK && list.kind == PACK_MAP ? pack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
+        size_t size = (size_t)(c.at - value);
+        if (r == PACK_OK && key.kind == PACK_STR && !keys_put(f, k, key.bytes, bytes_of(value, size), err)) {
+            return false;
+        }
+    }
+    return r == PACK_OK || reel_fail(err, REEL_CHANGED, "a message is not the one that was scanned");
+}
+
+static bool fold_message(struct fold *f, const struct pick *pick, struct bytes message, struct reel_error *err) {
+    struct nanover_body body;
+    if (nanover_message_body(message, &body) != PACK_OK) {
+        return f->unscanned || reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
+    }
+    if (pick->frame && body.has_frame) {
+        f->has_frame = true;
+        if (!keys_fold(f, &f->frame, body.frame, err)) {
+            return false;
+        }
+    }
+    if (!pick->state || !body.has_state) {
+        return true;
+    }
+    f->has_state = true; /* a message updates first and removes then, so backwards its removals come first */
+    return (!body.has_removals || keys_fold(f, &f->state, body.removals, err)) &&
+           (!body.has_updates || keys_fold(f, &f->state, body.updates, err));
+}
+
+/* --- the message --- */
+
+static void pack_text(msgpack_packer *pk, struct bytes text) {
+    msgpack_pack_str_with_body(pk, text.data, text.size);
+}
+static void pack_word(msgpack_packer *pk, const char *word) {
+    pack_text(pk, bytes_text(word));
+}
+
+/* All keys that were not removed, but for `skip`. */
+static void pack_keys(msgpack_packer *pk, msgpack_sbuffer *out, const struct keys *k, const char *skip) {
+    for (size_t i = 0; i < k->count; i++) {
+        const struct key *key = &k->items[i];
+        if (key->value.size > 0 && !(skip && bytes_is(key->name, skip))) {
+            pack_text(pk, key->name);
+            msgpack_sbuffer_write(out, (const char *)key->value.data, key->value.size);
+        }
+    }
+}
+
+static size_t packed_size(const struct keys *k) {
+    size_t size = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        size += k->items[i].name.size + 5 + k->items[i].value.size;
+    }
+    return size;
+}
+
+/* frame.index 0 holds on until the next reset; in a cut it stands in any case, for to a player the cut is a run that starts here. */
+static void pack_frame(const struct fold *f, const struct nanover_sum *sum, msgpack_packer *pk, msgpack_sbuffer *out) {
+    bool zero = sum->as_run || f->has_reset, has_index = false;
+    for (size_t i = 0; i < f->frame.count; i++) {
+        has_index |= bytes_is(f->frame.items[i].name, NANOVER_FRAME_INDEX);
+    }
+    pack_word(pk, "frame");
+    msgpack_pack_map(pk, f->frame.given + (zero && !has_index));
+    if (zero) {
+        pack_word(pk, NANOVER_FRAME_INDEX);
+        msgpack_pack_uint64(pk, 0);
+    }
+    pack_keys(pk, out, &f->frame, zero ? NANOVER_FRAME_INDEX : NULL);
+}
+
+static bool pack_message(const struct fold *f, struct nanover_sum *sum, struct reel_error *err) {
+    size_t room = packed_size(&f->frame) + packed_size(&f->state) + 128;
+    msgpack_sbuffer out = {.data = malloc(room), .alloc = room};
+    if (!out.data) {
+        return reel_fail_memory(err);
+    }
+    msgpack_packer pk;
+    msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
+    bool frame = sum->as_run ? sum->has_frame : sum->frame, state = sum->as_run ? sum->has_state : sum->state;
+    msgpack_pack_map(&pk, (size_t)frame + (size_t)state);
+    if (frame) {
+        pack_frame(f, sum, &pk, &out);
+    }
+    if (state) {
+        pack_word(&pk, "state");
+        msgpack_pack_map(&pk, 2);
+        pack_word(&pk, "updates");
+        msgpack_pack_map(&pk, f->state.given);
+        pack_keys(&pk, &out, &f->state, NULL);
+        pack_word(&pk, "removals");
+        msgpack_pack_array(&pk, 0);
+    }
+    sum->data = (uint8_t *)out.data;
+    sum->size = out.size;
+    return true;
+}
+
+static void fold_free(struct fold *f) {
+    arena_free(&f->arena);
+    free(f->frame.items);
+    free(f->frame.slots);
+    free(f->state.items);
+    free(f->state.slots);
+}
+static inline void reel_auto_fold_free(struct fold *f) {
+    fold_free(f);
+}
+static inline void reel_auto_picks_free(struct picks **p) {
+    if (*p) {
+        free((*p)->items);
+        free(*p);
+    }
+}
+
+bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err) {
+    __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
+    if (!picks) {
+        return reel_fail_memory(err);
+    }
+    picks->sum = sum;
+    picks->reader = reader;
+    picks->err = err;
+    if (!pick_all(picks, time_ns, wanted)) {
+        return false;
+    }
+    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->learn != NULL};
+    for (size_t i = 0; i < picks->count; i++) {
+        struct bytes message;
+        const struct pick *pick = &picks->items[i];
+        if ((pick->frame || pick->state) &&
+            (!sum->load(sum->context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
+            return false;
+        }
+    }
+    sum->has_frame = fold.has_frame;
+    sum->has_state = fold.has_state;
+    return pack_message(&fold, sum, err);
+}
+
+/* --- in front of a cut --- */
+
+static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
+    struct bytes types[2];
+    unsigned n_types = 0;
+    if (sum->has_frame) {
+        types[n_types++] = bytes_text("frame");
+    }
+    if (sum->has_state) {
+        types[n_types++] = bytes_text("state");
+    }
+    struct arena arena = {.max = 1 << 16};
+    struct reel_channel channel;
+    const uint64_t extra[REEL_ENTRY_EXTRAS] = {sum->has_frame, sum->has_frame};
+    bool good = (nanover_channel(&arena, types, n_types, &channel) || reel_fail_memory(err)) &&
+                reel_front_add(front, &channel, time_ns, TAKE(sum->data), sum->size, extra, err);
+    arena_free(&arena);
+    return good;
+}
+
+static bool load_plain(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+                       struct reel_error *err) {
+    (void)context;
+    return reel_reader_payload(reader, entry, out, err);
+}
+
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    return nanover_state_by(load_plain, NULL, reader, time_ns, wanted, front, err);
+}
+
+bool nanover_sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                          struct reel_front *front, struct reel_error *err) {
+    bool good = nanover_sum_at(sum, reader, time_ns, wanted, err) &&
+                ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
+    free(TAKE(sum->data));
+    return good;
+}
+
+bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                      struct reel_front *front, struct reel_error *err) {
+    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load, .context = context};
+    return nanover_sum_in_front(&sum, reader, time_ns, wanted, front, err);
+}

@@ -1,0 +1,158 @@
+/* The outline of a NanoVer recording: what the archive's directory and the index say, and the simulation's name from the first messages, where it stands. Read are
+ * the end of the archive, its directory, the local header of every member, index.msgpack through a window, and of the messages, when they are stored plain, the
+ * first LOOK_MESSAGES, LOOK_BYTES in all at most. Rule: the index must name every message's types, and
+ * no byte of a message twice; else nothing is told. */
+#include "formats/nanover/scan.h"
+#include "formats/nanover/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    OUTLINE_INDEX_MAX = 256 << 20, /* raw bytes of the index */
+    EMPTY_MESSAGE_MAX = 5,         /* bytes of a message without types: a map's header */
+    PROGRESS_BYTES = 4 << 20,
+    LOOK_MESSAGES = 64,
+    LOOK_BYTES = 4 << 20,
+};
+
+struct looking { /* for the simulation's name */
+    struct reel_source *messages; /* NULL: not here */
+    unsigned left;
+    uint64_t bytes_left;
+};
+static inline void reel_auto_looking(struct looking *l) {
+    reel_source_free(l->messages);
+}
+
+static bool look_for_name(struct looking *l, struct nanover_scan *s, const struct nanover_claim *e, struct reel_error *err) {
+    if (!l->messages || s->named || l->left == 0 || e->length > l->bytes_left) {
+        return true;
+    }
+    l->left--;
+    l->bytes_left -= e->length;
+    AUTO_MEM uint8_t *data = malloc((size_t)e->length + 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (!reel_source_read(l->messages, e->offset, data, (size_t)e->length, err)) {
+        return false;
+    }
+    struct nanover_message m;
+    const char *why;
+    struct cursor c = cursor_of(bytes_of(data, (size_t)e->length));
+    s->named = nanover_message_read(&c, &m, &why) == PACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
+    return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
+}
+
+static bool refuse(struct nanover_walk *w, uint64_t begin, const char *why, struct reel_error *err) {
+    return reel_fail(err, REEL_UNSUPPORTED, "%s at %" PRIu64 " of %" PRIu64 " bytes %s: only a scan tells what there is", NANOVER_INDEX,
+                     begin, w->size, why);
+}
+
+/* The types of an entry as those of a message; false when it does not tell them, or its length cannot be right with them. */
+static bool take_types(const struct nanover_claim *e, struct nanover_message *m) {
+    struct cursor types = e->types;
+    uint64_t least = 1;
+    *m = (struct nanover_message){.n_types = 0};
+    if (!e->has_types || e->n_types > NANOVER_TYPES_MAX) {
+        return false;
+    }
+    while (m->n_types < e->n_types) {
+        struct pack_item item;
+        if (pack_read(&types, &item) != PACK_OK || item.kind != PACK_STR) {
+            return false;
+        }
+        m->types[m->n_types++] = item.bytes;
+        least += item.bytes.size + 2; /* the key and a value */
+    }
+    return e->length >= least && (m->n_types > 0 || e->length <= EMPTY_MESSAGE_MAX);
+}
+
+static bool count_entry(struct nanover_walk *w, struct looking *l, const struct nanover_claim *e, uint64_t begin, struct reel_error *err) {
+    struct nanover_scan *s = w->s;
+    const char *problem = nanover_claim_problem(e, s->size);
+    struct nanover_message m;
+    uint32_t channel = 0;
+    bool kept = false;
+    if (problem) {
+        return refuse(w, begin, problem, err);
+    }
+    s->checked += e->length;
+    if (s->checked > s->size) {
+        return refuse(w, begin, "has entries that overlap", err);
+    }
+    if (!take_types(e, &m)) {
+        return refuse(w, begin, "does not tell the types of a message", err);
+    }
+    if (!nanover_find_channel(s, &m, &channel, &kept, err)) {
+        return false;
+    }
+    if (!kept) {
+        return refuse(w, begin, "has too many or too long message types", err);
+    }
+    s->time_ns = e->has_time ? e->time_ns : s->time_ns;
+    const struct reel_channel_stats said = {.count = 1, .bytes = e->length, .first_ns = s->time_ns, .last_ns = s->time_ns};
+    return look_for_name(l, s, e, err) && reel_scan_count(s->scan, channel, &said, err);
+}
+
+static bool count_all(struct nanover_walk *w, struct looking *l, struct reel_error *err) {
+    uint64_t count, told = 0;
+    const char *why;
+    if (!nanover_index_begin(w, &count, &why, err)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < count && !why; i++) {
+        struct nanover_claim e;
+        uint64_t begin;
+        if (!nanover_index_next(w, &e, &begin, &why, err) || (!why && !count_entry(w, l, &e, begin, err))) {
+            return false;
+        }
+        if (w->at - told >= PROGRESS_BYTES) {
+            told = w->at;
+            if (!reel_scan_progress(w->s->scan, w->at, w->size, err)) {
+                return false;
+            }
+        }
+    }
+    return !why || refuse(w, w->at, why, err);
+}
+
+/* The index as w->source. */
+static bool open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *err) {
+    const struct nanover_member *m = archive->messages, *index = archive->index;
+    struct reel_error why = {.code = REEL_OK};
+    if (archive->lost || m->problem) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%s: only a scan tells what there is", archive->lost ? archive->lost : m->problem);
+    }
+    if (index && !index->problem && index->raw > OUTLINE_INDEX_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " has %" PRIu64 " bytes: over %d MiB only a scan reads it", index->raw,
+                         OUTLINE_INDEX_MAX >> 20);
+    }
+    return nanover_open_index(scan, archive, w, &why, err) &&
+           (w->source || reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: only a scan tells what there is", why.text));
+}
+
+static inline void reel_auto_free_ids(struct nanover_scan *s) {
+    free(s->channels.slots);
+}
+
+/* Members become chunks in the same order as in a scan: the index, the messages, the others. */
+bool nanover_outline(struct reel_scan *scan, struct reel_error *err) {
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    AUTO(free_ids) struct nanover_scan s = {.scan = scan};
+    AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
+    AUTO(looking) struct looking look = {.left = LOOK_MESSAGES, .bytes_left = LOOK_BYTES};
+    struct reel_chunk run;
+    bool good = nanover_archive_open(&archive, scan->parts[0], err) && open_index(scan, &archive, &w, err);
+    if (good) {
+        s.size = archive.messages->raw;
+        look.messages = archive.messages->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL) : NULL;
+        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) && count_all(&w, &look, err) &&
+               nanover_tell_archive(scan, &archive, 0, err);
+    }
+    if (!good && (err->code == REEL_DAMAGED || err->code == REEL_LIMIT)) {
+        err->code = REEL_UNSUPPORTED; /* a scan may still find something */
+    }
+    return good;
+}

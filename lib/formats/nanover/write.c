@@ -1,0 +1,436 @@
+/* Writes NanoVer recordings: exactly the layout of the official recorder (nanover_wire.h), messages stored first, at offset 66, then the
+ * index, then whatever else the source's archive held. Rule: nothing is patched; sizes and CRCs stand in front of the bytes, so the plan
+ * learns them. */
+#include "formats/formats.h"
+#include "formats/nanover/nanover.h"
+#include "formats/nanover_legacy/nanover_legacy.h"
+#include "formats/nanover/wire.h"
+#include "reel/write.h"
+
+#include <msgpack.h>
+#include <zlib.h>
+
+enum {
+    GROUP_BYTES = 1 << 20,
+    GROUP_MESSAGES = 8192,
+    PIECE_BYTES = 4 << 20, /* of an extra member, one a tail part */
+};
+
+struct extra { /* a member of the source's archive that is none of ours */
+    const char *name;
+    uint32_t chunk;
+    uint64_t offset, size; /* in that chunk */
+    uint64_t first_piece;
+    uint64_t header_at; /* in the output */
+    uint32_t crc;
+};
+
+struct totals {
+    uint64_t messages; /* how many */
+    uint64_t messages_size, index_size;
+    uint32_t messages_crc, index_crc;
+    struct extra *extras;
+    size_t n_extras;
+    uint64_t n_pieces;
+};
+
+/* --- checksums: the sink keeps one over all it was given; a member's is made of the runs between --- */
+
+struct run_crc {
+    uint64_t pos;
+    uint32_t crc;
+};
+static struct run_crc crc_begin(const struct reel_sink *out) {
+    return (struct run_crc){.pos = out->pos, .crc = out->crc};
+}
+/* Joins what was given since `begin` to the member's CRC and size. */
+static void crc_join(const struct reel_sink *out, const struct run_crc *begin, uint32_t *crc, uint64_t *size) {
+    uint64_t length = out->pos - begin->pos;
+    uint32_t of_run = out->crc ^ (uint32_t)crc32_combine(begin->crc, 0, (z_off_t)length);
+    *crc = (uint32_t)crc32_combine(*crc, of_run, (z_off_t)length);
+    *size += length;
+}
+
+/* --- ZIP records --- */
+
+static uint16_t name_flags(const char *name) {
+    for (const char *p = name; *p; p++) {
+        if ((uint8_t)*p >= 0x80) {
+            return ZIP_FLAG_UTF8;
+        }
+    }
+    return 0;
+}
+
+/* `wide`: the sizes stand in a ZIP64 extra field, whatever they are. */
+static void put_local(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, bool wide) {
+    reel_sink_u32le(out, ZIP_LOCAL_MAGIC);
+    reel_sink_u16le(out, wide ? ZIP_VERSION_64 : ZIP_VERSION);
+    reel_sink_u16le(out, name_flags(name));
+    reel_sink_u16le(out, ZIP_STORED);
+    reel_sink_u16le(out, 0);
+    reel_sink_u16le(out, ZIP_DATE_1980);
+    reel_sink_u32le(out, crc);
+    reel_sink_u32le(out, wide ? ZIP_IN_ZIP64 : (uint32_t)size);
+    reel_sink_u32le(out, wide ? ZIP_IN_ZIP64 : (uint32_t)size);
+    reel_sink_u16le(out, (uint16_t)strlen(name));
+    reel_sink_u16le(out, wide ? ZIP64_EXTRA_SIZE : 0);
+    reel_sink_put_bytes(out, bytes_text(name));
+    if (wide) {
+        reel_sink_u16le(out, ZIP_ID_ZIP64);
+        reel_sink_u16le(out, ZIP64_EXTRA_SIZE - 4);
+        reel_sink_u64le(out, size);
+        reel_sink_u64le(out, size);
+    }
+}
+
+static void put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at, bool wide_local) {
+    bool wide_size = size > ZIP_PLAIN_MAX, wide_at = header_at > ZIP_PLAIN_MAX;
+    uint16_t version = wide_local || wide_size || wide_at ? ZIP_VERSION_64 : ZIP_VERSION;
+    uint16_t fields = (uint16_t)((wide_size ? 16 : 0) + (wide_at ? 8 : 0));
+    reel_sink_u32le(out, ZIP_CENTRAL_MAGIC);
+    reel_sink_u16le(out, (uint16_t)(ZIP_MADE_BY_UNIX << 8 | version));
+    reel_sink_u16le(out, version);
+    reel_sink_u16le(out, name_flags(name));
+    reel_sink_u16le(out, ZIP_STORED);
+    reel_sink_u16le(out, 0);
+    reel_sink_u16le(out, ZIP_DATE_1980);
+    reel_sink_u32le(out, crc);
+    reel_sink_u32le(out, wide_size ? ZIP_IN_ZIP64 : (uint32_t)size);
+    reel_sink_u32le(out, wide_size ? ZIP_IN_ZIP64 : (uint32_t)size);
+    reel_sink_u16le(out, (uint16_t)strlen(name));
+    reel_sink_u16le(out, fields > 0 ? fields + 4 : 0);
+    reel_sink_u16le(out, 0); /* comment */
+    reel_sink_u16le(out, 0); /* disk */
+    reel_sink_u16le(out, 0); /* internal attributes */
+    reel_sink_u32le(out, ZIP_ATTRIBUTES);
+    reel_sink_u32le(out, wide_at ? ZIP_IN_ZIP64 : (uint32_t)header_at);
+    reel_sink_put_bytes(out, bytes_text(name));
+    if (fields > 0) {
+        reel_sink_u16le(out, ZIP_ID_ZIP64);
+        reel_sink_u16le(out, fields);
+    }
+    if (wide_size) {
+        reel_sink_u64le(out, size);
+        reel_sink_u64le(out, size);
+    }
+    if (wide_at) {
+        reel_sink_u64le(out, header_at);
+    }
+}
+
+static void put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count) {
+    uint64_t size = out->pos - directory_at, end64_at = out->pos;
+    bool wide = count > UINT16_MAX || directory_at > ZIP_PLAIN_MAX || size > ZIP_PLAIN_MAX;
+    if (wide) {
+        reel_sink_u32le(out, ZIP_END64_MAGIC);
+        reel_sink_u64le(out, ZIP_END64_SIZE - 12);
+        reel_sink_u16le(out, ZIP_VERSION_64);
+        reel_sink_u16le(out, ZIP_VERSION_64);
+        reel_sink_u64le(out, 0); /* disks */
+        reel_sink_u64le(out, count);
+        reel_sink_u64le(out, count);
+        reel_sink_u64le(out, size);
+        reel_sink_u64le(out, directory_at);
+        reel_sink_u32le(out, ZIP_LOCATOR_MAGIC);
+        reel_sink_u32le(out, 0);
+        reel_sink_u64le(out, end64_at);
+        reel_sink_u32le(out, 1);
+    }
+    uint16_t short_count = count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
+    reel_sink_u32le(out, ZIP_END_MAGIC);
+    reel_sink_u32le(out, 0); /* disks */
+    reel_sink_u16le(out, short_count);
+    reel_sink_u16le(out, short_count);
+    reel_sink_u32le(out, size < ZIP_IN_ZIP64 ? (uint32_t)size : ZIP_IN_ZIP64);
+    reel_sink_u32le(out, directory_at < ZIP_IN_ZIP64 ? (uint32_t)directory_at : ZIP_IN_ZIP64);
+    reel_sink_u16le(out, 0);
+}
+
+/* --- head: the local header of the messages, and the list of what stands behind the index --- */
+
+static const struct reel_attachment *source_extras(const struct reel_stream *stream, uint32_t source, size_t *count) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[source]));
+    const struct reel_attachment *items = reel_index_attachments(index, count);
+    *count = reel_index_info(index)->format == &reel_format_nanover ? *count : 0;
+    return items;
+}
+
+/* Those of the first recording: of several, names would meet. */
+static bool collect_extras(struct reel_write *w, struct totals *t, struct reel_error *err) {
+    size_t n = 0;
+    const struct reel_attachment *items = w->stream->n_sources > 0 ? source_extras(w->stream, 0, &n) : NULL;
+    t->extras = n > 0 ? reel_write_keep(w, n * sizeof *t->extras, err) : NULL;
+    for (size_t i = 0; i < n && t->extras; i++) {
+        size_t name_size = strlen(items[i].name);
+        if (name_size > UINT16_MAX) { /* only an escaped one can be; no archive has room for it */
+            continue;
+        }
+        char *name = reel_write_keep(w, name_size + 1, err);
+        if (!name) {
+            return false;
+        }
+        memcpy(name, items[i].name, name_size);
+        t->extras[t->n_extras++] = (struct extra){
+            .name = name, .chunk = items[i].chunk, .offset = items[i].offset, .size = items[i].size, .first_piece = t->n_pieces};
+        t->n_pieces += items[i].size / PIECE_BYTES + 1;
+    }
+    return n == 0 || t->extras;
+}
+
+static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct totals *t = w->totals;
+    if (w->planning && !collect_extras(w, t, err)) {
+        return false;
+    }
+    put_local(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, true);
+    return true;
+}
+
+/* --- messages --- */
+
+static bool write_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct totals *t = w->totals;
+    struct run_crc begin = crc_begin(out);
+    struct reel_message m;
+    uint64_t bytes = 0, count = 0;
+    enum reel_step step;
+    while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
+        if (w->planning && count > 0 && (count == GROUP_MESSAGES || bytes + m.size > GROUP_BYTES)) {
+            reel_write_unget(w, &m);
+            break;
+        }
+        if (!reel_write_payload(w, &m, out, err)) {
+            return false;
+        }
+        bytes += m.size;
+        count++;
+    }
+    if (w->planning) {
+        t->messages += count;
+        crc_join(out, &begin, &t->messages_crc, &t->messages_size);
+    }
+    return step != REEL_STEP_ERROR;
+}
+
+/* --- index --- */
+
+static int sink_write(void *out, const char *data, size_t size) {
+    reel_sink_put(out, data, size);
+    return 0;
+}
+static void pack_word(msgpack_packer *pk, const char *word) {
+    msgpack_pack_str_with_body(pk, word, strlen(word));
+}
+
+/* The metadata keys of the source's index entry that are not ours: counted, and written when `out` is there. */
+static bool own_metadata(struct bytes map_bytes, struct reel_sink *out, size_t *count) {
+    struct cursor c = cursor_of(map_bytes);
+    struct pack_faults faults = {.text = false};
+    struct pack_item map;
+    enum pack_result r = pack_read(&c, &map);
+    *count = 0;
+    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
+        const uint8_t *begin = c.at;
+        struct bytes key;
+        r = pack_key(&c, &key, REEL_DEPTH_MAX, &faults);
+        r = r == PACK_OK ? pack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
+        if (r != PACK_OK || bytes_is(key, "types") || bytes_is(key, "timestamp") || bytes_is(key, NANOVER_FRAME_INDEX)) {
+            continue;
+        }
+        ++*count;
+        if (out) {
+            reel_sink_put(out, begin, (size_t)(c.at - begin));
+        }
+    }
+    return r == PACK_OK;
+}
+
+static bool read_kept(struct reel_write *w, const struct reel_message *m, struct bytes *kept, size_t *count, struct reel_error *err) {
+    uint32_t size = nanover_kept_size(&m->entry);
+    *kept = bytes_of("", 0);
+    if (size == 0) {
+        return true;
+    }
+    struct reel_reader *reader = w->stream->readers[m->source];
+    return reel_reader_view(reader, nanover_kept_chunk(&m->entry), nanover_kept_offset(&m->entry), size, kept, err) &&
+           (own_metadata(*kept, NULL, count) || reel_fail(err, REEL_CHANGED, "the index metadata of a message is not what was scanned"));
+}
+
+struct index_walk {
+    struct reel_sink *out;
+    uint64_t offset; /* of the next message in its member */
+};
+
+static bool put_entry(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
+    struct index_walk *walk = context;
+    const struct reel_channel *channel = w->stream->channels[m->channel];
+    uint32_t n_types = nanover_channel_types(channel);
+    uint64_t frame_index = nanover_frame_index_plus_1(&m->entry);
+    struct bytes kept;
+    size_t n_kept = 0;
+    if (!read_kept(w, m, &kept, &n_kept, err)) {
+        return false;
+    }
+    msgpack_packer pk;
+    msgpack_packer_init(&pk, walk->out, sink_write);
+    msgpack_pack_map(&pk, 3);
+    pack_word(&pk, "offset");
+    msgpack_pack_uint64(&pk, walk->offset);
+    pack_word(&pk, "length");
+    msgpack_pack_uint64(&pk, m->size);
+    pack_word(&pk, "metadata");
+    msgpack_pack_map(&pk, 2 + (frame_index > 0) + n_kept);
+    pack_word(&pk, "types");
+    msgpack_pack_array(&pk, n_types);
+    for (uint32_t i = 0; i < n_types; i++) {
+        pack_word(&pk, channel->topics[i]);
+    }
+    if (frame_index > 0) {
+        pack_word(&pk, NANOVER_FRAME_INDEX);
+        msgpack_pack_uint64(&pk, frame_index - 1);
+    }
+    int64_t time_ns = reel_write_time(w, m);
+    pack_word(&pk, "timestamp");
+    msgpack_pack_int64(&pk, w->options->is_cut && time_ns < 0 ? 0 : time_ns / 1000);
+    walk->offset += m->size;
+    return n_kept == 0 || own_metadata(kept, walk->out, &n_kept);
+}
+
+static void write_index_head(struct reel_write *w, struct reel_sink *out) {
+    struct totals *t = w->totals;
+    put_local(out, NANOVER_INDEX, t->index_crc, t->index_size, false);
+    struct run_crc begin = crc_begin(out);
+    msgpack_packer pk;
+    msgpack_packer_init(&pk, out, sink_write);
+    msgpack_pack_array(&pk, (size_t)t->messages);
+    if (w->planning) {
+        crc_join(out, &begin, &t->index_crc, &t->index_size);
+    }
+}
+
+static bool write_index_group(struct reel_write *w, uint64_t group, struct reel_sink *out, struct reel_error *err) {
+    struct totals *t = w->totals;
+    struct run_crc begin = crc_begin(out);
+    struct index_walk walk = {.out = out, .offset = reel_write_group(w, group)->offset - NANOVER_DATA_START};
+    if (!reel_write_walk(w, group, put_entry, &walk, err)) {
+        return false;
+    }
+    if (w->planning) {
+        crc_join(out, &begin, &t->index_crc, &t->index_size);
+        if (t->index_size > ZIP_PLAIN_MAX || t->messages > UINT32_MAX) {
+            return reel_fail(err, REEL_UNSUPPORTED,
+                             "the index of so many messages exceeds 2 GiB, the most that a NanoVer recording can have");
+        }
+    }
+    return true;
+}
+
+/* --- extra members, directory --- */
+
+static bool write_piece(struct reel_write *w, uint64_t piece, struct reel_sink *out, struct reel_error *err) {
+    struct totals *t = w->totals;
+    size_t low = 0, high = t->n_extras;
+    while (high - low > 1) { /* the last one that begins at or before it */
+        size_t middle = low + (high - low) / 2;
+        *(t->extras[middle].first_piece <= piece ? &low : &high) = middle;
+    }
+    struct extra *e = &t->extras[low];
+    uint64_t at = (piece - e->first_piece) * PIECE_BYTES;
+    size_t size = e->size - at < PIECE_BYTES ? (size_t)(e->size - at) : PIECE_BYTES;
+    AUTO_MEM uint8_t *data = malloc(size + 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (size > 0 && !reel_reader_copy(w->stream->readers[0], e->chunk, e->offset + at, data, size, err)) {
+        return reel_error_at(err, "member %s", e->name);
+    }
+    if (at == 0) {
+        if (w->planning) {
+            e->header_at = out->pos;
+        }
+        put_local(out, e->name, e->crc, e->size, e->size > ZIP_PLAIN_MAX);
+    }
+    struct run_crc begin = crc_begin(out);
+    reel_sink_put(out, data, size);
+    if (w->planning) {
+        uint64_t given = 0;
+        crc_join(out, &begin, &e->crc, &given);
+    }
+    return true;
+}
+
+static void write_directory(const struct totals *t, uint64_t index_at, struct reel_sink *out) {
+    uint64_t directory_at = out->pos;
+    put_central(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, 0, true);
+    put_central(out, NANOVER_INDEX, t->index_crc, t->index_size, index_at, false);
+    for (size_t i = 0; i < t->n_extras; i++) {
+        const struct extra *e = &t->extras[i];
+        put_central(out, e->name, e->crc, e->size, e->header_at, e->size > ZIP_PLAIN_MAX);
+    }
+    put_end(out, directory_at, t->n_extras + 2);
+}
+
+/* Parts: the index's header, its entries by message group, pieces of extra members, the directory. */
+static uint64_t tail_parts(struct reel_write *w) {
+    const struct totals *t = w->totals;
+    return 1 + reel_write_groups(w) + t->n_pieces + 1;
+}
+
+static bool write_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+    const struct totals *t = w->totals;
+    uint64_t groups = reel_write_groups(w);
+    if (part == 0) {
+        write_index_head(w, out);
+        return true;
+    }
+    if (part <= groups) {
+        return write_index_group(w, part - 1, out, err);
+    }
+    if (part <= groups + t->n_pieces) {
+        return write_piece(w, part - groups - 1, out, err);
+    }
+    write_directory(t, NANOVER_DATA_START + t->messages_size, out);
+    return true;
+}
+
+/* --- the writer --- */
+
+static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
+    if (strcmp(channel->encoding, "nanover") != 0) {
+        reel_loss_add(loss, REEL_REFUSES, channel, "a NanoVer recording holds NanoVer messages only, not %s",
+                      channel->encoding[0] ? channel->encoding : "messages of no known encoding");
+        return false;
+    }
+    return true;
+}
+
+static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        if (reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format == &reel_format_nanover_legacy) {
+            reel_loss_add(loss, REEL_CHANGES, NULL, "protobuf messages become MessagePack, as the official converter makes them");
+            break;
+        }
+    }
+    if (stream->n_sources > 1) {
+        reel_loss_add(loss, REEL_CHANGES, NULL, "the messages of %u recordings become one run, in the order of their times",
+                      stream->n_sources);
+    }
+    return true;
+}
+
+const struct reel_writer reel_writer_nanover = {
+    .name = "nanover",
+    .extension = ".nanover.zip",
+    .media_type = "application/zip",
+    .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NEEDS_STATE_AT_CUT | REEL_REBASES_CUT | REEL_KEEPS_TOPICS,
+    .version = 1,
+    .totals_size = sizeof(struct totals),
+    .view = nanover_view,
+    .accepts = accepts,
+    .accepts_all = accepts_all,
+    .head = write_head,
+    .messages = write_messages,
+    .tail_parts = tail_parts,
+    .tail = write_tail,
+};

@@ -1,0 +1,350 @@
+/* Topics, connections (topic + md5 + type), channels (connection + latching + callerid) and message definitions of a bag.
+ * Rule: names are compared as raw bytes, and every table lookup is by a seeded hash, so that no file can make them slow. */
+#include "formats/rosbag1/rosbag1.h"
+
+#include <stdlib.h>
+
+uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
+    uint64_t h = seed ^ size * 0x9e3779b97f4a7c15u, key = seed ^ 0xe7037ed1a0b428dbu;
+    for (; size >= 16; data += 16, size -= 16) {
+        h = mix_fold(h ^ load_u64le(data), key ^ load_u64le(data + 8));
+    }
+    if (size >= 8) {
+        h = mix_fold(h ^ load_u64le(data), key);
+        data += 8;
+        size -= 8;
+    }
+    uint64_t last = 0;
+    for (size_t i = 0; i < size; i++) {
+        last |= (uint64_t)data[i] << 8 * i;
+    }
+    return mix_fold(h ^ last, 0x8ebc6af09c88c6e3u ^ seed);
+}
+
+void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct bytes key) {
+    if (table->capacity == 0) {
+        return NULL;
+    }
+    uint64_t hash = rosbag1_hash(bag->seed, key.data, key.size);
+    for (size_t i = hash & (table->capacity - 1); table->slots[i].value; i = (i + 1) & (table->capacity - 1)) {
+        if (table->slots[i].hash == hash && bytes_equal(table->slots[i].key, key)) {
+            return table->slots[i].value;
+        }
+    }
+    return NULL;
+}
+
+static void table_insert(struct rosbag1_table *table, struct rosbag1_slot slot) {
+    size_t i = slot.hash & (table->capacity - 1);
+    while (table->slots[i].value) {
+        i = (i + 1) & (table->capacity - 1);
+    }
+    table->slots[i] = slot;
+}
+
+bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct bytes key, void *value, struct reel_error *err) {
+    if (table->count * 2 >= table->capacity) {
+        struct rosbag1_table grown = {.capacity = table->capacity ? table->capacity * 2 : 64, .count = table->count};
+        grown.slots = calloc(grown.capacity, sizeof *grown.slots);
+        if (!grown.slots) {
+            return reel_fail_memory(err);
+        }
+        for (size_t i = 0; i < table->capacity; i++) {
+            if (table->slots[i].value) {
+                table_insert(&grown, table->slots[i]);
+            }
+        }
+        free(table->slots);
+        *table = grown;
+    }
+    table_insert(table, (struct rosbag1_slot){.hash = rosbag1_hash(bag->seed, key.data, key.size), .key = key, .value = value});
+    table->count++;
+    return true;
+}
+
+void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
+    void *p = arena_alloc(&bag->arena, size ? size : 1);
+    if (!p && bag->arena.used + size > bag->arena.max) {
+        reel_fail(err, REEL_LIMIT, "names and definitions need more than %d MiB", REEL_MODEL_MAX >> 20);
+    } else if (!p) {
+        reel_fail_memory(err);
+    }
+    return p;
+}
+
+static bool keep_bytes(struct rosbag1 *bag, struct bytes from, struct bytes *out, struct reel_error *err) {
+    uint8_t *p = rosbag1_keep(bag, from.size, err);
+    if (!p) {
+        return false;
+    }
+    if (from.size > 0) {
+        memcpy(p, from.data, from.size);
+    }
+    *out = bytes_of(p, from.size);
+    return true;
+}
+
+/* Joins `n` values so that different lists never give the same bytes; an absent value differs from an empty one. */
+static bool join(struct rosbag1 *bag, const struct bytes *values, size_t n, struct bytes *out, struct reel_error *err) {
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        size += 4 + values[i].size;
+    }
+    if (size > bag->key_room) {
+        uint8_t *grown = realloc(bag->key, size);
+        if (!grown) {
+            return reel_fail_memory(err);
+        }
+        bag->key = grown;
+        bag->key_room = size;
+    }
+    uint8_t *p = bag->key;
+    for (size_t i = 0; i < n; i++) {
+        store_u32le(p, values[i].data ? (uint32_t)values[i].size : UINT32_MAX);
+        if (values[i].size > 0) {
+            memcpy(p + 4, values[i].data, values[i].size);
+        }
+        p += 4 + values[i].size;
+    }
+    *out = bytes_of(bag->key, size);
+    return true;
+}
+
+bool rosbag1_names_fit(const struct rosbag1_fields *f) {
+    return f->topic.size <= REEL_TEXT_MAX && f->md5.size <= REEL_TEXT_MAX && f->type.size <= REEL_TEXT_MAX &&
+           f->latching.size <= REEL_TEXT_MAX && f->callerid.size <= REEL_TEXT_MAX;
+}
+
+static const char *text_of(struct rosbag1 *bag, struct bytes raw, struct reel_error *err) {
+    const char *text = reel_scan_text(bag->scan, raw);
+    if (!text) {
+        reel_fail_memory(err);
+    }
+    return text;
+}
+
+struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct bytes name) {
+    return rosbag1_table_get(bag, &bag->topic_table, name);
+}
+
+static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct bytes name, struct reel_error *err) {
+    struct rosbag1_topic *topic = rosbag1_topic_named(bag, name);
+    if (topic) {
+        return topic;
+    }
+    struct bytes key;
+    if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) || !(topic->text = text_of(bag, name, err)) ||
+        !rosbag1_table_put(bag, &bag->topic_table, key, topic, err)) {
+        return NULL;
+    }
+    topic->first_at = topic->definition_at = ROSBAG1_NOWHERE;
+    *bag->topics_end = topic;
+    bag->topics_end = &topic->next;
+    return topic;
+}
+
+static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
+    struct bytes key;
+    if (!join(bag, names, 4, &key, err)) {
+        return NULL;
+    }
+    struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
+    if (c) {
+        return c;
+    }
+    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) || !(c->topic = topic_of(bag, f->topic, err)) ||
+        !rosbag1_table_put(bag, &bag->connection_table, c->key, c, err)) {
+        return NULL;
+    }
+    c->topic_name = bytes_of(c->key.data + 4, f->topic.size);
+    c->md5 = bytes_of(c->topic_name.data + f->topic.size + 4, f->md5.size);
+    c->type = bytes_of(c->md5.data + f->md5.size + 4, f->type.size);
+    c->number = f->number.data ? bytes_of(c->type.data + f->type.size + 4, f->number.size) : f->number;
+    if (++c->topic->connections > 1 && !f->number.data) {
+        const char *type = text_of(bag, f->type, err);
+        if (!type) {
+            return NULL;
+        }
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "topic %s has a second type or md5 sum (%s): kept as a channel of its own",
+                          c->topic->text, type);
+    }
+    *bag->connections_end = c;
+    bag->connections_end = &c->next;
+    return c;
+}
+
+bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err) {
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
+    struct bytes key;
+    if (!join(bag, names, 4, &key, err)) {
+        return false;
+    }
+    const struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
+    *defined = c && c->defined;
+    return true;
+}
+
+static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f, struct reel_error *err) {
+    if (c->connection->wrapped) {
+        c->wrapped = true;
+        c->model = *c->connection->wrapped;
+        c->model.name = c->topic->text;
+        c->model.latched = bytes_is(f->latching, "1");
+        return true;
+    }
+    const char *type = text_of(bag, f->type, err), *hash = type ? text_of(bag, f->md5, err) : NULL;
+    if (!hash) {
+        return false;
+    }
+    size_t pairs = 0;
+    if (f->callerid.data) {
+        c->pairs[pairs++] = (struct reel_pair){"callerid", text_of(bag, f->callerid, err)};
+    }
+    if (f->latching.data) {
+        c->pairs[pairs++] = (struct reel_pair){"latching", text_of(bag, f->latching, err)};
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        if (!c->pairs[i].value) {
+            return false;
+        }
+    }
+    c->schema = (struct reel_schema){.name = type, .encoding = "ros1msg", .hash = hash, .data = bytes_of("", 0)};
+    c->model = (struct reel_channel){
+        .name = c->topic->text,
+        .type = type,
+        .encoding = "ros1",
+        .schemas = &c->schema,
+        .n_schemas = 1,
+        .metadata = {.items = c->pairs, .count = pairs},
+        .latched = bytes_is(f->latching, "1"),
+    };
+    return true;
+}
+
+struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+    const struct bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
+    struct bytes scratch, key;
+    if (!join(bag, names, 6, &scratch, err)) {
+        return NULL;
+    }
+    struct rosbag1_channel *c = rosbag1_table_get(bag, &bag->channel_table, scratch);
+    if (c) {
+        return c;
+    }
+    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, scratch, &key, err) ||
+        !(c->connection = connection_of(bag, f, at, err))) {
+        return NULL;
+    }
+    c->topic = c->connection->topic;
+    c->connection->used = true;
+    if (!channel_describe(bag, c, f, err) || !reel_scan_channel(bag->scan, &c->model, &c->model.id, err) ||
+        !rosbag1_table_put(bag, &bag->channel_table, key, c, err)) {
+        return NULL;
+    }
+    *bag->channels_end = c;
+    bag->channels_end = &c->next;
+    return c;
+}
+
+/* Any definition of the same md5 and type; the first one that comes is kept for connections that have none. */
+static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct bytes *kept, struct reel_error *err) {
+    const struct bytes names[] = {f->md5, f->type};
+    struct bytes scratch, key;
+    if (!join(bag, names, 2, &scratch, err)) {
+        return false;
+    }
+    struct bytes *known = rosbag1_table_get(bag, &bag->type_table, scratch);
+    if (known && bytes_equal(*known, f->def)) {
+        *kept = *known;
+        return true;
+    }
+    if (!keep_bytes(bag, f->def, kept, err)) {
+        return false;
+    }
+    if (known) {
+        return true;
+    }
+    struct bytes *first = rosbag1_keep(bag, sizeof *first, err);
+    if (!first || !keep_bytes(bag, scratch, &key, err)) {
+        return false;
+    }
+    *first = *kept;
+    return rosbag1_table_put(bag, &bag->type_table, key, first, err);
+}
+
+/* What a definition with the fields of ros_wrap.h says of its messages. */
+static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct bytes header, struct reel_error *err) {
+    struct bytes kept;
+    c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
+    return c->wrapped && keep_bytes(bag, header, &kept, err) && ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
+}
+
+bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+    if (!f->topic.data) { /* once per type: good for every topic of the type */
+        struct bytes kept;
+        return definition_share(bag, f, &kept, err);
+    }
+    struct rosbag1_connection *c = connection_of(bag, f, at, err);
+    if (!c) {
+        return false;
+    }
+    if (c->topic->messages == 0) {
+        c->topic->definition_at = at;
+    }
+    if (c->defined) {
+        bool same = bytes_equal(c->definition, f->def);
+        reel_scan_finding(bag->scan, same ? REEL_NOTE : REEL_WARNING, 0, at, 0, "topic %s is defined again%s", c->topic->text,
+                          same ? "" : ", differently: the first definition counts");
+        return true;
+    }
+    if (c->used) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s stands after its first message", c->topic->text);
+    }
+    c->defined = true;
+    if (!c->used && ros_wrap_is(f->all) && !define_wrapped(bag, c, f->all, err)) {
+        return false;
+    }
+    return definition_share(bag, f, &c->definition, err);
+}
+
+static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
+    const struct rosbag1_connection *connection = c->connection;
+    if (c->wrapped) {
+        return true;
+    }
+    struct bytes definition = connection->definition;
+    if (!connection->defined) {
+        const struct bytes names[] = {connection->md5, connection->type};
+        struct bytes key;
+        if (!join(bag, names, 2, &key, err)) {
+            return false;
+        }
+        const struct bytes *other = rosbag1_table_get(bag, &bag->type_table, key);
+        if (!other) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, c->topic->first_at, 0, "topic %s has no definition of its type %s", c->model.name,
+                              c->model.type);
+            return true;
+        }
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, c->topic->first_at, 0,
+                          "topic %s has no definition of its own: taken from another of type %s", c->model.name, c->model.type);
+        definition = *other;
+    }
+    c->schema.data = definition;
+    return definition.size == 0 || reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
+}
+
+bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {
+    for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
+        const struct rosbag1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type, .number = c->number};
+        if (!c->used && !rosbag1_channel_of(bag, &f, 0, err)) { /* defined, but no message came */
+            return false;
+        }
+    }
+    for (struct rosbag1_channel *c = bag->channels; c; c = c->next) {
+        if (!channel_finish(bag, c, err)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,230 @@
+/* Where a walk goes on after a damaged place: at the next record that the in-file index names or, without one, at the next bytes that look
+ * like two records in a row. It may be the length of the record before that is wrong, so its payload is searched, too. Rule: the work is linear in the file's size, whatever the file says – the index is read at most PASSES_MAX
+ * times, and searching stops when its allowance is used up. */
+#include "formats/rosbag1/rosbag1.h"
+
+#include <stdlib.h>
+
+enum {
+    PLACES_KEPT = 1 << 16, /* index positions held at a time, 8 bytes each (twice that while gathering) */
+    PASSES_MAX = 64,
+    PEEK_BYTES = 4096,
+};
+
+/* ---- by the in-file index ---- */
+
+static int place_compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keeps the smallest positions, each once. */
+static void places_settle(struct rosbag1_places *places) {
+    qsort(places->at, places->count, sizeof *places->at, place_compare);
+    size_t n = 0;
+    for (size_t i = 0; i < places->count; i++) {
+        if (n == 0 || places->at[i] != places->at[n - 1]) {
+            places->at[n++] = places->at[i];
+        }
+    }
+    places->more |= n > PLACES_KEPT;
+    places->count = n > PLACES_KEPT ? PLACES_KEPT : n;
+}
+
+static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosbag1_record *r, uint64_t after, struct reel_error *err) {
+    struct rosbag1_places *places = &bag->places;
+    uint64_t at = r->at + r->head, ceiling = places->more ? places->at[PLACES_KEPT - 1] : bag->index_pos;
+    for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0; left--, at += ROSBAG1_INDEX_ENTRY) {
+        const uint8_t *p = window_at(w, at, ROSBAG1_INDEX_ENTRY, err);
+        if (!p) {
+            return false;
+        }
+        uint64_t pos = load_u64le(p + 8);
+        if (pos <= after || pos >= ceiling) {
+            continue;
+        }
+        places->at[places->count++] = pos;
+        if (places->count == 2 * (size_t)PLACES_KEPT) {
+            places_settle(places);
+            ceiling = places->more ? places->at[PLACES_KEPT - 1] : ceiling;
+        }
+    }
+    return true;
+}
+
+/* Gathers the next positions after `after` in one pass over the index records. */
+static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error *err) {
+    struct rosbag1_places *places = &bag->places;
+    if (!places->at && !(places->at = malloc(2 * (size_t)PLACES_KEPT * sizeof *places->at))) {
+        return reel_fail_memory(err);
+    }
+    AUTO_WINDOW struct window w = {0};
+    if (!window_open(&w, bag->source, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    places->passes++;
+    places->count = places->next = 0;
+    places->more = false;
+    for (uint64_t at = bag->index_pos; at < bag->source->size;) {
+        struct rosbag1_record r;
+        struct reel_error why = {0};
+        if (!rosbag1_record_read(&w, at, &r, &why)) {
+            if (why.code != REEL_DAMAGED) {
+                return reel_fail(err, why.code, "%s", why.text);
+            }
+            break;
+        }
+        if (r.op == ROSBAG1_INDEX && !places_add(bag, &w, &r, after, err)) {
+            return false;
+        }
+        at += (uint64_t)r.head + r.size;
+    }
+    places_settle(places);
+    return true;
+}
+
+static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, struct reel_error *err) {
+    *there = false;
+    if (bag->index_pos <= after || bag->index_pos >= bag->source->size) {
+        return true;
+    }
+    AUTO_WINDOW struct window w = {0};
+    struct rosbag1_record r;
+    struct reel_error why = {0};
+    if (!window_open(&w, bag->source, PEEK_BYTES, err)) {
+        return false;
+    }
+    if (rosbag1_record_read(&w, bag->index_pos, &r, &why)) {
+        *there = r.op == ROSBAG1_INDEX;
+    } else if (why.code != REEL_DAMAGED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    return true;
+}
+
+/* The first place behind `after`, but not where the walk stands: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
+static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
+    struct rosbag1_places *places = &bag->places;
+    *to = ROSBAG1_NOWHERE;
+    bool there;
+    if (!index_is_there(bag, after, &there, err)) {
+        return false;
+    }
+    while (there) {
+        while (places->next < places->count && (places->at[places->next] <= after || places->at[places->next] == bag->at)) {
+            places->next++;
+        }
+        if (places->next < places->count) {
+            *to = places->at[places->next];
+            return true;
+        }
+        if (places->passes > 0 && !places->more) {
+            *to = bag->index_pos; /* no message is named between here and the index */
+            return true;
+        }
+        if (places->passes == PASSES_MAX) {
+            return true;
+        }
+        if (!places_gather(bag, after, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- by looking for a record ---- */
+
+static bool is_record(const struct rosbag1_record *r) {
+    const struct rosbag1_fields *f = &r->fields;
+    switch (r->op) {
+    case ROSBAG1_MESSAGE:
+        return f->topic.size > 0 && f->sec.size == 4 && f->nsec.size == 4;
+    case ROSBAG1_DEFINITION:
+        return f->topic.size > 0 && f->type.size > 0;
+    case ROSBAG1_INDEX:
+        return f->topic.size > 0 && f->count.size == 4;
+    default:
+        return false;
+    }
+}
+
+/* Is there a record at `at`, and after it another one, the end of the file, or one that the end of the file cuts? */
+static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
+    struct rosbag1 *bag = context;
+    struct rosbag1_record r;
+    struct reel_error why = {0};
+    *yes = false;
+    for (int i = 0; i < 2; i++) {
+        uint64_t cost = peek->capacity;
+        bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
+        if (!rosbag1_record_read(peek, at, &r, &why)) {
+            *yes = i == 1 && r.cut;
+            return why.code == REEL_DAMAGED || reel_fail(err, why.code, "%s", why.text);
+        }
+        if (r.fields.odd || !is_record(&r)) {
+            return true;
+        }
+        at += (uint64_t)r.head + r.size;
+        if (at == bag->source->size) {
+            break;
+        }
+    }
+    *yes = true;
+    return true;
+}
+
+static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
+    return rosbag1_progress(context, at, err);
+}
+
+/* Going back into the payload is paid for. */
+static uint64_t search_from(struct rosbag1 *bag, uint64_t after) {
+    uint64_t back = bag->at - after, cost = back + (after < bag->window.offset ? bag->window.capacity : 0);
+    if (back == 0 || cost >= bag->search_left) {
+        return bag->at + 1;
+    }
+    bag->search_left -= cost;
+    return after + 1;
+}
+
+static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
+    const struct rosrecord_search search = {.window = &bag->window,
+                                            .from = search_from(bag, after),
+                                            .to = bag->source->size,
+                                            .allowance = &bag->search_left,
+                                            .looks_like = looks_like_record,
+                                            .progress = search_progress,
+                                            .context = bag};
+    return rosrecord_search(&search, to, err);
+}
+
+static void tell(const struct rosbag1 *bag, uint64_t to, const char *why) {
+    uint64_t from = bag->at;
+    if (to == ROSBAG1_NOWHERE) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from, why);
+    } else if (to <= from) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu", why,
+                          (unsigned long long)to);
+    } else {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
+                          (unsigned long long)to - 1);
+    }
+}
+
+bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
+    uint64_t from = bag->at, size = bag->source->size, to;
+    if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index breaks off at byte %llu: %s",
+                          (unsigned long long)from, why);
+        bag->at = size; /* behind the last message: none is lost */
+        return true;
+    }
+    uint64_t after = bag->last > 0 && bag->last <= from ? bag->last - 1 : from;
+    if (!next_by_index(bag, after, &to, err) || (to == ROSBAG1_NOWHERE && !next_by_search(bag, after, &to, err))) {
+        return false;
+    }
+    tell(bag, to, why);
+    bag->at = to == ROSBAG1_NOWHERE ? size : to;
+    bag->last = bag->at + 1; /* never found again */
+    return true;
+}

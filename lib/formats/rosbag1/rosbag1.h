@@ -1,0 +1,190 @@
+/* What the parts of the ROS bag 0…1.2 reader share: one `struct rosbag1` is one bag being scanned. Layouts: rosbag1_wire.h.
+ * scan: recognise, orchestrate · walk: framed records and the hot path · text: text-header logs · names: topics, channels and
+ * definitions · resume: where to go on after damage · index: the in-file index proved against the walk · outline: what the index alone tells. */
+#ifndef REEL_FORMATS_ROSBAG1_H
+#define REEL_FORMATS_ROSBAG1_H
+
+#include "wire/arena.h"
+#include "wire/limits.h"
+#include "wire/mix.h"
+#include "wire/ros_wrap.h"
+#include "formats/rosbag1/wire.h"
+#include "wire/ros_record.h"
+#include "reel/scan.h"
+
+#define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
+
+/* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
+struct rosbag1_fields {
+    struct bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
+    struct bytes number;       /* reel.channel */
+    struct bytes all;          /* the whole header */
+    struct bytes unknown_name; /* of the last field that is none of these, nor of ros_wrap.h */
+    uint32_t unknown;          /* how many such */
+    bool odd;                  /* a field name is empty or unprintable */
+};
+
+struct rosbag1_record {
+    uint64_t at;
+    uint32_t head; /* bytes before the data */
+    uint32_t size; /* of the data */
+    uint8_t op;
+    bool cut; /* not read because the file ends inside it */
+    struct rosbag1_fields fields;
+};
+
+struct rosbag1_topic {
+    const char *text; /* the name as model text */
+    uint32_t connections;
+    uint64_t messages, sum; /* what the walk met; sum of rosbag1_entry_hash(), which does not depend on the order */
+    uint64_t first_at;      /* record of the first message */
+    uint64_t definition_at; /* the last definition record before it */
+    uint64_t index_entries, index_sum;
+    bool indexed, distrusted;
+    struct rosbag1_topic *next;
+};
+
+/* topic + md5 + type (+ the number of a wrapped channel): what a definition record is about. */
+struct rosbag1_connection {
+    struct rosbag1_topic *topic;
+    struct bytes key; /* of these, joined */
+    struct bytes topic_name, md5, type, number;
+    struct bytes definition;
+    struct reel_channel *wrapped; /* what its messages are inside the wrapper; NULL: what they say */
+    bool defined, used;           /* a message has been met */
+    struct rosbag1_connection *next;
+};
+
+/* A connection + latching + callerid: what the index calls a channel. */
+struct rosbag1_channel {
+    struct reel_channel model; /* model.id is the builder's */
+    struct reel_schema schema;
+    struct reel_pair pairs[2];
+    bool wrapped;
+    struct rosbag1_connection *connection;
+    struct rosbag1_topic *topic;
+    struct rosbag1_channel *next;
+};
+
+struct rosbag1_slot {
+    uint64_t hash;
+    struct bytes key;
+    void *value;
+};
+struct rosbag1_table { /* zeroed = empty */
+    struct rosbag1_slot *slots;
+    size_t capacity, count;
+};
+
+/* Recorders repeat the header of a topic's messages byte for byte, save the stamp. A template is such a header: a record that equals it
+ * outside the two stamp words needs no parsing. */
+enum { ROSBAG1_TEMPLATE_MAX = 512, ROSBAG1_TEMPLATES = 1024, ROSBAG1_LAYOUTS = 64 };
+struct rosbag1_template {
+    struct rosbag1_template *next; /* what followed last time: the first guess */
+    struct rosbag1_channel *channel;
+    uint32_t size; /* bytes before the u32 payload length */
+    uint32_t sec_at, nsec_at;
+    uint32_t low, high; /* the smaller and the larger of these */
+    uint32_t unknown;   /* fields skipped in each such header */
+    uint8_t bytes[ROSBAG1_TEMPLATE_MAX];
+};
+struct rosbag1_templates {
+    struct rosbag1_template *slots[ROSBAG1_TEMPLATES];
+    struct {
+        uint32_t low, high;
+    } layouts[ROSBAG1_LAYOUTS];    /* where the stamp lay in the last header of a length (modulo the table's size) */
+    struct rosbag1_template *last; /* of the record before */
+};
+
+/* Record positions named by the in-file index, kept for going on after damage. */
+struct rosbag1_places {
+    uint64_t *at; /* sorted */
+    size_t count, next;
+    bool more; /* the index names others, larger ones */
+    unsigned passes;
+};
+
+struct rosbag1 {
+    struct reel_scan *scan;
+    struct reel_source *source;
+    struct window window;
+    uint64_t at;        /* the walk stands here */
+    uint64_t last;      /* where the payload of the record before begins; 0: not known */
+    uint64_t report_at; /* progress is told here */
+    bool framed;        /* 1.2, not a text-header log */
+
+    struct arena arena; /* all below that is made per name */
+    uint64_t seed;
+    struct rosbag1_table channel_table, connection_table, type_table, topic_table;
+    struct rosbag1_channel *channels, **channels_end;
+    struct rosbag1_connection *connections, **connections_end;
+    struct rosbag1_topic *topics, **topics_end;
+    uint8_t *key; /* scratch for joined keys */
+    size_t key_room;
+    struct rosbag1_templates *templates;
+
+    uint64_t messages, carried;       /* stamps with nsec >= 10^9 */
+    uint64_t unwrapped, unwrapped_at; /* messages of wrapped channels without a wrapper */
+    uint64_t unknown_ops, unknown_ops_at, unknown_fields, unknown_fields_at;
+    uint8_t unknown_op;
+    char unknown_name[64];
+
+    bool has_header;
+    uint64_t index_pos; /* as the file header says; 0 = none */
+    uint64_t index_at;  /* the first index record met */
+    struct rosbag1_places places;
+    uint64_t search_left; /* bytes that searching may still look at, so that it stays linear */
+};
+
+static inline int64_t rosbag1_time(uint32_t sec, uint32_t nsec) {
+    return (int64_t)sec * ROSBAG1_NS_PER_SEC + nsec;
+}
+static inline uint64_t rosbag1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t at) {
+    return mix_pair((uint64_t)sec << 32 | nsec, at);
+}
+
+/* scan */
+bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
+void rosbag1_close(struct rosbag1 *bag);
+
+/* outline */
+bool rosbag1_outline(struct reel_scan *scan, struct reel_error *err);
+
+/* names */
+uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size);
+void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct bytes key); /* NULL: not there */
+bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct bytes key, void *value,
+                       struct reel_error *err);                               /* key is kept */
+void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
+bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /* names within REEL_TEXT_MAX */
+struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
+struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct bytes name);
+bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
+bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err); /* the connection of a message */
+bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* hands the definitions over */
+
+/* walk */
+bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record,
+                         struct reel_error *err); /* REEL_DAMAGED: no whole record */
+bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
+bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record, struct reel_error *err); /* one that is in bag->window */
+bool rosbag1_is_message(const struct rosbag1_record *record);                                        /* with a proper topic and stamp */
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* tells the clock */
+bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* takes the records that the window holds and templates know */
+bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err);
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,
+                     struct reel_error *err);
+bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
+
+/* text */
+enum rosbag1_log { ROSBAG1_LOG_0, ROSBAG1_LOG_10, ROSBAG1_LOG_11 };
+bool rosbag1_text_plausible(struct bytes head, uint64_t file_size); /* a version 0 log? */
+bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err);
+
+/* resume: moves bag->at over a damaged place and reports it */
+bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err);
+
+/* index */
+bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* What the in-file index of a 1.2 bag tells without a walk. Read are: the file header, the index records at the end (of an index over 16
+ * MiB only EDGE entries at both ends of each topic's), and record headers before it, up to 16 MiB of them: each topic's definition and
+ * first message, SAMPLE_MESSAGES of its messages, and all of a topic that several nodes sent – the index counts topics, a channel is also a
+ * node (callerid). Rule: what does not hold together is refused, so that only the walk tells it; but that messages between the sampled ones
+ * are like these is believed. */
+#include "formats/rosbag1/summary.h"
+#include "core/sample.h"
+
+#include "wire/grow.h"
+
+enum {
+    INDEX_WHOLE_MAX = 16 << 20,
+    INDEX_READ_MAX = 2 * INDEX_WHOLE_MAX, /* of a larger one, in its parts */
+    EDGE = 256,                           /* entries */
+    INDEX_WINDOW = 16 << 10,
+};
+
+typedef unsigned long long ull;
+
+struct entry {
+    uint64_t pos;
+    int64_t time;
+};
+
+static void outline_close(struct rosbag1_outline *o) {
+    rosbag1_close(&o->bag);
+    window_close(&o->index);
+    free(o->topics);
+    free(o->visits);
+    free(o->places);
+}
+
+/* ---- the index ---- */
+
+static bool entry_at(struct rosbag1_outline *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e, struct reel_error *err) {
+    uint64_t at = t->entries_at + (uint64_t)i * ROSBAG1_INDEX_ENTRY;
+    const uint8_t *p = window_at(&o->index, at, ROSBAG1_INDEX_ENTRY, err);
+    if (!p || (i % 65536 == 0 && !reel_scan_progress(o->bag.scan, at, o->bag.source->size, err))) {
+        return false;
+    }
+    *e = (struct entry){.pos = load_u64le(p + 8), .time = rosbag1_time(load_u32le(p), load_u32le(p + 4))};
+    return (e->pos >= o->taken_to && e->pos < o->bag.index_pos) ||
+           reel_fail(err, REEL_DAMAGED, "the in-file index entry at %llu points to %llu, where no message can be", (ull)at, (ull)e->pos);
+}
+
+static bool take_entries(struct rosbag1_outline *o, struct rosbag1_listed *t, uint32_t from, uint32_t to, struct reel_error *err) {
+    struct entry e;
+    for (uint32_t i = from; i < to; i++) {
+        if (!entry_at(o, t, i, &e, err)) {
+            return false;
+        }
+        t->said.first_ns = i == 0 || e.time < t->said.first_ns ? e.time : t->said.first_ns;
+        t->said.last_ns = i == 0 || e.time > t->said.last_ns ? e.time : t->said.last_ns;
+        t->first_pos = i == 0 || e.pos < t->first_pos ? e.pos : t->first_pos;
+        o->last_pos = e.pos > o->last_pos ? e.pos : o->last_pos;
+        if (o->whole) {
+            o->places[o->n_places++] = e.pos;
+        }
+    }
+    return true;
+}
+
+static bool take_topic(struct rosbag1_outline *o, const struct rosbag1_record *r, struct reel_error *err) {
+    const struct rosbag1_fields *f = &r->fields;
+    uint32_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
+    if (r->op != ROSBAG1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
+        load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG1_INDEX_ENTRY != r->size || o->n_topics == REEL_CHANNELS_MAX) {
+        return reel_fail(err, REEL_DAMAGED, "the record at %llu is no part of an in-file index that is known", (ull)r->at);
+    }
+    bool all = o->whole || count <= 2 * EDGE;
+    uint64_t cost = r->head + (all ? (uint64_t)count : 2 * EDGE) * ROSBAG1_INDEX_ENTRY;
+    if (cost > o->index_left) {
+        return reel_fail(err, REEL_DAMAGED, "its in-file index has too many topics to read a part of each");
+    }
+    o->index_left -= cost;
+    uint8_t *name = rosbag1_keep(&o->bag, f->topic.size, err);
+    if (!name || !GROW_ARRAY(o->topics, o->n_topics, o->cap_topics)) {
+        return name ? reel_fail_memory(err) : false;
+    }
+    memcpy(name, f->topic.data, f->topic.size);
+    struct rosbag1_listed *t = &o->topics[o->n_topics++];
+    *t = (struct rosbag1_listed){.name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .said.count = count};
+    return all ? take_entries(o, t, 0, count, err) : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
+}
+
+static int place_compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool read_index(struct rosbag1_outline *o, struct reel_error *err) {
+    uint64_t size = o->bag.source->size, at = o->bag.index_pos;
+    if (at < o->taken_to || at > size) {
+        return reel_fail(err, REEL_DAMAGED,
+                         at == 0 ? "the recording was not closed: it has no in-file index" : "its in-file index should begin at %llu",
+                         (ull)at);
+    }
+    o->whole = size - at <= INDEX_WHOLE_MAX;
+    if (o->whole && !(o->places = malloc(((size - at) / ROSBAG1_INDEX_ENTRY + 1) * sizeof *o->places))) {
+        return reel_fail_memory(err);
+    }
+    for (struct rosbag1_record r; at < size; at = r.at + r.head + r.size) {
+        o->index.capacity = INDEX_WINDOW; /* what a long header made it grow to is not read again and again */
+        if (!rosbag1_record_read(&o->index, at, &r, err) || !take_topic(o, &r, err)) {
+            return false;
+        }
+    }
+    if (o->n_places > 0) {
+        qsort(o->places, o->n_places, sizeof *o->places, place_compare);
+    }
+    for (size_t i = 1; i < o->n_places; i++) {
+        if (o->places[i] == o->places[i - 1]) {
+            return reel_fail(err, REEL_DAMAGED, "the in-file index names the message at %llu twice", (ull)o->places[i]);
+        }
+    }
+    return true;
+}
+
+/* ---- which messages to look at ---- */
+
+static bool visit_add(struct rosbag1_outline *o, uint64_t pos, size_t topic, struct reel_error *err) {
+    if (!GROW_ARRAY(o->visits, o->n_visits, o->cap_visits)) {
+        return reel_fail_memory(err);
+    }
+    o->visits[o->n_visits++] = (struct rosbag1_visit){.pos = pos, .topic = (uint32_t)topic};
+    return true;
+}
+
+/* Can the topic's messages be of several channels? */
+static bool sample(struct rosbag1_outline *o, struct rosbag1_listed *t, struct reel_error *err) {
+    uint64_t kind = 0;
+    t->each = t->count <= SAMPLE_MESSAGES;
+    for (uint32_t k = 0; k < SAMPLE_MESSAGES && !t->each; k++) {
+        struct entry e;
+        struct rosbag1_record r;
+        if (!entry_at(o, t, sample_number(k, t->count), &e, err) || !rosbag1_outline_message(o, e.pos, &r, err)) {
+            return false;
+        }
+        const struct rosbag1_fields *f = &r.fields;
+        if (!bytes_equal(f->topic, t->name) || rosbag1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
+            return reel_fail(err, REEL_DAMAGED, "the message at %llu has another topic or time than the in-file index says", (ull)r.at);
+        }
+        uint64_t h = rosbag1_hash(rosbag1_hash(o->bag.seed, f->md5.data, f->md5.size), f->type.data, f->type.size);
+        t->each = f->latching.data || f->callerid.data || f->number.data || (k > 0 && h != kind);
+        kind = h;
+        if (!rosbag1_outline_follow(o, &r, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int visit_compare(const void *a, const void *b) {
+    return place_compare(&((const struct rosbag1_visit *)a)->pos, &((const struct rosbag1_visit *)b)->pos);
+}
+
+static bool choose(struct rosbag1_outline *o, struct reel_error *err) {
+    for (size_t i = 0; i < o->n_topics; i++) {
+        struct rosbag1_listed *t = &o->topics[i];
+        if (!sample(o, t, err)) {
+            return false;
+        }
+        if (t->each && o->n_visits + t->count > o->look_left / ROSBAG1_LOOK) {
+            return reel_fail(err, REEL_DAMAGED, "too many messages would have to be looked at to tell which nodes they are of");
+        }
+        struct entry e = {.pos = t->first_pos};
+        for (uint32_t k = 0; k < (t->each ? t->count : 1); k++) {
+            if ((t->each && !entry_at(o, t, k, &e, err)) || !visit_add(o, e.pos, i, err)) {
+                return false;
+            }
+        }
+    }
+    if (o->n_visits > 0) {
+        qsort(o->visits, o->n_visits, sizeof *o->visits, visit_compare);
+    }
+    return true;
+}
+
+static bool outline_run(struct rosbag1_outline *o, struct reel_error *err) {
+    const struct bytes line = bytes_text(ROSBAG1_LINE_12);
+    struct rosbag1 *bag = &o->bag;
+    struct rosbag1_record r;
+    const uint8_t *p = window_at(&bag->window, 0, line.size, err);
+    if (!p || !bytes_equal(bytes_of(p, line.size), line)) {
+        return p ? reel_fail(err, REEL_DAMAGED, "of the ROS bags before 2.0 only those of version 1.2 have an in-file index") : false;
+    }
+    reel_scan_container(bag->scan, "#ROSRECORD V1.2");
+    bag->framed = true;
+    bag->index_pos = bag->source->size; /* until the file header tells */
+    if (!rosbag1_outline_record(o, line.size, &r, err)) {
+        return false;
+    }
+    if (r.op != ROSBAG1_FILE_HEADER || r.fields.index_pos.size != 8) {
+        return reel_fail(err, REEL_DAMAGED, "the recording has no file header that tells where an in-file index is");
+    }
+    o->taken_to = r.at + r.head + r.size;
+    return rosbag1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag1_outline_channels(o, err);
+}
+
+bool rosbag1_outline(struct reel_scan *scan, struct reel_error *err) {
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
+    }
+    struct rosbag1_outline o __attribute__((cleanup(outline_close))) = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
+    struct reel_error why = {0};
+    if (!rosbag1_open(&o.bag, scan, ROSBAG1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
+        return false;
+    }
+    return outline_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+}

@@ -1,0 +1,44 @@
+/* What the two parts of the outline of a 1.2 bag share. outline: its index, and which messages are to be looked at · outline_look: records
+ * before the index, and the channels that they make. */
+#ifndef REEL_FORMATS_ROSBAG1_OUTLINE_H
+#define REEL_FORMATS_ROSBAG1_OUTLINE_H
+
+#include "formats/rosbag1/rosbag1.h"
+
+enum {
+    ROSBAG1_LOOK = 512,                /* one read of a record header */
+    ROSBAG1_LOOK_BYTES_MAX = 16 << 20, /* of all records before the index */
+};
+
+struct rosbag1_listed { /* an index record */
+    struct bytes name;
+    uint64_t entries_at, first_pos;
+    uint32_t count;
+    struct reel_channel_stats said;
+    bool each; /* its messages are looked at one by one */
+};
+struct rosbag1_visit { /* a message that is looked at to make its channel */
+    uint64_t pos;
+    uint32_t topic;
+};
+struct rosbag1_outline {
+    struct rosbag1 bag;
+    struct window index;
+    struct rosbag1_listed *topics;
+    struct rosbag1_visit *visits;
+    size_t n_topics, cap_topics, n_visits, cap_visits;
+    uint64_t *places; /* all that a whole index names, sorted */
+    size_t n_places;
+    bool whole;
+    uint64_t taken_to;                               /* definitions before it have been taken */
+    uint64_t last_pos, looks, look_left, index_left; /* …_left: bytes that may still be read */
+};
+
+bool rosbag1_outline_record(struct rosbag1_outline *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err);
+/* The message of an entry; a topic's first entry may point at the definition before it. */
+bool rosbag1_outline_message(struct rosbag1_outline *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err);
+/* A message that follows message r must be named by the index, too. Ends r->fields. */
+bool rosbag1_outline_follow(struct rosbag1_outline *o, const struct rosbag1_record *r, struct reel_error *err);
+bool rosbag1_outline_channels(struct rosbag1_outline *o, struct reel_error *err); /* of all visits, with their counts */
+
+#endif

@@ -1,0 +1,200 @@
+/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Rule: nothing in them can be searched for, so the walk ends at the first place
+ * that cannot be a record, and what is whole before it is kept. */
+#include "formats/rosbag1/rosbag1.h"
+
+#include <ctype.h>
+
+enum { RECORD_TAIL = ROSBAG1_STAMP + 4 }; /* sec, nsec, len */
+
+struct lines {
+    struct bytes line[3];
+    uint32_t size; /* of all, with their newlines */
+};
+
+static bool is_text(struct bytes line) {
+    for (size_t i = 0; i < line.size; i++) {
+        if (line.data[i] < 0x20 || line.data[i] == 0x7f) {
+            return false;
+        }
+    }
+    return line.size > 0;
+}
+
+static bool lines_split(struct bytes from, unsigned n, struct lines *out) {
+    *out = (struct lines){0};
+    for (unsigned i = 0; i < n; i++) {
+        struct bytes rest = bytes_of(from.data + out->size, from.size - out->size);
+        const uint8_t *end = memchr(rest.data, '\n', rest.size < ROSBAG1_LINE_MAX ? rest.size : ROSBAG1_LINE_MAX);
+        if (!end) {
+            return false;
+        }
+        out->line[i] = bytes_of(rest.data, (size_t)(end - rest.data));
+        out->size += (uint32_t)out->line[i].size + 1;
+        if (!is_text(out->line[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_md5(struct bytes line) {
+    for (size_t i = 0; i < line.size; i++) {
+        if (!isxdigit(line.data[i])) {
+            return false;
+        }
+    }
+    return line.size == 32;
+}
+
+/* topic, then md5 and type in either order: 32 hex digits are a sum, a slash makes a type. */
+static struct rosbag1_fields names_of(const struct lines *lines) {
+    struct bytes a = lines->line[1], b = lines->line[2];
+    bool swapped = !is_md5(a) && (is_md5(b) || (memchr(a.data, '/', a.size) && !memchr(b.data, '/', b.size)));
+    return (struct rosbag1_fields){.topic = lines->line[0], .md5 = swapped ? b : a, .type = swapped ? a : b};
+}
+
+bool rosbag1_text_plausible(struct bytes head, uint64_t file_size) {
+    struct lines lines;
+    if (head.size == 0 || head.data[0] == '#' || !lines_split(head, 3, &lines)) {
+        return false;
+    }
+    struct rosbag1_fields f = names_of(&lines);
+    for (size_t i = 0; i < f.topic.size; i++) {
+        if (!isalnum(f.topic.data[i]) && !memchr("/_~-.", f.topic.data[i], 5)) {
+            return false;
+        }
+    }
+    if ((!is_md5(f.md5) && !bytes_is(f.md5, "*")) || !memchr(f.type.data, '/', f.type.size)) {
+        return false;
+    }
+    if (head.size - lines.size < RECORD_TAIL) {
+        return file_size == lines.size && is_md5(f.md5);
+    }
+    const uint8_t *p = head.data + lines.size;
+    return load_u32le(p + 4) < ROSBAG1_NS_PER_SEC && load_u32le(p + 8) <= file_size - lines.size - RECORD_TAIL;
+}
+
+static bool lines_at(struct rosbag1 *bag, unsigned n, struct lines *out, struct reel_error *err) {
+    uint64_t left = bag->source->size - bag->at;
+    size_t want = (size_t)n * ROSBAG1_LINE_MAX + RECORD_TAIL;
+    want = left < want ? (size_t)left : want;
+    const uint8_t *p = window_at(&bag->window, bag->at, want, err);
+    if (!p) {
+        return false;
+    }
+    return lines_split(bytes_of(p, want), n, out) ||
+           reel_fail(err, REEL_DAMAGED, "record at %llu: %u line%s of text expected", (unsigned long long)bag->at, n, n == 1 ? "" : "s");
+}
+
+static void truncated(struct rosbag1 *bag, const struct reel_error *why) {
+    uint64_t size = bag->source->size;
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->at, size - bag->at, "truncated at byte %llu: %s", (unsigned long long)bag->at,
+                      why->text);
+    bag->at = size;
+}
+
+/* The channel of a record: from its own lines (1.1), from the file's head (1.0), or the file's only one (0). */
+static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct lines *lines,
+                                          struct reel_error *err) {
+    if (log == ROSBAG1_LOG_0) {
+        *lines = (struct lines){0};
+        return bag->channels;
+    }
+    if (!lines_at(bag, log == ROSBAG1_LOG_11 ? 3 : 1, lines, err)) {
+        return NULL;
+    }
+    struct rosbag1_fields f = {.topic = lines->line[0]};
+    if (log == ROSBAG1_LOG_11) {
+        f = names_of(lines);
+    } else {
+        struct rosbag1_channel *known = rosbag1_table_get(bag, declared, f.topic);
+        if (known) {
+            return known;
+        }
+        f.md5 = f.type = bytes_text("*");
+    }
+    return rosbag1_channel_of(bag, &f, bag->at, err);
+}
+
+static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+    struct lines lines;
+    struct rosbag1_channel *channel = channel_at(bag, log, declared, &lines, err);
+    if (!channel) {
+        return false;
+    }
+    uint64_t left = bag->source->size - bag->at - lines.size;
+    if (left < RECORD_TAIL) {
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its stamp and length are cut", (unsigned long long)bag->at);
+    }
+    const uint8_t *p = window_at(&bag->window, bag->at, lines.size + RECORD_TAIL, err);
+    if (!p) {
+        return false;
+    }
+    const uint8_t *stamp = p + lines.size;
+    const struct rosbag1_record place = {.at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
+    if (place.size > left - RECORD_TAIL) {
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file", (unsigned long long)bag->at, place.size);
+    }
+    const struct rosbag1_template seen = {
+        .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
+    bag->at += (uint64_t)place.head + place.size;
+    return rosbag1_message(bag, channel, &place, load_u32le(stamp), load_u32le(stamp + 4), err) && rosbag1_learn(bag, &seen, p, err);
+}
+
+/* 1.0: the quantity line, then so many topics. Version 0: one topic. */
+static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+    uint32_t quantity = log == ROSBAG1_LOG_0 ? 1 : 0;
+    struct lines lines;
+    if (log == ROSBAG1_LOG_10) {
+        if (!lines_at(bag, 1, &lines, err)) {
+            return false;
+        }
+        for (size_t i = 0; i < lines.line[0].size; i++) {
+            uint8_t digit = lines.line[0].data[i];
+            if (!isdigit(digit) || (quantity = quantity * 10 + (digit - '0')) > REEL_CHANNELS_MAX) {
+                return reel_fail(err, REEL_DAMAGED, "the quantity line at %llu holds no sensible number of topics",
+                                 (unsigned long long)bag->at);
+            }
+        }
+        bag->at += lines.size;
+    }
+    for (uint32_t i = 0; i < quantity; i++) {
+        if (!lines_at(bag, 3, &lines, err)) {
+            return false;
+        }
+        struct rosbag1_fields f = names_of(&lines);
+        struct rosbag1_channel *c = rosbag1_channel_of(bag, &f, bag->at, err);
+        if (!c || (!rosbag1_table_get(bag, declared, c->connection->topic_name) &&
+                   !rosbag1_table_put(bag, declared, c->connection->topic_name, c, err))) {
+            return false;
+        }
+        bag->at += lines.size;
+    }
+    return true;
+}
+
+static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+    struct reel_error why = {0};
+    bool ok = head_take(bag, log, declared, &why);
+    while (ok && bag->at < bag->source->size) {
+        if (!rosbag1_progress(bag, bag->at, err) || !rosbag1_walk_known(bag, err)) {
+            return false;
+        }
+        ok = bag->at >= bag->source->size || record_take(bag, log, declared, &why);
+    }
+    if (!ok && why.code != REEL_DAMAGED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    if (!ok) {
+        truncated(bag, &why);
+    }
+    return true;
+}
+
+bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err) {
+    struct rosbag1_table declared = {0};
+    bool ok = walk(bag, log, &declared, err);
+    free(declared.slots);
+    reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "logs of this age hold no message definitions");
+    return ok;
+}

@@ -1,0 +1,321 @@
+/* Writes ROS bag 1.2 with an index, laid out as ROS' own recorders did: file header, per connection a definition record right before its
+ * first message, index records by topic at the end (rosbag1_write_index.c). Rule: what a record holds and how long it is is said once, in
+ * functions that count and render alike. */
+#include "formats/rosbag1/write.h"
+#include "wire/limits.h"
+#include "formats/formats.h"
+#include "wire/ros_wrap.h"
+#include "core/ros_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    GROUP_BYTES = 1 << 20,
+    GROUP_MESSAGES = 8192,
+};
+
+/* ---- what fits ---- */
+
+static void put_number(struct reel_sink *out, uint32_t channel) {
+    char text[16];
+    int size = snprintf(text, sizeof text, "%u", channel);
+    ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
+}
+
+/* `number` tells wrapped channels of one topic apart. Fields stand sorted by name, as in every file of ROS. */
+static void definition_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number) {
+    ros_put_field(out, "def", ros_definition_of(c));
+    ros_put_field(out, "md5", ros_md5_of(c));
+    ros_put_op(out, ROSBAG1_DEFINITION);
+    if (ros_wrap_needed(c)) {
+        put_number(out, number);
+        ros_wrap_put_fields(out, c);
+    }
+    ros_put_field(out, "topic", bytes_text(c->name));
+    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+}
+
+static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    struct reel_sink count = {0};
+    definition_fields(&count, c, 0);
+    if (count.pos > REEL_RECORD_HEADER_MAX) {
+        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header", (unsigned long long)count.pos);
+        return false;
+    }
+    ros_tell_channel(c, loss);
+    for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
+        const char *key = c->metadata.items[i].key;
+        if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0) {
+            reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
+        }
+    }
+    return true;
+}
+
+static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    ros_tell_recordings(stream, loss);
+    return true;
+}
+
+/* ---- records ---- */
+
+static void message_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
+    const struct bytes stamp_word = bytes_of("\0\0\0", 4);
+    bool wrapped = ros_wrap_needed(c);
+    const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"), *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
+    if (callerid) {
+        ros_put_field(out, "callerid", bytes_text(callerid));
+    }
+    if (latching || c->latched) {
+        ros_put_field(out, "latching", bytes_text(latching ? latching : "1"));
+    }
+    ros_put_field(out, "md5", ros_md5_of(c));
+    *nsec_at = ros_put_field(out, "nsec", stamp_word);
+    ros_put_op(out, ROSBAG1_MESSAGE);
+    if (wrapped) {
+        put_number(out, number);
+    }
+    *sec_at = ros_put_field(out, "sec", stamp_word);
+    ros_put_field(out, "topic", bytes_text(c->name));
+    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+}
+
+static void put_definition(struct reel_sink *out, const struct out_connection *c) {
+    struct reel_sink count = {0};
+    definition_fields(&count, c->channel, c->number);
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    definition_fields(out, c->channel, c->number);
+    reel_sink_u32le(out, 0);
+}
+
+uint64_t rosbag12_definition_size(const struct out_connection *c) {
+    struct reel_sink count = {0};
+    put_definition(&count, c);
+    return count.pos;
+}
+
+/* ---- a run ---- */
+
+static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, uint32_t number,
+                         struct reel_error *err) {
+    uint64_t sec_at, nsec_at;
+    struct reel_sink count = {0};
+    message_fields(&count, c, number, &sec_at, &nsec_at);
+    if (!(o->head = arena_alloc(&run->arena, (size_t)count.pos + 4))) {
+        return reel_fail_memory(err);
+    }
+    o->head_size = (uint32_t)count.pos + 4;
+    struct reel_sink sink = {.buffer = o->head, .hi = o->head_size};
+    reel_sink_u32le(&sink, (uint32_t)count.pos);
+    message_fields(&sink, c, number, &sec_at, &nsec_at);
+    o->sec_at = (uint32_t)sec_at;
+    o->nsec_at = (uint32_t)nsec_at;
+    o->wrap = ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0;
+    return true;
+}
+
+static int channel_compare(const void *a, const void *b, void *context) {
+    const struct reel_stream *stream = context;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct reel_channel *x = stream->channels[i], *y = stream->channels[j];
+    int order = strcmp(x->name, y->name);
+    order = order ? order : strcmp(ros_type_of(x), ros_type_of(y));
+    order = order ? order : strcmp((const char *)ros_md5_of(x).data, (const char *)ros_md5_of(y).data);
+    return order ? order : (i > j) - (i < j);
+}
+
+/* Numbers the topics by name, and the connections. */
+static bool run_number(struct rosbag12_run *run, const struct reel_stream *stream, struct reel_error *err) {
+    uint32_t n = stream->n_channels;
+    AUTO_MEM uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
+    if (!order) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, n, sizeof *order, channel_compare, (void *)(uintptr_t)stream);
+    const struct reel_channel *last = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_channel *c = stream->channels[order[i]];
+        bool new_topic = !last || strcmp(last->name, c->name) != 0;
+        if (new_topic) {
+            run->topics[run->n_topics++] = c->name;
+        }
+        if (new_topic || ros_wrap_needed(c) || strcmp(ros_type_of(last), ros_type_of(c)) != 0 ||
+            !bytes_equal(ros_md5_of(last), ros_md5_of(c))) {
+            run->connections[run->n_connections++] = (struct out_connection){.channel = c, .number = order[i]};
+        }
+        struct out_channel *o = &run->channels[order[i]];
+        o->topic = run->n_topics - 1;
+        o->connection = run->n_connections - 1;
+        if (!channel_head(run, o, c, order[i], err)) {
+            return false;
+        }
+        last = c;
+    }
+    return true;
+}
+
+static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
+    struct rosbag12_run *run = w->run;
+    struct rosbag12_totals *totals = w->totals;
+    size_t n = (size_t)w->stream->n_channels + 1;
+    if (w->options->compression && w->options->compression[0] != '\0') {
+        return reel_fail(err, REEL_UNSUPPORTED, "ROS bag 1.2 knows no compression");
+    }
+    run->channels = arena_alloc(&run->arena, n * sizeof *run->channels);
+    run->connections = arena_alloc(&run->arena, n * sizeof *run->connections);
+    run->topics = arena_alloc(&run->arena, n * sizeof *run->topics);
+    run->seen = arena_alloc(&run->arena, n * sizeof *run->seen);
+    run->counts = arena_alloc(&run->arena, n * sizeof *run->counts);
+    run->touched = arena_alloc(&run->arena, n * sizeof *run->touched);
+    run->note = arena_alloc(&run->arena, (n < GROUP_MESSAGES ? n : GROUP_MESSAGES) * ROSBAG12_NOTE_ROW);
+    if (!run->channels || !run->connections || !run->topics || !run->seen || !run->counts || !run->touched || !run->note) {
+        return reel_fail_memory(err);
+    }
+    if (!run_number(run, w->stream, err)) {
+        return false;
+    }
+    if (totals->topic_messages) {
+        return true; /* planned */
+    }
+    totals->first_group = reel_write_keep(w, n * sizeof *totals->first_group, err);
+    totals->topic_connection = totals->first_group ? reel_write_keep(w, n * sizeof *totals->topic_connection, err) : NULL;
+    totals->topic_messages = totals->topic_connection ? reel_write_keep(w, n * sizeof *totals->topic_messages, err) : NULL;
+    return totals->topic_messages != NULL;
+}
+
+static void rosbag12_close(struct reel_write *w) {
+    struct rosbag12_run *run = w->run;
+    arena_free(&run->arena);
+}
+
+static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    (void)err;
+    const struct bytes line = bytes_text(ROSBAG1_LINE_12);
+    uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any index_pos */
+    uint64_t index_pos = line.size + ROSBAG1_RECORD_MIN + ROSBAG1_FILE_HEADER_ROOM;
+    if (groups > 0) {
+        const struct reel_group *last = reel_write_group(w, groups - 1);
+        index_pos = last->offset + last->size;
+    }
+    struct reel_sink count = {0};
+    ros_put_u64(&count, "index_pos", index_pos);
+    ros_put_op(&count, ROSBAG1_FILE_HEADER);
+    reel_sink_put_bytes(out, line);
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    ros_put_u64(out, "index_pos", index_pos);
+    ros_put_op(out, ROSBAG1_FILE_HEADER);
+    reel_sink_u32le(out, ROSBAG1_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', ROSBAG1_FILE_HEADER_ROOM - count.pos);
+    return true;
+}
+
+bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group) {
+    struct rosbag12_run *run = w->run;
+    struct rosbag12_totals *totals = w->totals;
+    if (run->seen[connection] == run->pass) {
+        return false;
+    }
+    run->seen[connection] = run->pass;
+    if (w->planning && totals->first_group[connection] == 0) {
+        totals->first_group[connection] = group + 1;
+    }
+    return totals->first_group[connection] == group + 1;
+}
+
+static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    struct rosbag12_run *run = w->run;
+    const struct out_channel *o = &run->channels[m->channel];
+    uint32_t sec, nsec;
+    if (!ros_stamp(w, m, &sec, &nsec, err)) {
+        return false;
+    }
+    if (rosbag12_is_first(w, o->connection, w->group)) {
+        put_definition(out, &run->connections[o->connection]);
+    }
+    store_u32le(o->head + o->sec_at, sec);
+    store_u32le(o->head + o->nsec_at, nsec);
+    reel_sink_put(out, o->head, o->head_size);
+    if (m->size > UINT32_MAX - o->wrap) {
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room for its wrapper",
+                         w->stream->channels[m->channel]->name, m->size);
+    }
+    reel_sink_u32le(out, m->size + o->wrap);
+    if (o->wrap > 0) {
+        ros_wrap_put_head(out, m->size);
+    }
+    return reel_write_payload(w, m, out, err);
+}
+
+static void count_message(struct reel_write *w, const struct out_channel *o) {
+    struct rosbag12_run *run = w->run;
+    struct rosbag12_totals *totals = w->totals;
+    if (totals->topic_messages[o->topic]++ == 0) {
+        totals->topic_connection[o->topic] = o->connection;
+    }
+    if (run->counts[o->topic]++ == 0) {
+        run->touched[run->n_touched++] = o->topic;
+    }
+}
+
+/* Leaves which topics the group has, and how often. */
+static bool leave_note(struct reel_write *w, struct reel_error *err) {
+    struct rosbag12_run *run = w->run;
+    for (uint32_t i = 0; i < run->n_touched; i++) {
+        uint32_t topic = run->touched[i];
+        store_u32le(run->note + (size_t)i * ROSBAG12_NOTE_ROW, topic);
+        store_u32le(run->note + (size_t)i * ROSBAG12_NOTE_ROW + 4, run->counts[topic]);
+        run->counts[topic] = 0;
+    }
+    size_t size = (size_t)run->n_touched * ROSBAG12_NOTE_ROW;
+    run->n_touched = 0;
+    return reel_write_note(w, run->note, size, err);
+}
+
+static bool rosbag12_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct rosbag12_run *run = w->run;
+    uint64_t from = out->pos;
+    run->pass++;
+    for (uint32_t count = 0; count < GROUP_MESSAGES && out->pos - from < GROUP_BYTES; count++) {
+        struct reel_message m;
+        enum reel_step step = reel_write_next(w, &m, err);
+        if (step == REEL_STEP_ERROR) {
+            return false;
+        }
+        if (step == REEL_STEP_END) {
+            break;
+        }
+        if (count > 0 && m.size >= GROUP_BYTES) {
+            reel_write_unget(w, &m); /* a huge message stands alone */
+            break;
+        }
+        if (!put_message(w, &m, out, err)) {
+            return false;
+        }
+        if (w->planning) {
+            count_message(w, &run->channels[m.channel]);
+        }
+    }
+    return !w->planning || leave_note(w, err);
+}
+
+const struct reel_writer reel_writer_rosbag12 = {
+    .name = "rosbag1",
+    .extension = ".bag",
+    .variant = "1.2",
+    .media_type = "application/x-rosbag",
+    .version = 1,
+    .totals_size = sizeof(struct rosbag12_totals),
+    .run_size = sizeof(struct rosbag12_run),
+    .accepts = rosbag12_accepts,
+    .accepts_all = rosbag12_accepts_all,
+    .open = rosbag12_open,
+    .close = rosbag12_close,
+    .head = rosbag12_head,
+    .messages = rosbag12_messages,
+    .tail_parts = rosbag12_tail_parts,
+    .tail = rosbag12_tail,
+};

@@ -1,0 +1,51 @@
+/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag1_write.c), the index in the tail (rosbag1_write_index.c).
+ */
+#ifndef REEL_FORMATS_ROSBAG1_WRITE_H
+#define REEL_FORMATS_ROSBAG1_WRITE_H
+
+#include "wire/arena.h"
+#include "formats/rosbag1/wire.h"
+#include "reel/write.h"
+
+enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
+
+/* A stream channel and the bytes before its payloads, whose stamp words are filled in for each message. */
+struct out_channel {
+    uint32_t topic, connection;
+    uint8_t *head; /* u32 header_len, header */
+    uint32_t head_size, sec_at, nsec_at;
+    uint32_t wrap; /* bytes of the wrapper before the payload (ros_wrap.h), or 0 */
+};
+
+/* What has a definition record: topic + type + md5, or one wrapped channel. */
+struct out_connection {
+    const struct reel_channel *channel; /* one of its channels */
+    uint32_t number;                    /* of that channel in the stream */
+};
+
+struct rosbag12_run {
+    struct arena arena;
+    struct out_channel *channels;
+    struct out_connection *connections;
+    const char **topics; /* sorted by name */
+    uint32_t n_connections, n_topics;
+    uint64_t pass, *seen; /* by connection: the last pass over a group that met it */
+    uint32_t *counts;     /* by topic: messages in the group being planned; all 0 between groups */
+    uint32_t *touched, n_touched;
+    uint8_t *note;
+};
+
+struct rosbag12_totals {
+    uint64_t *first_group;      /* by connection: 1 + the group of its first message; 0 = none */
+    uint32_t *topic_connection; /* by topic: of its first message */
+    uint64_t *topic_messages;
+};
+
+uint64_t rosbag12_definition_size(const struct out_connection *c); /* of the whole record */
+/* Does the definition stand before this message? `group` is the one passed over since run->pass was raised. */
+bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group);
+
+uint64_t rosbag12_tail_parts(struct reel_write *w);
+bool rosbag12_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+
+#endif

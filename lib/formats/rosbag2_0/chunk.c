@@ -1,0 +1,286 @@
+/* Chunks of a ROS bag 2.0. Rule: every chunk is decoded once and its records are what counts; its index data and what its header says of
+ * lengths are compared with them, never believed. */
+#include "formats/rosbag2_0/rosbag2_0.h"
+
+#include "core/codec.h"
+
+#include <stdio.h>
+
+typedef unsigned long long ull;
+
+/* The walk's own window where it holds the header at `at`, so that looking a little ahead costs no read and moves nothing. */
+static struct window *window_for(struct bag2 *bag, uint64_t at) {
+    struct window *w = &bag->window;
+    size_t held = window_held(w, at);
+    bool there = held >= ROSRECORD_MIN && load_u32le(w->buffer + (at - w->offset)) <= held - ROSRECORD_MIN;
+    return there ? w : &bag->peek;
+}
+
+/* Could what follows a chunk or its index stand there? */
+static bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
+    const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
+    struct bag2_record r;
+    struct reel_error why = {0};
+    *yes = at == bag->source->size || (at == bag->index_pos && at < bag->source->size);
+    if (*yes || at > bag->source->size) {
+        return true;
+    }
+    if (!bag2_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    *yes = bag2_is_record(&r) && r.op != BAG2_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool enter_plain(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
+    struct bag2_chunk *chunk = &bag->chunk;
+    bool sound = false;
+    chunk->plain = true;
+    chunk->unfinished = chunk->size == 0;
+    if (!chunk->unfinished && !bag2_follows(bag, chunk->data + chunk->size, &sound, err)) {
+        return false;
+    }
+    uint32_t raw = bag2_u32(r->fields.size, (uint32_t)chunk->size);
+    if (raw != chunk->size) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu: not compressed, but %u raw bytes in %llu",
+                          (ull)chunk->at, raw, (ull)chunk->size);
+    }
+    bag->file.at = bag->file.base = chunk->data;
+    bag->file.end = sound ? chunk->data + chunk->size : bag->source->size; /* else the records themselves tell where they end */
+    chunk->walked = sound ? bag->file.end : 0;
+    return true;
+}
+
+/* What cannot be decoded is lost; where it ends is only believed when something follows there. */
+static bool lose(struct bag2 *bag, const struct bag2_record *r, const char *why, struct reel_error *err) {
+    struct bag2_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size;
+    bool sound;
+    chunk->broken = true;
+    if (!bag2_follows(bag, end, &sound, err)) {
+        return false;
+    }
+    if (!sound) {
+        bag->file.at = r->at;
+        return bag2_resume(bag, &bag->file, why, err);
+    }
+    bag->file.at = end;
+    const struct bag2_tail *tail = &bag->tail;
+    if (tail->has && tail->info.chunk_pos == chunk->at) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; its %llu messages are lost",
+                          (ull)chunk->at, why, (ull)tail->info.messages);
+    } else {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; it is lost", (ull)chunk->at, why);
+    }
+    return true;
+}
+
+/* The raw bytes; when they do not come out as many as the header says, as many as there are. NULL: err. */
+static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
+    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
+    struct reel_error why = {0};
+    uint64_t size, said = c->raw;
+    if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, UINT32_MAX, &size, &why)) {
+        return raw;
+    }
+    c->raw = size;
+    if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->chunk.at, 0, "chunk at %llu: holds %llu raw bytes where its header says %llu",
+                          (ull)bag->chunk.at, (ull)size, (ull)said);
+    }
+    return raw;
+}
+
+static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct reel_chunk *c, struct reel_error *err) {
+    struct window *w = &bag->raw;
+    if (!w->buffer && !window_open(w, raw, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    w->source = raw;
+    w->offset = w->size = 0;
+    struct bag2_run run = {.window = w, .end = c->raw};
+    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && bag2_walk(bag, &run, err);
+}
+
+/* A compressed chunk whose length was never written: its stream has no end. */
+static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
+    struct bag2_chunk *chunk = &bag->chunk;
+    char why[96];
+    bool empty;
+    chunk->unfinished = chunk->broken = true;
+    bag->file.at = chunk->data;
+    if (!bag2_follows(bag, chunk->data, &empty, err)) {
+        return false;
+    }
+    snprintf(why, sizeof why, "the compressed chunk at %llu was never finished", (ull)chunk->at);
+    return empty || bag2_resume(bag, &bag->file, why, err);
+}
+
+static bool enter_packed(struct bag2 *bag, const struct bag2_record *r, enum reel_codec codec, struct reel_error *err) {
+    struct bag2_chunk *chunk = &bag->chunk;
+    if (chunk->size == 0) {
+        return skip_unfinished(bag, err);
+    }
+    struct reel_chunk c = {.codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = bag2_u32(r->fields.size, 0)};
+    struct reel_error why = {0};
+    AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
+    if (!raw) {
+        return why.code == REEL_DAMAGED || why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
+                                                                        : reel_fail(err, why.code, "%s", why.text);
+    }
+    bag->file.at = chunk->data + chunk->size;
+    return walk_raw(bag, raw, &c, err);
+}
+
+static void begin(struct bag2 *bag, const struct bag2_record *r) {
+    bag->chunk = (struct bag2_chunk){.open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
+}
+
+bool bag2_chunk_open(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
+    if (!bag2_chunk_close(bag, err)) {
+        return false;
+    }
+    begin(bag, r);
+    bag->tail_met = false;
+    struct bytes name = r->fields.compression;
+    if (bytes_is(name, "none")) {
+        return enter_plain(bag, r, err);
+    }
+    if (bytes_is(name, "bz2") || bytes_is(name, "lz4")) {
+        return enter_packed(bag, r, bytes_is(name, "bz2") ? REEL_CODEC_BZIP2 : REEL_CODEC_LZ4, err);
+    }
+    const char *text = reel_scan_text(bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64));
+    char why[384];
+    snprintf(why, sizeof why, "compression \"%s\" is not known", text ? text : "");
+    return lose(bag, r, why, err);
+}
+
+void bag2_chunk_cut(struct bag2 *bag, const struct bag2_record *r) {
+    begin(bag, r);
+    bag->chunk.plain = true;
+    bag->file.at = bag->file.base = bag->chunk.data;
+}
+
+/* ---- index data ---- */
+
+/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is believed when something follows there. */
+static bool mend_length(struct bag2 *bag, struct bag2_record *r, uint64_t size, struct reel_error *err) {
+    bool by_count, by_length;
+    if (size == r->size) {
+        return true;
+    }
+    if (!bag2_follows(bag, r->at + r->head + size, &by_count, err) || !bag2_follows(bag, r->at + r->head + r->size, &by_length, err)) {
+        return false;
+    }
+    if ((by_length && !by_count) || size > bag->source->size - r->at - r->head) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
+                          (ull)size / BAG2_INDEX_ENTRY, r->size);
+        bag->chunk.distrusted = true;
+        return true;
+    }
+    if (bag->odd_lengths++ == 0) {
+        bag->odd_lengths_at = r->at;
+    }
+    r->size = (uint32_t)size;
+    return true;
+}
+
+static bool add_entries(struct bag2 *bag, struct bag2_connection *c, const struct bag2_record *r, uint32_t count, struct reel_error *err) {
+    uint64_t at = r->at + r->head;
+    while (count > 0) {
+        uint32_t n = count < 4096 ? count : 4096;
+        const uint8_t *p = window_at(&bag->window, at, (size_t)n * BAG2_INDEX_ENTRY, err);
+        if (!p || !bag2_progress(bag, &bag->file, at, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < n; i++, p += BAG2_INDEX_ENTRY) {
+            c->index_sum += bag2_entry_hash(bag2_stamp(p), load_u32le(p + 8));
+        }
+        c->in_index += n;
+        count -= n;
+        at += (uint64_t)n * BAG2_INDEX_ENTRY;
+    }
+    return true;
+}
+
+bool bag2_index_record(struct bag2 *bag, struct bag2_record *r, struct reel_error *err) {
+    const struct bag2_fields *f = &r->fields;
+    struct bag2_chunk *chunk = &bag->chunk;
+    uint32_t ver = bag2_u32(f->ver, UINT32_MAX), count = bag2_u32(f->count, 0), id = bag2_u32(f->conn, UINT32_MAX);
+    if (ver != BAG2_VERSION_1) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used", (ull)r->at, ver);
+        chunk->distrusted = true;
+        return true;
+    }
+    if (!mend_length(bag, r, (uint64_t)count * BAG2_INDEX_ENTRY, err)) {
+        return false;
+    }
+    chunk->indexed = true;
+    if (!chunk->open || chunk->broken || chunk->distrusted || count == 0) {
+        return true;
+    }
+    struct bag2_connection *c = bag2_find(bag, id);
+    if (!c || c->chunk_number != chunk->number) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                          "index data at %llu names %u messages of connection %u, of which the chunk at %llu holds none", (ull)r->at, count,
+                          id, (ull)chunk->at);
+        return true;
+    }
+    return add_entries(bag, c, r, count, err);
+}
+
+/* ---- closing ---- */
+
+static void compare_index(struct bag2 *bag) {
+    const struct bag2_chunk *chunk = &bag->chunk;
+    if (!chunk->indexed && !chunk->distrusted) {
+        if (chunk->messages > 0 && bag->index_pos != 0 && bag->index_pos <= bag->source->size) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data", (ull)chunk->at);
+        }
+        return;
+    }
+    for (const struct bag2_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
+        if (c->in_index != c->in_chunk) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                              "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu", (ull)chunk->at,
+                              (ull)c->in_index, c->model.name, (ull)c->in_chunk);
+        } else if (c->index_sum != c->sum) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                              "the index data of the chunk at %llu name other times or places than the messages of topic %s have",
+                              (ull)chunk->at, c->model.name);
+        }
+    }
+}
+
+static void tell_length(struct bag2 *bag) {
+    const struct bag2_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
+    if (chunk->unfinished) {
+        if (chunk->messages > 0) {
+            reel_scan_finding(bag->scan, REEL_NOTE, 0, chunk->at, 0, "the chunk at %llu was never finished: read as far as its records go",
+                              (ull)chunk->at);
+        }
+    } else if (end > bag->source->size && walked == bag->source->size && !chunk->broken) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, walked, 0, "truncated at byte %llu: the chunk at %llu should end at %llu", (ull)walked,
+                          (ull)chunk->at, (ull)end);
+    } else if (walked != end && !chunk->broken) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "the chunk at %llu ends at %llu, its header says %llu", (ull)chunk->at,
+                          (ull)walked, (ull)end);
+    }
+}
+
+bool bag2_chunk_close(struct bag2 *bag, struct reel_error *err) {
+    if (!bag->chunk.open) {
+        return true;
+    }
+    bag->chunk.open = false;
+    if (bag->chunk.plain) {
+        tell_length(bag);
+    }
+    if (!bag->chunk.broken) {
+        compare_index(bag);
+    }
+    return bag2_tail_compare(bag, err);
+}

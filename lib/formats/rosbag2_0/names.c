@@ -1,0 +1,239 @@
+/* Connections of a ROS bag 2.0 and the channels they become. Rule: a connection is a channel once it has a message; its record may stand
+ * anywhere – in a chunk, at the end, or nowhere. */
+#include "formats/rosbag2_0/rosbag2_0.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t slot_of(const struct bag2 *bag, uint32_t id) {
+    return (size_t)mix_fold(id ^ bag->seed, 0x9e3779b97f4a7c15u) & (bag->n_slots - 1);
+}
+
+struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id) {
+    if (bag->n_slots == 0) {
+        return NULL;
+    }
+    size_t i = slot_of(bag, id);
+    while (bag->slots[i] && bag->slots[i]->id != id) {
+        i = (i + 1) & (bag->n_slots - 1);
+    }
+    return bag->slots[i];
+}
+
+static void insert(struct bag2 *bag, struct bag2_connection *c) {
+    size_t i = slot_of(bag, c->id);
+    while (bag->slots[i]) {
+        i = (i + 1) & (bag->n_slots - 1);
+    }
+    bag->slots[i] = c;
+}
+
+static bool make_room(struct bag2 *bag, struct reel_error *err) {
+    if (bag->n_connections * 2 < bag->n_slots) {
+        return true;
+    }
+    size_t n = bag->n_slots ? bag->n_slots * 2 : 64;
+    struct bag2_connection **slots = calloc(n, sizeof(struct bag2_connection *));
+    if (!slots) {
+        return reel_fail_memory(err);
+    }
+    free(bag->slots);
+    bag->slots = slots;
+    bag->n_slots = n;
+    for (struct bag2_connection *c = bag->connections; c; c = c->next) {
+        insert(bag, c);
+    }
+    return true;
+}
+
+static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
+    void *p = arena_alloc(&bag->arena, size ? size : 1);
+    if (!p && bag->arena.used + size > bag->arena.max) {
+        reel_fail(err, REEL_LIMIT, "connections need more than %d MiB", REEL_MODEL_MAX >> 20);
+    } else if (!p) {
+        reel_fail_memory(err);
+    }
+    return p;
+}
+
+static bool keep_bytes(struct bag2 *bag, struct bytes from, struct bytes *out, struct reel_error *err) {
+    uint8_t *p = keep(bag, from.size, err);
+    if (p && from.size > 0) {
+        memcpy(p, from.data, from.size);
+    }
+    *out = bytes_of(p, from.size);
+    return p != NULL;
+}
+
+static const char *text_of(struct bag2 *bag, struct bytes raw, struct reel_error *err) {
+    const char *text = reel_scan_text(bag->scan, raw);
+    if (!text) {
+        reel_fail_memory(err);
+    }
+    return text;
+}
+
+struct bag2_connection *bag2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
+    struct bag2_connection *c = bag2_find(bag, id);
+    if (c) {
+        return c;
+    }
+    if (bag->n_connections >= REEL_CHANNELS_MAX) {
+        reel_fail(err, REEL_LIMIT, "more than %d connections", REEL_CHANNELS_MAX);
+        return NULL;
+    }
+    if (!make_room(bag, err) || !(c = keep(bag, sizeof *c, err))) {
+        return NULL;
+    }
+    c->id = id;
+    *bag->connections_end = c;
+    bag->connections_end = &c->next;
+    bag->n_connections++;
+    insert(bag, c);
+    return c;
+}
+
+/* The fields that become parts of the channel rather than its metadata. */
+struct inner {
+    struct bytes topic, type, md5sum, message_definition;
+    struct bytes latching; /* both */
+    size_t others;
+};
+
+static const struct rosrecord_name inner_names[] = {
+    ROSRECORD_NAME(struct inner, topic),
+    ROSRECORD_NAME(struct inner, type),
+    ROSRECORD_NAME(struct inner, md5sum),
+    ROSRECORD_NAME(struct inner, message_definition),
+};
+enum { INNER_NAMES = sizeof inner_names / sizeof *inner_names };
+
+static bool inner_read(struct bytes header, struct inner *inner) {
+    struct cursor fields = cursor_of(header);
+    struct bytes name, value;
+    while (rosrecord_field(&fields, &name, &value)) {
+        inner->others += !rosrecord_keep(inner_names, INNER_NAMES, inner, name, value);
+        if (bytes_is(name, "latching")) {
+            inner->latching = value;
+        }
+    }
+    return !fields.failed;
+}
+
+/* Topic as the publisher knew it, when the bag remapped it; then all further fields, in their order. */
+static bool keep_metadata(struct bag2 *bag, struct bag2_connection *c, const struct inner *inner, struct reel_error *err) {
+    struct reel_pair *pairs = keep(bag, (inner->others + 1) * sizeof *pairs, err);
+    size_t n = 0;
+    if (!pairs) {
+        return false;
+    }
+    if (inner->topic.data && !bytes_equal(inner->topic, c->topic)) {
+        pairs[n++] = (struct reel_pair){"topic", text_of(bag, inner->topic, err)};
+    }
+    struct cursor fields = cursor_of(c->header);
+    struct bytes name, value;
+    struct inner known;
+    while (rosrecord_field(&fields, &name, &value)) {
+        if (!rosrecord_keep(inner_names, INNER_NAMES, &known, name, value) && name.size <= REEL_TEXT_MAX && value.size <= REEL_SCHEMA_MAX) {
+            pairs[n++] = (struct reel_pair){text_of(bag, name, err), text_of(bag, value, err)};
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!pairs[i].key || !pairs[i].value) {
+            return false;
+        }
+    }
+    c->model.metadata = (struct reel_pairs){.items = pairs, .count = n};
+    return true;
+}
+
+static bool describe(struct bag2 *bag, struct bag2_connection *c, uint64_t place, struct reel_error *err) {
+    struct inner inner = {0};
+    if (!inner_read(c->header, &inner) || !inner.type.data) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0, "the record of connection %u at %llu does not say all it should", c->id,
+                          (unsigned long long)place);
+    }
+    uint32_t id = c->model.id;
+    const char *name = text_of(bag, c->topic, err);
+    c->model = (struct reel_channel){.id = id, .name = name, .latched = bytes_is(inner.latching, "1")};
+    if (!name) {
+        return false;
+    }
+    if (!c->has_channel && ros_wrap_is(c->header)) {
+        c->wrapped = true;
+        return ros_wrap_read(bag->scan, &bag->arena, c->header, &c->model, err);
+    }
+    const char *type = text_of(bag, inner.type, err), *hash = text_of(bag, inner.md5sum, err);
+    c->schema = (struct reel_schema){.name = type, .encoding = "ros1msg", .hash = hash, .data = inner.message_definition};
+    c->schema.data.data = inner.message_definition.data ? inner.message_definition.data : (const uint8_t *)"";
+    c->model.type = type;
+    c->model.encoding = "ros1";
+    c->model.schemas = &c->schema;
+    c->model.n_schemas = 1;
+    return type && hash && keep_metadata(bag, c, &inner, err);
+}
+
+static bool learn(struct bag2 *bag, struct bag2_connection *c, struct bytes topic, struct bytes header, uint64_t place,
+                  struct reel_error *err) {
+    if (c->described) {
+        if (!c->told && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
+            c->told = true;
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0,
+                              "connection %u (topic %s) is described again at %llu, differently: the first counts", c->id, c->model.name,
+                              (unsigned long long)place);
+        }
+        return true;
+    }
+    c->described = true;
+    if (!keep_bytes(bag, topic, &c->topic, err) || !keep_bytes(bag, header, &c->header, err) || !describe(bag, c, place, err)) {
+        return false;
+    }
+    if (!c->has_channel) {
+        return true;
+    }
+    reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0, "the record of connection %u (topic %s) stands after its first message", c->id,
+                      c->model.name);
+    return reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
+}
+
+bool bag2_connection_record(struct bag2 *bag, struct window *window, const struct bag2_record *r, uint64_t place, struct reel_error *err) {
+    const struct bag2_fields *f = &r->fields;
+    if (f->conn.size != 4 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || r->size > REEL_CONNECTION_MAX) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, place, 0, "record at %llu: a connection without a proper number, topic or length",
+                          (unsigned long long)r->at);
+        return true;
+    }
+    uint64_t topic_at = (uint64_t)(f->topic.data - f->all.data);
+    uint32_t topic_size = (uint32_t)f->topic.size;
+    struct bag2_connection *c = bag2_connection_of(bag, load_u32le(f->conn.data), err);
+    const uint8_t *p = c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
+    return p && learn(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), place, err);
+}
+
+bool bag2_channel_ready(struct bag2 *bag, struct bag2_connection *c, struct reel_error *err) {
+    if (!c->described) {
+        char name[32];
+        snprintf(name, sizeof name, "connection %u", c->id);
+        c->model = (struct reel_channel){.name = reel_scan_text(bag->scan, bytes_text(name)), .type = "", .encoding = "ros1"};
+        if (!c->model.name) {
+            return reel_fail_memory(err);
+        }
+    }
+    c->has_channel = reel_scan_channel(bag->scan, &c->model, &c->model.id, err);
+    return c->has_channel;
+}
+
+void bag2_finish_connections(struct bag2 *bag) {
+    uint64_t idle = 0;
+    for (const struct bag2_connection *c = bag->connections; c; c = c->next) {
+        idle += c->messages == 0;
+        if (!c->described && c->messages > 0) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, 0, 0,
+                              "no record describes connection %u: topic and type of its %llu messages are not known", c->id,
+                              (unsigned long long)c->messages);
+        }
+    }
+    if (idle > 0) {
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu connections have no message: left out", (unsigned long long)idle);
+    }
+}

@@ -1,0 +1,198 @@
+/* Reads ROS bags 2.0. Rule: one walk from front to back decides what is in the file, and decodes every chunk once; what the file says of
+ * itself – index data, chunk infos, counts – is compared with it and helps over damaged places. */
+#include "formats/rosbag2_0/rosbag2_0.h"
+#include "formats/formats.h"
+#include "formats/nanover/nanover.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { LINE_MAX_BYTES = 32, PEEK_BYTES = 4096 };
+
+static const char line_start[] = "#ROSBAG V";
+
+/* Bytes of the version line "#ROSBAG V2.x\n" with its newline; 0: it is none. Any minor version is read: only what is known is used. */
+static size_t line_size(struct bytes head) {
+    size_t n = head.size < LINE_MAX_BYTES ? head.size : LINE_MAX_BYTES;
+    const uint8_t *end = bytes_start(head, bytes_text("#ROSBAG V2.")) ? memchr(head.data, '\n', n) : NULL;
+    return end ? (size_t)(end - head.data) + 1 : 0;
+}
+
+/* Version 3 and later, which nobody has written yet. */
+static bool is_later(struct bytes head) {
+    size_t n = sizeof line_start - 1;
+    return bytes_start(head, bytes_text(line_start)) && head.size > n && head.data[n] >= '3' && head.data[n] <= '9';
+}
+
+static int bag2_probe(struct bytes head, struct reel_source *source) {
+    (void)source;
+    return 8 * (int)(line_size(head) > 0 ? line_size(head) : is_later(head) ? sizeof line_start : 0);
+}
+
+void bag2_close(struct bag2 *bag) {
+    free(bag->slots);
+    window_close(&bag->window);
+    window_close(&bag->raw);
+    window_close(&bag->peek);
+    window_close(&bag->tail.window);
+    arena_free(&bag->arena);
+}
+
+static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+    *bag = (struct bag2){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du};
+    bag->arena.max = REEL_MODEL_MAX;
+    bag->connections_end = &bag->connections;
+    bag->file = (struct bag2_run){.window = &bag->window, .end = bag->source->size};
+    bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+        bag->seed = seed; /* only keeps hostile numbers from colliding: results do not depend on it */
+    }
+    return window_open(&bag->window, bag->source, window, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
+}
+
+/* ---- the file header ---- */
+
+/* Fields we know nothing of are metadata of the recording. */
+static bool keep_header_fields(struct bag2 *bag, struct bytes header, struct reel_error *err) {
+    static const char *const known[] = {"op", "index_pos", "conn_count", "chunk_count"};
+    struct cursor c = cursor_of(header);
+    struct bytes name, value;
+    for (unsigned kept = 0; kept < REEL_METADATA_MAX / 2 && rosrecord_field(&c, &name, &value);) {
+        bool ours = name.size == 0 || name.size > REEL_TEXT_MAX;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            ours |= bytes_is(name, known[i]);
+        }
+        const char *key = ours ? NULL : reel_scan_text(bag->scan, name);
+        if (!ours && !key) {
+            return reel_fail_memory(err);
+        }
+        if (key && !reel_scan_metadata(bag->scan, key, value, err)) {
+            return false;
+        }
+        kept += !ours;
+    }
+    return true;
+}
+
+static bool take_file_header(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
+    const struct bag2_fields *f = &r->fields;
+    bag->has_header = true;
+    bag->file.at = r->at + r->head + r->size;
+    bag->conn_count = bag2_u32(f->conn_count, 0);
+    bag->chunk_count = bag2_u32(f->chunk_count, 0);
+    if (f->index_pos.size == 8) {
+        bag->index_pos = load_u64le(f->index_pos.data);
+    } else {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the file header has no proper index_pos");
+    }
+    if (f->encryptor.size > 0 && !bytes_is(f->encryptor, "rosbag/NoEncryptor")) {
+        struct bytes name = bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
+        if (!(bag->encryptor = reel_scan_text(bag->scan, name))) {
+            return reel_fail_memory(err);
+        }
+    }
+    return keep_header_fields(bag, f->all, err);
+}
+
+/* The first record; when it is no file header the walk takes it for what it is. */
+static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
+    const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
+    struct bag2_record r;
+    struct reel_error why = {0};
+    bool read = bag->file.at < bag->source->size && bag2_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
+    if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
+        return reel_fail(err, why.code, "%s", why.text);
+    }
+    if (read && r.op == BAG2_FILE_HEADER) {
+        return take_file_header(bag, &r, err);
+    }
+    reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->file.at, 0, "the bag does not begin with a file header");
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static void tell_counts(struct bag2 *bag) {
+    typedef unsigned long long ull;
+    if (bag->carried > 0) {
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
+                          (ull)bag->carried);
+    }
+    if (bag->unwrapped > 0) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
+                          "%llu messages are not wrapped as their connection says: kept as they stand", (ull)bag->unwrapped);
+    }
+    if (bag->odd_lengths > 0) {
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->odd_lengths_at, 0,
+                          "%llu index records have a wrong data length, as recorders of early 2010 wrote it: their counts are used",
+                          (ull)bag->odd_lengths);
+    }
+    if (bag->unknown_ops > 0) {
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_ops_at, 0,
+                          "%llu records of an unknown kind are skipped, the first with op %u", (ull)bag->unknown_ops, bag->unknown_op);
+    }
+    if (bag->unknown_fields > 0) {
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0, "%llu unknown header fields are skipped, the first named %s",
+                          (ull)bag->unknown_fields, bag->unknown_name);
+    }
+}
+
+static bool bag2_run_all(struct bag2 *bag, struct reel_error *err) {
+    if (bag->encryptor) {
+        return bag2_sealed(bag, err);
+    }
+    if (!bag2_tail_open(bag, err) || !bag2_walk(bag, &bag->file, err) || !bag2_chunk_close(bag, err) || !bag2_tail_prove(bag, err)) {
+        return false;
+    }
+    bag2_finish_connections(bag);
+    tell_counts(bag);
+    return true;
+}
+
+static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
+    size_t head_size = bag->source->size < LINE_MAX_BYTES ? (size_t)bag->source->size : LINE_MAX_BYTES;
+    const uint8_t *p = window_at(&bag->window, 0, head_size, err);
+    if (!p) {
+        return false;
+    }
+    size_t line = line_size(bytes_of(p, head_size));
+    if (line == 0 && is_later(bytes_of(p, head_size))) {
+        return reel_fail(err, REEL_UNSUPPORTED, "\"%.*s\" is a later ROS bag version: 1.0 to 2.x are read", (int)sizeof line_start,
+                         (const char *)p);
+    }
+    if (line == 0) {
+        return reel_fail(err, REEL_NOT_MINE, "no ROS bag 2.0: it does not begin with its version line");
+    }
+    const char *container = reel_scan_text(bag->scan, bytes_of(p, line - 1));
+    reel_scan_container(bag->scan, container ? container : "");
+    bag->file.at = line;
+    return true;
+}
+
+bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+    *bag = (struct bag2){0};
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
+    }
+    return begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
+}
+
+static bool bag2_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct bag2 bag __attribute__((cleanup(bag2_close)));
+    return bag2_open(&bag, scan, REEL_WINDOW_BYTES, err) && bag2_run_all(&bag, err);
+}
+
+static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
+
+const struct reel_format reel_format_bag2 = {
+    .name = "bag2",
+    .title = "ROS bag 2.0",
+    .media_type = "application/x-rosbag",
+    .suffixes = suffixes,
+    .probe = bag2_probe,
+    .scan = bag2_scan,
+    .outline = bag2_outline,
+    .state_at = nanover_foreign_state_at,
+    .version = 1,
+};

@@ -1,0 +1,370 @@
+/* Writes ROS bags 2.0 as ROS' own recorders do: chunks of 768 KiB, a connection record in the chunk before its first message, index data
+ * after each chunk, all connections and chunk infos at the end. A group of messages is one chunk with its index data. Rule: without
+ * compression planning touches no byte of a message; with compression a chunk is compressed while planning, of which only its size is kept,
+ * and once more when it is rendered, so nothing is stored and any range can be given. */
+#include "formats/rosbag2_0/write.h"
+#include "wire/limits.h"
+#include "formats/formats.h"
+#include "wire/ros_wrap.h"
+#include "core/ros_write.h"
+
+#include <stdlib.h>
+
+/* ---- what fits ---- */
+
+static bool bag2_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    struct reel_sink size = {0};
+    bag2_put_connection(&size, c, 0);
+    if (size.pos > REEL_CONNECTION_MAX || strlen(c->name) > REEL_TEXT_MAX) {
+        reel_loss_add(loss, REEL_REFUSES, c, "its definition and metadata of %llu bytes are too large for a connection record",
+                      (unsigned long long)size.pos);
+        return false;
+    }
+    ros_tell_channel(c, loss);
+    for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
+        const char *key = c->metadata.items[i].key;
+        if (strchr(key, '=') || key[0] == '\0' || strcmp(key, "type") == 0 || strcmp(key, "md5sum") == 0 ||
+            strcmp(key, "message_definition") == 0) {
+            reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
+        }
+    }
+    return true;
+}
+
+static bool bag2_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    ros_tell_recordings(stream, loss);
+    return true;
+}
+
+/* ---- a run ---- */
+
+static bool codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
+    static const struct {
+        const char *name;
+        enum reel_codec codec;
+    } known[] = {{"", REEL_CODEC_NONE}, {"none", REEL_CODEC_NONE}, {"bz2", REEL_CODEC_BZIP2}, {"lz4", REEL_CODEC_LZ4}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name ? name : "", known[i].name) == 0) {
+            *codec = known[i].codec;
+            return true;
+        }
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "ROS bags are compressed with bz2 or lz4, not \"%s\"", name);
+}
+
+static bool bag2_open_run(struct reel_write *w, struct reel_error *err) {
+    struct bag2_write_run *run = w->run;
+    struct bag2_totals *totals = w->totals;
+    size_t n = (size_t)w->stream->n_channels + 1;
+    run->packed_group = UINT64_MAX;
+    if (!codec_named(w->options->compression, &run->codec, err)) {
+        return false;
+    }
+    size_t rows = n < BAG2_CHUNK_MESSAGES ? n : BAG2_CHUNK_MESSAGES;
+    run->counts = calloc(n, sizeof *run->counts);
+    run->touched = calloc(n, sizeof *run->touched);
+    run->places = malloc(BAG2_CHUNK_MESSAGES * sizeof *run->places);
+    run->entries = malloc((size_t)BAG2_CHUNK_MESSAGES * BAG2_INDEX_ENTRY);
+    run->note = malloc(BAG2_NOTE_HEAD + rows * BAG2_NOTE_ROW);
+    if (!run->counts || !run->touched || !run->places || !run->entries || !run->note) {
+        return reel_fail_memory(err);
+    }
+    if (!totals->first_group) {
+        totals->first_group = reel_write_keep(w, n * sizeof *totals->first_group, err);
+    }
+    return totals->first_group != NULL;
+}
+
+static void bag2_close_run(struct reel_write *w) {
+    struct bag2_write_run *run = w->run;
+    free(run->counts);
+    free(run->touched);
+    free(run->places);
+    free(run->entries);
+    free(run->note);
+    free(run->raw);
+    free(run->packed.data);
+}
+
+static void header_fields(struct reel_sink *out, uint64_t index_pos, uint32_t connections, uint64_t chunks) {
+    ros_put_u32(out, "chunk_count", (uint32_t)chunks);
+    ros_put_u32(out, "conn_count", connections);
+    ros_put_u64(out, "index_pos", index_pos);
+    ros_put_op(out, BAG2_FILE_HEADER);
+}
+
+static bool bag2_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    (void)err;
+    const struct bag2_totals *totals = w->totals;
+    const struct bytes line = bytes_text(BAG2_LINE);
+    uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any numbers */
+    uint64_t index_pos = line.size + 8 + BAG2_FILE_HEADER_ROOM;
+    if (groups > 0) {
+        const struct reel_group *last = reel_write_group(w, groups - 1);
+        index_pos = last->offset + last->size;
+    }
+    struct reel_sink count = {0};
+    header_fields(&count, 0, 0, 0);
+    reel_sink_put_bytes(out, line);
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    header_fields(out, index_pos, totals->connections, groups);
+    reel_sink_u32le(out, BAG2_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', BAG2_FILE_HEADER_ROOM - count.pos);
+    return true;
+}
+
+/* ---- messages ---- */
+
+/* The chunk being emitted. */
+struct chunk {
+    uint64_t records; /* raw bytes */
+    uint64_t start, end, last;
+    uint32_t count;
+    bool disordered;
+    enum reel_codec codec; /* what becomes of it: one message over REEL_CHUNK_MEMORY_MAX stands uncompressed */
+    bool gather;           /* its raw bytes are wanted in run->raw */
+};
+
+struct bag2_note bag2_note_of(const struct reel_group *group) {
+    return (struct bag2_note){
+        .start = load_u64le(group->note),
+        .end = load_u64le(group->note + 8),
+        .raw = load_u64le(group->note + 16),
+        .stored = load_u64le(group->note + 24),
+        .codec = (enum reel_codec)group->note[32],
+        .rows = group->note + BAG2_NOTE_HEAD,
+        .n_rows = (group->note_size - BAG2_NOTE_HEAD) / BAG2_NOTE_ROW,
+    };
+}
+
+static void put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
+    uint8_t head[BAG2_MESSAGE_HEAD] = "\46\0\0\0"
+                                      "\11\0\0\0conn=\0\0\0\0"
+                                      "\4\0\0\0op=\2"
+                                      "\15\0\0\0time=\0\0\0\0\0\0\0";
+    store_u32le(head + 13, conn);
+    store_u32le(head + 34, (uint32_t)(stamp >> 32));
+    store_u32le(head + 38, (uint32_t)stamp);
+    store_u32le(head + 42, size);
+    reel_sink_put(out, head, sizeof head);
+}
+
+/* Does the connection record stand before this message? */
+static bool is_first(struct reel_write *w, uint32_t channel) {
+    struct bag2_write_run *run = w->run;
+    struct bag2_totals *totals = w->totals;
+    if (run->counts[channel] > 0) {
+        return false;
+    }
+    return totals->first_group[channel] == w->group + 1 || (w->planning && totals->first_group[channel] == 0);
+}
+
+/* Raw bytes the message takes, with its connection record. */
+static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
+    const struct reel_channel *c = w->stream->channels[m->channel];
+    struct reel_sink count = {0};
+    if (is_first(w, m->channel)) {
+        bag2_put_connection(&count, c, m->channel);
+    }
+    return count.pos + BAG2_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
+}
+
+static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out, struct reel_error *err) {
+    const struct reel_channel *c = w->stream->channels[m->channel];
+    bool wrapped = ros_wrap_needed(c);
+    if (is_first(w, m->channel)) {
+        bag2_put_connection(out, c, m->channel);
+    }
+    put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
+    if (wrapped) {
+        ros_wrap_put_head(out, m->size);
+    }
+    return reel_write_payload(w, m, out, err);
+}
+
+/* Enters a message of `size` raw bytes into the chunk's books. */
+static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp, uint64_t size) {
+    struct bag2_write_run *run = w->run;
+    struct bag2_totals *totals = w->totals;
+    uint64_t connection = 0;
+    if (is_first(w, m->channel)) {
+        struct reel_sink count = {0};
+        bag2_put_connection(&count, w->stream->channels[m->channel], m->channel);
+        connection = count.pos;
+        if (w->planning) {
+            totals->connections++;
+            totals->first_group[m->channel] = w->group + 1;
+        }
+    }
+    if (run->counts[m->channel]++ == 0) {
+        run->touched[run->n_touched++] = m->channel;
+    }
+    chunk->start = chunk->count == 0 || stamp < chunk->start ? stamp : chunk->start;
+    chunk->end = chunk->count == 0 || stamp > chunk->end ? stamp : chunk->end;
+    chunk->disordered |= stamp < chunk->last;
+    chunk->last = stamp;
+    run->places[chunk->count++] =
+        (struct bag2_place){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
+    chunk->records += size;
+}
+
+static bool raw_room(struct bag2_write_run *run, uint64_t size, struct reel_error *err) {
+    if (size > run->raw_room) {
+        size_t room = size < BAG2_CHUNK_BYTES ? BAG2_CHUNK_BYTES : (size_t)size;
+        uint8_t *raw = realloc(run->raw, room);
+        if (!raw) {
+            return reel_fail_memory(err);
+        }
+        run->raw = raw;
+        run->raw_room = room;
+    }
+    return true;
+}
+
+/* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
+static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size, struct reel_sink *out,
+                struct reel_error *err) {
+    struct bag2_write_run *run = w->run;
+    uint32_t sec, nsec;
+    if (!ros_stamp(w, m, &sec, &nsec, err)) {
+        return false;
+    }
+    if (chunk->records + size > UINT32_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes does not fit a chunk of a ROS bag",
+                         w->stream->channels[m->channel]->name, m->size);
+    }
+    uint64_t stamp = (uint64_t)sec << 32 | nsec;
+    if (chunk->count == 0 && size > REEL_CHUNK_MEMORY_MAX) {
+        chunk->codec = REEL_CODEC_NONE;
+        chunk->gather = false;
+    }
+    struct reel_sink gathered = {0};
+    if (chunk->gather) {
+        if (!raw_room(run, chunk->records + size, err)) {
+            return false;
+        }
+        gathered = (struct reel_sink){.pos = chunk->records, .hi = run->raw_room, .buffer = run->raw};
+        out = &gathered;
+    }
+    bool unseen = !chunk->gather && (w->planning || chunk->codec != REEL_CODEC_NONE);
+    if (!unseen && !put_message(w, m, stamp, out, err)) {
+        return false;
+    }
+    book(w, chunk, m, stamp, size);
+    return true;
+}
+
+static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+    while (chunk->count < BAG2_CHUNK_MESSAGES) {
+        struct reel_message m;
+        enum reel_step step = reel_write_next(w, &m, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step == REEL_STEP_END;
+        }
+        uint64_t size = size_of(w, &m);
+        if (chunk->count > 0 && chunk->records + size > BAG2_CHUNK_BYTES) {
+            reel_write_unget(w, &m);
+            return true;
+        }
+        if (!add(w, chunk, &m, size, out, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- chunks ---- */
+
+static void chunk_fields(struct reel_sink *out, enum reel_codec codec, uint64_t raw) {
+    ros_put_field(out, "compression", bytes_text(codec == REEL_CODEC_BZIP2 ? "bz2" : codec == REEL_CODEC_LZ4 ? "lz4" : "none"));
+    ros_put_op(out, BAG2_CHUNK);
+    ros_put_u32(out, "size", (uint32_t)raw);
+}
+static void put_chunk_head(struct reel_sink *out, const struct bag2_note *note) {
+    struct reel_sink count = {0};
+    chunk_fields(&count, note->codec, note->raw);
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    chunk_fields(out, note->codec, note->raw);
+    reel_sink_u32le(out, (uint32_t)note->stored);
+}
+
+static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
+    struct bag2_write_run *run = w->run;
+    run->packed.size = 0;
+    run->packed_group = UINT64_MAX;
+    if (!codec_encode(chunk->codec, run->raw, (size_t)chunk->records, &run->packed, err)) {
+        return false;
+    }
+    if (run->packed.size > UINT32_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a chunk of %zu compressed bytes is too long", run->packed.size);
+    }
+    run->packed_group = w->group;
+    return true;
+}
+
+/* Counts the chunk and leaves its note. */
+static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct bag2_write_run *run = w->run;
+    struct chunk chunk = {.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
+    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
+        return false;
+    }
+    struct bag2_note note = {.raw = chunk.records, .stored = chunk.gather ? run->packed.size : chunk.records, .codec = chunk.codec};
+    store_u64le(run->note, chunk.start);
+    store_u64le(run->note + 8, chunk.end);
+    store_u64le(run->note + 16, note.raw);
+    store_u64le(run->note + 24, note.stored);
+    run->note[32] = (uint8_t)note.codec;
+    uint8_t *row = run->note + BAG2_NOTE_HEAD;
+    for (uint32_t i = 0; i < run->n_touched; i++, row += BAG2_NOTE_ROW) {
+        store_u32le(row, run->touched[i]);
+        store_u32le(row + 4, run->counts[run->touched[i]]);
+    }
+    put_chunk_head(out, &note);
+    reel_sink_zeros(out, 0, note.stored + bag2_index_size(run->n_touched, chunk.count));
+    return reel_write_note(w, run->note, (size_t)(row - run->note), err);
+}
+
+static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct bag2_write_run *run = w->run;
+    struct bag2_note note = bag2_note_of(reel_write_group(w, w->group));
+    bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
+    struct chunk chunk = {.codec = note.codec, .gather = packed && !held};
+    put_chunk_head(out, &note);
+    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
+        return false;
+    }
+    if (chunk.records != note.raw || run->n_touched != note.n_rows || (packed && run->packed.size != note.stored)) {
+        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of messages where %llu were planned", (unsigned long long)w->group,
+                         (unsigned long long)chunk.records, (unsigned long long)note.raw);
+    }
+    if (packed) {
+        reel_sink_put(out, run->packed.data, run->packed.size);
+    }
+    bag2_put_index(run, chunk.count, chunk.disordered, out);
+    return true;
+}
+
+static void forget_chunk(struct bag2_write_run *run) {
+    for (uint32_t i = 0; i < run->n_touched; i++) {
+        run->counts[run->touched[i]] = 0;
+    }
+    run->n_touched = 0;
+}
+
+static bool bag2_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    forget_chunk(w->run); /* what a chunk that failed has left */
+    bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
+    forget_chunk(w->run);
+    return good;
+}
+
+#define BAG2_WRITER(variant_text)                                                                                                          \
+    {                                                                                                                                      \
+        .name = "bag2", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag", .needs = REEL_COMPRESSES,      \
+        .version = 1, .totals_size = sizeof(struct bag2_totals), .run_size = sizeof(struct bag2_write_run), .accepts = bag2_accepts,       \
+        .accepts_all = bag2_accepts_all, .compressions = "bz2 lz4", .open = bag2_open_run, .close = bag2_close_run, .head = bag2_head, .messages = bag2_messages,     \
+        .tail_parts = bag2_tail_parts, .tail = bag2_tail                                                                                   \
+    }
+const struct reel_writer reel_writer_bag2 = BAG2_WRITER(NULL);
+const struct reel_writer reel_writer_bag2_named = BAG2_WRITER("2.0"); /* the same, asked for by its version */

@@ -1,0 +1,125 @@
+/* What a TIDE log cannot hold as it is, told before one is written. */
+#include "formats/formats.h"
+#include "formats/tide/write.h"
+
+/* Would reading what is written as TIDE's own fields give the channel back? */
+static bool is_native(const struct reel_channel *c, bool is_new) {
+    struct arena arena = {0};
+    struct tide_fields fields;
+    struct tide_types types;
+    struct reel_channel back;
+    bool relative, native = tide_channel_fields(&arena, is_new, c, &fields, &types) &&
+                            tide_channel_model(&arena, is_new, &fields, &types, &back, &relative) && tide_channel_same(c, &back);
+    arena_free(&arena);
+    return native;
+}
+
+static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss *loss) {
+    uint64_t definitions = 0, texts = strlen(c->name) + strlen(c->type);
+    for (uint32_t i = 0; i < c->n_schemas; i++) {
+        definitions += c->schemas[i].data.size;
+    }
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        texts += strlen(c->metadata.items[i].key) + strlen(c->metadata.items[i].value);
+    }
+    if (definitions > REEL_SCHEMA_MAX || texts > REEL_SCHEMA_MAX / 2) { /* escapes may make a text six times as long */
+        reel_loss_add(loss, REEL_REFUSES, c, "its definitions and metadata of %llu bytes are too large for a CHAN block",
+                      (unsigned long long)(definitions + texts));
+        return false;
+    }
+    if (is_native(c, is_new)) {
+        return true;
+    }
+    reel_loss_add(loss, REEL_CHANGES, c,
+                  is_new ? "type, encoding and metadata of this channel travel as JSON in its source config"
+                         : "encoding, schema names and metadata of this channel travel as JSON in its source config");
+    if (is_new && c->n_schemas > 0) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "its types are named by the SHA-1 of their definitions, which is not the hash that TIDE's RD 8 would give them");
+    }
+    if (strlen(c->name) > TIDE_NAME_MAX) {
+        reel_loss_add(loss, REEL_CHANGES, c, "its name is longer than %d bytes: TIDE's own field holds the beginning", TIDE_NAME_MAX);
+    }
+    return true;
+}
+
+bool tide_accepts_old(const struct reel_channel *c, struct reel_loss *loss) {
+    return accepts(c, false, loss);
+}
+bool tide_accepts_new(const struct reel_channel *c, struct reel_loss *loss) {
+    return accepts(c, true, loss);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void tell_shared_names(const struct reel_stream *stream, struct reel_loss *loss) {
+    AUTO_MEM const char **names = malloc(((size_t)stream->n_channels + 1) * sizeof(const char *));
+    uint32_t shared = 0;
+    for (uint32_t i = 0; names && i < stream->n_channels; i++) {
+        names[i] = stream->channels[i]->name;
+    }
+    if (names) {
+        qsort(names, stream->n_channels, sizeof(const char *), compare_names);
+    }
+    for (uint32_t i = 1; names && i < stream->n_channels; i++) {
+        shared += strcmp(names[i - 1], names[i]) == 0;
+    }
+    if (shared > 0) {
+        reel_loss_add(loss, REEL_CHANGES, NULL,
+                      "%u channels have the name of another one: they get a number behind it, for names must be unique", shared);
+    }
+}
+
+/* An MCAP file's metadata lies in named records; a log has one list of values. */
+static void tell_records(const struct reel_index *index, struct reel_loss *loss) {
+    const struct reel_pairs *pairs = reel_index_metadata(index);
+    size_t named = 0;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const char *colon = strchr(pairs->items[i].key, ':');
+        named += colon && colon > pairs->items[i].key;
+    }
+    if (named > 0 && reel_index_info(index)->format == &reel_format_mcap) {
+        reel_loss_add(loss, REEL_CHANGES, NULL,
+                      "%zu values of metadata records are named RECORD:key, and are no longer in records of their own", named);
+    }
+}
+
+static bool accepts_all(const struct reel_stream *stream, bool is_new, struct reel_loss *loss) {
+    bool relative = false;
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
+        size_t attachments = 0, pairs = reel_index_metadata(index)->count;
+        reel_index_attachments(index, &attachments);
+        if (attachments > 0) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
+        }
+        if (pairs > 0 && !is_new) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording: TIDE 2.0 has a place for them", pairs);
+        }
+        if (is_new) {
+            tell_records(index, loss);
+        }
+        if (reel_index_info(index)->format->describe) {
+            reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
+        }
+        relative |= stream->clocks[i] == REEL_CLOCK_RELATIVE;
+    }
+    if (relative) {
+        reel_loss_add(loss, REEL_CHANGES, NULL,
+                      "times count from the start of the recording: other readers of TIDE will show them as 1970");
+    }
+    if (stream->n_sources > 1) {
+        reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
+    }
+    tell_shared_names(stream, loss);
+    return true;
+}
+
+bool tide_accepts_all_old(const struct reel_stream *stream, struct reel_loss *loss) {
+    return accepts_all(stream, false, loss);
+}
+bool tide_accepts_all_new(const struct reel_stream *stream, struct reel_loss *loss) {
+    return accepts_all(stream, true, loss);
+}

@@ -1,0 +1,319 @@
+/* From the fields of a TIDE channel to the model's channel, and back. Rule: going back is only believed when coming here again gives the
+ * same channel, so nothing is kept twice to be able to write a file as it was.
+ *
+ * metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or tide.source_config.base64 when it is no
+ * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself names; the others are what those need) · and for schema N
+ * tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
+#include "formats/tide/tide.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define NOTIFICATION "rsb.protocol.Notification"
+#define EVENT "rsb.serialization.Event"
+enum { PAIRS_PLAIN = 7 }; /* pairs of a channel that are not about a schema */
+
+/* ---- texts ---- */
+
+const char *tide_metadata_of(const struct reel_channel *c, const char *key) {
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        if (strcmp(c->metadata.items[i].key, key) == 0) {
+            return c->metadata.items[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* ---- types ---- */
+
+static int compare_hashes(struct bytes a, struct bytes b) {
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+int tide_type_compare(const void *a, const void *b) {
+    const struct tide_type *x = a, *y = b;
+    int order = compare_hashes(x->hash, y->hash);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+const struct tide_type *tide_type_find(const struct tide_types *types, struct bytes hash) {
+    size_t low = 0, high = types->count; /* the first one of that hash */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_hashes(types->items[middle].hash, hash) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < types->count && bytes_equal(types->items[low].hash, hash) ? &types->items[low] : NULL;
+}
+
+/* The types of one channel: those it names, then all that these need. */
+struct chosen {
+    struct bytes hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
+    const struct tide_type *types[REEL_SCHEMAS_PER_CHANNEL_MAX]; /* NULL: the file does not have it */
+    uint32_t count;
+    bool cut;
+};
+
+static void choose(struct chosen *chosen, struct tide_types *types, struct bytes hash, bool again) {
+    for (uint32_t i = 0; i < chosen->count && !again; i++) {
+        if (bytes_equal(chosen->hashes[i], hash)) {
+            return;
+        }
+    }
+    if (chosen->count == REEL_SCHEMAS_PER_CHANNEL_MAX || types->lookups_left == 0) {
+        chosen->cut = true;
+        return;
+    }
+    const struct tide_type *type = tide_type_find(types, hash);
+    types->missing += !type;
+    chosen->types[chosen->count] = type;
+    chosen->hashes[chosen->count++] = hash;
+}
+
+static void choose_all(struct chosen *chosen, const struct tide_fields *f, struct tide_types *types) {
+    for (uint32_t i = 0; i < f->n_hashes && !chosen->cut; i++) {
+        choose(chosen, types, f->hashes[i], true);
+    }
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        const struct tide_type *type = chosen->types[i];
+        for (uint32_t n = 0; type && n < type->n_needs && !chosen->cut; n++) {
+            choose(chosen, types, type->needs[n], false);
+            types->lookups_left -= types->lookups_left > 0;
+        }
+    }
+    types->cut += chosen->cut;
+}
+
+/* ---- the model ---- */
+
+struct making {
+    struct arena *arena;
+    struct reel_channel *out;
+    struct reel_pair *pairs;
+    bool no_room;
+};
+
+static const char *text_of(struct making *m, struct bytes b) {
+    const char *text = arena_utf8(m->arena, b);
+    m->no_room |= !text;
+    return text ? text : "";
+}
+
+static void add_pair(struct making *m, const char *key, const char *value) {
+    m->pairs[m->out->metadata.count++] = (struct reel_pair){.key = key, .value = value};
+}
+
+static void add_schema_pair(struct making *m, uint32_t schema, const char *what, const char *value) {
+    char key[64];
+    snprintf(key, sizeof key, "tide.schema.%u.%s", schema, what);
+    const char *kept = arena_text(m->arena, key);
+    m->no_room |= !kept;
+    add_pair(m, kept ? kept : "", value);
+}
+
+/* "rsb-event-0.9:uint64": its wire schema is what follows the colon. False: no such type. */
+static bool rsb_type(struct bytes type, struct bytes *wire) {
+    struct cursor c = cursor_of(type);
+    if (type.size > 0 && type.data[0] == ':') {
+        cursor_u8(&c);
+    }
+    const uint8_t *p = cursor_take(&c, 9);
+    if (!p || strncasecmp((const char *)p, "rsb-event", 9) != 0) {
+        return false;
+    }
+    const uint8_t *colon = memchr(c.at, ':', cursor_left(&c));
+    *wire = colon ? bytes_of(colon + 1, (size_t)(c.end - colon) - 1) : bytes_of("", 0);
+    return true;
+}
+
+/* "/foo/bar/:uint64": where the scope ends; 0: the name is not of this kind. */
+static size_t scope_size(struct bytes name) {
+    const uint8_t *colon = name.size > 0 && name.data[0] == '/' ? memmem(name.data, name.size, "/:", 2) : NULL;
+    return colon ? (size_t)(colon - name.data) + 1 : 0;
+}
+
+static bool holds(struct bytes b, const char *text) {
+    return b.size > 0 && memmem(b.data, b.size, text, strlen(text)) != NULL;
+}
+
+/* The format of an RSB channel is the text of the envelope, and, after a colon at the end of a line, that of the payload. */
+static uint32_t split_format(struct bytes format, struct bytes wire, struct bytes parts[2]) {
+    parts[0] = format;
+    for (size_t i = 1; i + 1 < format.size && wire.size > 0 && wire.data[0] == '.'; i++) {
+        if (format.data[i] == ':' && (format.data[i - 1] == '\n' || format.data[i - 1] == '}')) {
+            parts[0] = bytes_of(format.data, i);
+            parts[1] = bytes_of(format.data + i + 1, format.size - i - 1);
+            return 2;
+        }
+    }
+    return format.size > 0;
+}
+
+static void make_format(struct making *m, const struct tide_fields *f, bool rsb, struct bytes wire) {
+    struct bytes parts[2];
+    uint32_t count = rsb ? split_format(f->format, wire, parts) : f->format.size > 0;
+    struct reel_schema *schemas = arena_alloc(m->arena, 2 * sizeof *schemas);
+    m->no_room |= !schemas;
+    if (!schemas) {
+        return;
+    }
+    struct bytes payload = wire.size > 0 && wire.data[0] == '.' ? bytes_of(wire.data + 1, wire.size - 1) : wire;
+    if (!rsb) {
+        schemas[0] = (struct reel_schema){.name = m->out->type, .encoding = "", .hash = "", .data = f->format};
+    } else if (count > 0) {
+        bool envelope = count == 2 || holds(parts[0], "message Notification") || holds(parts[0], "message Event");
+        const char *name = !envelope ? text_of(m, payload) : holds(parts[0], "message Notification") ? NOTIFICATION : EVENT;
+        schemas[0] = (struct reel_schema){.name = name, .encoding = "proto", .hash = "", .data = parts[0]};
+        schemas[1] = (struct reel_schema){.name = text_of(m, payload), .encoding = "proto", .hash = "", .data = parts[1]};
+    }
+    m->out->schemas = schemas;
+    m->out->n_schemas = count;
+}
+
+static void make_plain_pairs(struct making *m, const struct tide_fields *f, bool rsb) {
+    char id[16];
+    snprintf(id, sizeof id, "%u", f->id);
+    add_pair(m, "tide.id", text_of(m, bytes_text(id)));
+    if (f->type.size > 0) {
+        add_pair(m, "tide.type", text_of(m, f->type));
+    }
+    if (f->source.size > 0) {
+        add_pair(m, "tide.source", text_of(m, f->source));
+    }
+    if (f->config.size > 0) {
+        bool text = tide_is_text(f->config);
+        struct bytes value = text ? f->config : tide_base64(m->arena, f->config);
+        m->no_room |= !value.data;
+        add_pair(m, text ? "tide.source_config" : "tide.source_config.base64", value.data ? text_of(m, value) : "");
+    }
+    size_t scope = rsb ? scope_size(f->name) : 0;
+    if (scope > 0) {
+        add_pair(m, "rsb.scope", text_of(m, bytes_of(f->name.data, scope)));
+    }
+    if (rsb && m->out->type[0] != '\0') {
+        add_pair(m, "rsb.wire_schema", m->out->type);
+    }
+}
+
+static void make_old(struct making *m, const struct tide_fields *f) {
+    struct bytes wire = f->type;
+    bool rsb = rsb_type(f->type, &wire);
+    m->out->type = text_of(m, wire);
+    m->out->encoding = rsb ? "rsb" : "bytes";
+    make_format(m, f, rsb, wire);
+    make_plain_pairs(m, f, rsb);
+}
+
+/* A syntax names a language of definitions; whose payloads are known is said here. */
+static const char *encoding_of(struct bytes syntax) {
+    static const struct {
+        const char *begin, *encoding;
+    } known[] = {{"ros2", "cdr"},       {"omg", "cdr"},   {"ros", "ros1"},        {"protobuf", "protobuf"},
+                 {"proto", "protobuf"}, {"json", "json"}, {"msgpack", "msgpack"}, {"flatbuffer", "flatbuffer"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t size = strlen(known[i].begin);
+        if (syntax.size >= size && strncasecmp((const char *)syntax.data, known[i].begin, size) == 0) {
+            return known[i].encoding;
+        }
+    }
+    return "bytes";
+}
+
+static bool is_envelope(const struct tide_type *type) {
+    return type && (bytes_is(type->name, NOTIFICATION) || bytes_is(type->name, "." NOTIFICATION) || bytes_is(type->name, EVENT) ||
+                    bytes_is(type->name, "." EVENT));
+}
+
+static void make_schema(struct making *m, uint32_t i, struct bytes hash, const struct tide_type *type, struct reel_schema *s) {
+    static const struct tide_type none = {.syntax = {(const uint8_t *)"", 0}, .name = {(const uint8_t *)"", 0}};
+    const char *hash_text = tide_hex(m->arena, hash);
+    m->no_room |= !hash_text;
+    *s = (struct reel_schema){.name = "", .encoding = "", .hash = hash_text ? hash_text : "", .data = bytes_of("", 0)};
+    if (!type) {
+        type = &none;
+    } else {
+        s->name = text_of(m, type->name);
+        s->encoding = text_of(m, type->syntax);
+        s->data = type->definition;
+    }
+    if (type->version.size > 0) {
+        add_schema_pair(m, i, "version", text_of(m, type->version));
+    }
+    for (uint32_t n = 0; n < type->n_sources; n++) {
+        add_schema_pair(m, i, "source", text_of(m, type->sources[n]));
+    }
+    size_t size = 1;
+    for (uint32_t n = 0; n < type->n_needs; n++) {
+        size += 2 * type->needs[n].size + 1;
+    }
+    char *needs = type->n_needs > 0 ? arena_alloc(m->arena, size) : NULL;
+    m->no_room |= type->n_needs > 0 && !needs;
+    for (uint32_t n = 0, at = 0; needs && n < type->n_needs; n++) {
+        const char *one = tide_hex(m->arena, type->needs[n]);
+        m->no_room |= !one;
+        at += (uint32_t)sprintf(needs + at, n > 0 ? " %s" : "%s", one ? one : "");
+    }
+    if (needs) {
+        add_schema_pair(m, i, "needs", needs);
+    }
+}
+
+static void make_new(struct making *m, const struct tide_fields *f, const struct chosen *chosen) {
+    struct reel_schema *schemas = arena_alloc(m->arena, (chosen->count + 1) * sizeof *schemas);
+    bool rsb = chosen->count > 0 && is_envelope(chosen->types[0]);
+    m->no_room |= !schemas;
+    size_t scope = scope_size(f->name);
+    struct bytes type = bytes_of("", 0);
+    if (rsb && scope > 0) {
+        type = bytes_of(f->name.data + scope + 1, f->name.size - scope - 1);
+    } else if (chosen->count > rsb && chosen->types[rsb]) { /* the payload's: behind the envelope's */
+        type = chosen->types[rsb]->name;
+    }
+    m->out->type = text_of(m, type);
+    m->out->encoding = rsb ? "rsb" : chosen->count > 0 && chosen->types[0] ? encoding_of(chosen->types[0]->syntax) : "bytes";
+    make_plain_pairs(m, f, rsb);
+    if (f->n_hashes != chosen->count) {
+        char count[16];
+        snprintf(count, sizeof count, "%u", f->n_hashes);
+        add_pair(m, "tide.hashes", text_of(m, bytes_text(count)));
+    }
+    for (uint32_t i = 0; schemas && i < chosen->count; i++) {
+        make_schema(m, i, chosen->hashes[i], chosen->types[i], &schemas[i]);
+    }
+    m->out->schemas = schemas;
+    m->out->n_schemas = chosen->count;
+}
+
+bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types, struct reel_channel *out,
+                        bool *relative) {
+    enum tide_reel reel = tide_reel_read(arena, is_new, f, types, out, relative);
+    if (reel != TIDE_REEL_OTHER) {
+        return reel == TIDE_REEL_READ;
+    }
+    struct chosen chosen = {0};
+    if (is_new) {
+        choose_all(&chosen, f, types);
+    }
+    size_t pairs = PAIRS_PLAIN;
+    for (uint32_t i = 0; i < chosen.count; i++) {
+        pairs += chosen.types[i] ? 2 + chosen.types[i]->n_sources : 0;
+    }
+    *out = (struct reel_channel){0};
+    struct making m = {.arena = arena, .out = out, .pairs = arena_alloc(arena, pairs * sizeof *m.pairs)};
+    if (!m.pairs) {
+        return false;
+    }
+    out->name = text_of(&m, f->name);
+    out->metadata.items = m.pairs;
+    if (is_new) {
+        make_new(&m, f, &chosen);
+    } else {
+        make_old(&m, f);
+    }
+    return !m.no_room;
+}

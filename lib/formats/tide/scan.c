@@ -1,0 +1,188 @@
+/* Reads TIDE logs of majors 0 to 2. Rule: what a file says about itself (Size, counts, index) is compared with what is in it and never
+ * believed instead. */
+#include "formats/tide/tide.h"
+
+#include "formats/formats.h"
+#include "formats/nanover/nanover.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+enum {
+    PEEK_BYTES = 16 << 10,
+    DATA_BYTES = 128 << 10, /* large payloads are hopped over: not much of them need be read */
+    PROGRESS_STEP = 4 << 20,
+};
+
+static int tide_probe(struct bytes head, struct reel_source *source) {
+    if (head.size < TIDE_BLOCK_HEAD + TIDE_BODY_NEW || !bytes_start(head, bytes_of("TIDE", 4))) {
+        return 0;
+    }
+    if (head.data[TIDE_BLOCK_HEAD] <= TIDE_MAJOR_MAX) {
+        return 40;
+    }
+    return load_u64le(head.data + 4) <= source->size ? 32 : 0; /* a later major: ours to refuse. Text that begins with the word is not */
+}
+
+void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...) {
+    char line[384];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(line, sizeof line, text, arguments);
+    va_end(arguments);
+    t->lost++;
+    reel_scan_finding(t->scan, REEL_LOSS, 0, at, length, "%s", line);
+}
+
+bool tide_progress(struct tide *t, uint64_t at, struct reel_error *err) {
+    if (at < t->report_at) {
+        return true;
+    }
+    t->report_at = at + PROGRESS_STEP;
+    return reel_scan_progress(t->scan, at, t->source->size, err);
+}
+
+bool tide_no_room(const struct tide *t, struct reel_error *err) {
+    return t->arena.no_memory ? reel_fail_memory(err)
+                              : reel_fail(err, REEL_LIMIT, "channels and types exceed %d MiB", REEL_MODEL_MAX >> 20);
+}
+
+/* ---- the two passes ---- */
+
+static bool learn(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+    return (b->tag != TIDE_CHAN && b->tag != TIDE_TYPE && b->tag != TIDE_META) || tide_take_description(t, b, err);
+}
+
+static bool take(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+    if (b->mended) {
+        tide_met(&t->mended, b->at);
+    }
+    switch (b->tag) {
+    case TIDE_CHNK:
+        return tide_take_chunk(t, b, err);
+    case TIDE_INDX:
+        return tide_take_index(t, b, err);
+    case TIDE_TIDE:
+        tide_met(&t->strays, b->at);
+        return true;
+    case TIDE_OTHER:
+        if (t->unknown.count == 0) {
+            memcpy(t->unknown_name, b->name, sizeof b->name);
+        }
+        tide_met(&t->unknown, b->at);
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- what is told at the end ---- */
+
+static void tell(struct tide *t, enum reel_severity severity, const struct tide_places *p, const char *what) {
+    if (p->count > 0) {
+        reel_scan_finding(t->scan, severity, 0, p->at, 0, "%llu %s, the first at %llu", (unsigned long long)p->count, what,
+                          (unsigned long long)p->at);
+    }
+}
+
+static void tell_all(struct tide *t) {
+    tell(t, REEL_WARNING, &t->strays, "further blocks TIDE are passed over");
+    tell(t, REEL_NOTE, &t->byte_counts, "chunks count bytes where entries should be counted (RSBag before November 2011)");
+    tell(t, REEL_WARNING, &t->counts, "chunks have another number of entries than they say");
+    tell(t, REEL_WARNING, &t->ranges, "chunks have entries outside the times they say");
+    tell(t, REEL_WARNING, &t->late, "messages have times after the year 2262 and are taken for the last nanosecond that can be told");
+    tell(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
+    tell(t, REEL_NOTE, &t->beyond, "blocks go on after their last field");
+    tell(t, REEL_WARNING, &t->mended, "blocks have a Size that leads nowhere; they end where what is in them ends");
+    if (t->unknown.count > 0) {
+        const uint8_t *n = t->unknown_name;
+        char name[17];
+        snprintf(name, sizeof name, t->unknown_name[0] < 0x20 || t->unknown_name[0] > 0x7e ? "%02x %02x %02x %02x" : "%c%c%c%c", n[0], n[1],
+                 n[2], n[3]);
+        reel_scan_finding(t->scan, REEL_NOTE, 0, t->unknown.at, 0, "%llu blocks of unknown kinds are passed over, the first (%s) at %llu",
+                          (unsigned long long)t->unknown.count, name, (unsigned long long)t->unknown.at);
+    }
+    if (t->odd_times.count > 0) {
+        reel_scan_finding(t->scan, REEL_NOTE, 0, t->odd_times.at, 0,
+                          "%llu of %llu messages have times before 1990 or after 2100, the first at %llu: kept as they stand",
+                          (unsigned long long)t->odd_times.count, (unsigned long long)t->messages, (unsigned long long)t->odd_times.at);
+    }
+}
+
+static bool run(struct tide *t, struct reel_error *err) {
+    if (!tide_walk(t, false, learn, err) || !tide_give_channels(t, err) || !tide_walk(t, true, take, err)) {
+        return false;
+    }
+    tide_compare_index(t);
+    tell_all(t);
+    return true;
+}
+
+static bool open_windows(struct tide *t, size_t peek, size_t data, struct reel_error *err) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+        t->seed = seed; /* only keeps hostile ids from colliding: results do not depend on it */
+    }
+    if (!(t->slots = calloc(TIDE_SLOTS, sizeof *t->slots))) {
+        return reel_fail_memory(err);
+    }
+    return window_open(&t->peek, t->source, peek, err) && window_open(&t->data, t->source, data, err);
+}
+
+bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t data, struct reel_error *err) {
+    uint8_t head[TIDE_BLOCK_HEAD + TIDE_BODY_NEW];
+    t->scan = scan;
+    t->source = scan->parts[0];
+    t->arena.max = REEL_MODEL_MAX;
+    t->seed = 0x2545f4914f6cdd1du;
+    if (scan->n_parts != 1) {
+        return reel_fail(err, REEL_ARGUMENT, "a TIDE log is one file, not %u", scan->n_parts);
+    }
+    if (t->source->size < sizeof head) {
+        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: %llu bytes", (unsigned long long)t->source->size);
+    }
+    if (!reel_source_read(t->source, 0, head, sizeof head, err)) {
+        return false;
+    }
+    t->major = head[TIDE_BLOCK_HEAD];
+    t->minor = head[TIDE_BLOCK_HEAD + 1];
+    if (memcmp(head, "TIDE", 4) != 0) {
+        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: it does not begin with a TIDE block");
+    }
+    if (t->major > TIDE_MAJOR_MAX) {
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: versions 0.x, 1.x and 2.x are read", t->major, t->minor);
+    }
+    char container[32];
+    snprintf(container, sizeof container, "TIDE %u.%u", t->major, t->minor);
+    reel_scan_container(scan, container);
+    return open_windows(t, peek, data, err) && tide_begin(t, load_u64le(head + 4), err);
+}
+
+void tide_log_close(struct tide *t) {
+    window_close(&t->peek);
+    window_close(&t->data);
+    free(t->channels);
+    free(t->slots);
+    free(t->types);
+    arena_free(&t->arena);
+}
+
+static bool tide_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct tide t = {.scan = scan};
+    bool good = tide_log_open(&t, scan, PEEK_BYTES, DATA_BYTES, err) && run(&t, err);
+    tide_log_close(&t);
+    return good;
+}
+
+const struct reel_format reel_format_tide = {
+    .name = "tide",
+    .title = "TIDE log (RSBag)",
+    .media_type = "application/x-tide",
+    .suffixes = (const char *const[]){".tide", ".tid", NULL},
+    .probe = tide_probe,
+    .scan = tide_scan,
+    .outline = tide_outline,
+    .state_at = nanover_foreign_state_at,
+    .version = 1,
+};

@@ -1,0 +1,147 @@
+/* Who an actor is. Rule: what a file can make grow has a ceiling here. */
+#include <sys/random.h>
+
+#include "reports/carla/carla.h"
+
+/* --- event add --- */
+
+void carla_vec_read(const uint8_t *at, const struct carla_layout *layout, double out[3]) {
+    for (size_t i = 0; i < 3; i++) {
+        out[i] = layout->vec == CARLA_VEC_DOUBLE ? load_f64le(at + 8 * i) : (double)load_f32le(at + 4 * i);
+    }
+}
+
+bool carla_added_read(struct bytes record, const struct carla_layout *layout, struct carla_added *out) {
+    struct cursor c = cursor_of(record);
+    out->id = cursor_u32le(&c);
+    out->type = cursor_u8(&c);
+    const uint8_t *vecs = cursor_take(&c, 2 * (uint64_t)layout->vec);
+    if (!vecs) {
+        return false;
+    }
+    carla_vec_read(vecs, layout, out->location);
+    carla_vec_read(vecs + layout->vec, layout, out->rotation);
+    cursor_take(&c, 4); /* uid */
+    out->description = cursor_bytes(&c, cursor_u16le(&c));
+    out->n_attributes = cursor_u16le(&c);
+    out->attributes = c;
+    return !c.failed;
+}
+
+bool carla_attribute_read(struct cursor *attributes, struct bytes *id, struct bytes *value) {
+    cursor_take(attributes, 1); /* type */
+    *id = cursor_bytes(attributes, cursor_u16le(attributes));
+    *value = cursor_bytes(attributes, cursor_u16le(attributes));
+    return !attributes->failed;
+}
+
+/* --- ids --- */
+
+static struct carla_id *slot_of(const struct carla_ids *ids, uint32_t id) {
+    uint64_t h = (id ^ ids->seed) * (ids->seed | UINT64_C(0x9e3779b97f4a7c15));
+    size_t i = (size_t)(h >> 32) & (ids->n_slots - 1);
+    while (ids->slots[i].place != 0 && ids->slots[i].id != id) {
+        i = (i + 1) & (ids->n_slots - 1);
+    }
+    return &ids->slots[i];
+}
+
+uint32_t carla_ids_find(const struct carla_ids *ids, uint32_t id) {
+    return ids->n_slots > 0 ? slot_of(ids, id)->place : 0;
+}
+
+static bool grow_slots(struct carla_ids *ids) {
+    struct carla_ids larger = *ids;
+    larger.n_slots = ids->n_slots > 0 ? 2 * ids->n_slots : 256;
+    if (ids->n_slots == 0 && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) != (ssize_t)sizeof larger.seed) {
+        larger.seed = UINT64_C(0x2545f4914f6cdd1d);
+    }
+    if (!(larger.slots = calloc(larger.n_slots, sizeof *larger.slots))) {
+        return false;
+    }
+    for (size_t i = 0; i < ids->n_slots; i++) {
+        if (ids->slots[i].place != 0) {
+            *slot_of(&larger, ids->slots[i].id) = ids->slots[i];
+        }
+    }
+    free(ids->slots);
+    *ids = larger;
+    return true;
+}
+
+bool carla_ids_put(struct carla_ids *ids, uint32_t id, uint32_t place, struct reel_error *err) {
+    if (2 * (ids->count + 1) > ids->n_slots && !grow_slots(ids)) {
+        return reel_fail_memory(err);
+    }
+    struct carla_id *slot = slot_of(ids, id);
+    ids->count += slot->place == 0;
+    *slot = (struct carla_id){.id = id, .place = place};
+    return true;
+}
+
+void carla_ids_free(struct carla_ids *ids) {
+    free(ids->slots);
+}
+
+/* --- people --- */
+
+struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, struct reel_error *err) {
+    uint32_t place = carla_ids_find(&people->ids, id);
+    if (place == 0) {
+        if (people->count >= CARLA_PEOPLE_MAX) {
+            reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_PEOPLE_MAX);
+            return NULL;
+        }
+        if (!GROW_ARRAY(people->items, people->count, people->capacity)) {
+            reel_fail_memory(err);
+            return NULL;
+        }
+        place = (uint32_t)people->count + 1;
+        if (!carla_ids_put(&people->ids, id, place, err)) {
+            return NULL;
+        }
+        people->items[people->count++] = (struct carla_person){.id = id};
+    }
+    struct carla_person *person = &people->items[place - 1];
+    person->known = true; /* whoever is asked for is there from then on, as in CARLA's own table */
+    return person;
+}
+
+static bool add(struct carla_people *people, const struct carla_added *added, struct reel_error *err) {
+    struct carla_person *person = carla_person_of(people, added->id, err);
+    people->names.max = CARLA_NAMES_MAX;
+    const uint8_t *name = person ? arena_copy(&people->names, added->description.data, added->description.size) : NULL;
+    if (!name) {
+        return person
+                   ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX)
+                   : false;
+    }
+    *person = (struct carla_person){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
+    people->last_added = added->id;
+    people->any_added = true;
+    return true;
+}
+
+bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err) {
+    struct cursor c = cursor_of(p->data);
+    struct carla_added added;
+    struct bytes record;
+    cursor_take(&c, 2);
+    for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record); i++) {
+        if (carla_added_read(record, &p->layout, &added) && !add(people, &added, err)) {
+            return false;
+        }
+    }
+    uint32_t place =
+        p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
+    if (place > 0) {
+        people->items[place - 1] = (struct carla_person){.id = people->last_added};
+    }
+    return true;
+}
+
+void carla_people_free(struct carla_people *people) {
+    carla_ids_free(&people->ids);
+    free(people->items);
+    arena_free(&people->names);
+}

@@ -1,0 +1,141 @@
+/* What the answers to CARLA's questions share. pass: the walk over the recording, one packet after the other · text: CARLA's way of writing
+ * · people: who an actor is · then a file per question: info, events, collisions, blocked, roster, trajectory. */
+#ifndef REEL_TOOLS_CARLA_TOOLS_H
+#define REEL_TOOLS_CARLA_TOOLS_H
+
+#include "wire/arena.h"
+#include "wire/grow.h"
+#include "formats/carla/carla.h"
+#include "reel/carla.h"
+#include "reel/iterate.h"
+
+enum {
+    CARLA_PACKET_MAX = 16 << 20, /* a larger packet is passed over */
+    CARLA_PEOPLE_MAX = 1 << 20,  /* actors of one recording */
+    CARLA_NAMES_MAX = 64 << 20,  /* bytes of their names */
+    CARLA_ROWS_MAX = 1 << 20,    /* rows that must be sorted before they can be told; pairs of one frame */
+};
+
+struct carla_packet {
+    enum carla_kind kind;
+    uint8_t id;
+    struct carla_layout layout;
+    uint64_t offset; /* in the file */
+    struct bytes data;
+    uint32_t total; /* records, when it is a list that we can walk */
+};
+
+/* A question: one const table a file. */
+struct carla_question {
+    /* Is the kind looked at? */
+    bool (*wants)(const struct reel_carla *pass, enum carla_kind kind);
+    bool (*begin)(struct reel_carla *pass, struct reel_error *err);
+    bool (*packet)(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err);
+    /* After the last packet, again and again until *more is false. */
+    bool (*end)(struct reel_carla *pass, bool *more, struct reel_error *err);
+    void (*free)(void *state);
+    size_t state_size; /* zeroed */
+};
+extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster, carla_trajectory;
+
+struct reel_carla {
+    struct reel_carla_question question;
+    const struct carla_question *how;
+    void *state;
+    struct reel_text_sink sink;
+    struct reel_table table;
+    bool rows; /* asked for, instead of text */
+
+    struct reel_stream *stream;
+    struct carla_packet *channels; /* by channel of the stream: kind, id and layout of its packets */
+    bool *wanted;                  /* by kind */
+    struct carla_header header;
+    char *map;
+    struct carla_frame frame; /* the one under way */
+    uint64_t frames;          /* begun so far */
+    struct grow text;         /* made and not yet put */
+    bool begun, walked, done;
+};
+
+/* --- carla_pass.c --- */
+static inline double carla_now(const struct reel_carla *pass) { /* seconds */
+    return pass->frame.elapsed;
+}
+bool carla_columns(struct reel_carla *pass, const char *const *names, unsigned n, struct reel_error *err);
+bool carla_row(struct reel_carla *pass, const struct reel_cell *cells, unsigned n, struct reel_error *err);
+bool carla_rows_end(struct reel_carla *pass, struct reel_error *err);
+
+/* --- carla_text.c --- */
+void carla_say(struct grow *text, const char *what);
+void carla_say_number(struct grow *text, uint64_t value);
+void carla_say_real(struct grow *text, double value); /* %g */
+/* `width` columns, to the left (negative) or right; printf's %*s for bytes. */
+void carla_say_padded(struct grow *text, struct bytes what, int width);
+/* %.0f in `width` columns. */
+void carla_say_rounded(struct grow *text, double value, int width);
+/* Writes `form`, in which %… stands for the next part of the record, or, with digits after the %, for the one at that byte of it:
+ * u u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + it, h " (hero) " if the u8 is not 0, B True or False, t true or
+ * false, v a vec, w three floats, m three floats in metres as CARLA rounds them, s a string, D a door, L vehicle lights. */
+void carla_say_record(struct grow *text, const char *form, struct cursor *record, const struct carla_layout *layout);
+void carla_say_start(struct reel_carla *pass); /* Version, Map, Date and an empty line */
+void carla_say_end(struct reel_carla *pass, bool whole_seconds);
+
+/* --- carla_people.c --- */
+
+/* An actor as event add tells it. */
+struct carla_added {
+    uint32_t id;
+    uint8_t type;
+    double location[3], rotation[3]; /* cm; roll, pitch, yaw in degrees */
+    struct bytes description;
+    uint16_t n_attributes;
+    struct cursor attributes;
+};
+bool carla_added_read(struct bytes record, const struct carla_layout *layout, struct carla_added *out);
+bool carla_attribute_read(struct cursor *attributes, struct bytes *id, struct bytes *value);
+void carla_vec_read(const uint8_t *at, const struct carla_layout *layout, double out[3]);
+/* Numbers of a vec as cells, in the precision of the file. */
+static inline struct reel_cell carla_degrees(double value, const struct carla_layout *layout) {
+    return layout->vec == CARLA_VEC_FLOAT ? reel_cell_real32((float)value) : reel_cell_real(value);
+}
+static inline struct reel_cell carla_metres(double cm, const struct carla_layout *layout) {
+    return layout->vec == CARLA_VEC_FLOAT ? reel_cell_real32((float)cm / 100.0f) : reel_cell_real(cm / 100);
+}
+
+/* Numbers of actors, each with a place from 1 on. */
+struct carla_ids {
+    struct carla_id {
+        uint32_t id, place; /* place 0: free */
+    } * slots;
+    size_t n_slots, count;
+    uint64_t seed; /* keeps hostile numbers from colliding: results do not depend on it */
+};
+uint32_t carla_ids_find(const struct carla_ids *ids, uint32_t id); /* 0: it is not there */
+bool carla_ids_put(struct carla_ids *ids, uint32_t id, uint32_t place, struct reel_error *err);
+void carla_ids_free(struct carla_ids *ids);
+
+/* Who is who, as CARLA's queries remember it. */
+struct carla_person {
+    uint32_t id;
+    bool known;
+    uint8_t type;
+    struct bytes name;      /* the description's */
+    double last[3];         /* blocked: where it was */
+    double since, duration; /* … from when on, for how long */
+};
+struct carla_people {
+    struct carla_ids ids;
+    struct carla_person *items; /* in the order in which they were first met */
+    size_t count, capacity;
+    struct arena names;
+    uint32_t last_added;
+    bool any_added;
+};
+/* The person of an id; one that was never added is made, nameless. NULL with err. The pointer is good until the next call. */
+struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, struct reel_error *err);
+/* Event add and del. For CARLA's text its fault is kept: whatever is deleted, the last one added is forgotten. For rows nobody is: what
+ * happens in the frame of a deletion is told of the deleted one too. */
+bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err);
+void carla_people_free(struct carla_people *people);
+
+#endif

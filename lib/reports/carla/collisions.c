@@ -1,0 +1,174 @@
+/* show_recorder_collisions: each collision that begins. Rule: a pair is told again only after a frame in which it did not collide. */
+#include "wire/carla_names.h"
+#include "reports/carla/carla.h"
+
+struct pairs {
+    uint64_t *items; /* actor 1 above, actor 2 below */
+    size_t count, capacity;
+};
+struct collisions {
+    struct carla_people people;
+    struct pairs before, now; /* that passed in the frame before (sorted), and in this one */
+    bool any;
+};
+
+static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+    (void)pass;
+    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_COLLISION;
+}
+
+static bool begin(struct reel_carla *pass, struct reel_error *err) {
+    static const char *const columns[] = {"time_s", "frame",  "collision", "actor1",       "type1", "description1",
+                                          "hero1",  "actor2", "type2",     "description2", "hero2"};
+    if (pass->rows) {
+        return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
+    }
+    carla_say_start(pass);
+    carla_say(&pass->text, "    Time  Types     Id Actor 1                                 Id Actor 2                            \n");
+    return true;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void next_frame(struct collisions *s) {
+    struct pairs was = s->before;
+    s->before = s->now;
+    s->now = was;
+    s->now.count = 0;
+    if (s->before.count > 1) {
+        qsort(s->before.items, s->before.count, sizeof *s->before.items, by_value);
+    }
+}
+
+static bool goes_on(const struct collisions *s, uint64_t pair) {
+    return s->before.count > 0 && bsearch(&pair, s->before.items, s->before.count, sizeof pair, by_value);
+}
+
+static bool remember(struct pairs *pairs, uint64_t pair, struct reel_error *err) {
+    if (pairs->count >= CARLA_ROWS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a frame has more than %d collisions", CARLA_ROWS_MAX);
+    }
+    if (!GROW_ARRAY(pairs->items, pairs->count, pairs->capacity)) {
+        return reel_fail_memory(err);
+    }
+    pairs->items[pairs->count++] = pair;
+    return true;
+}
+
+struct side {
+    uint32_t id;
+    bool hero;
+    char letter;
+    struct carla_person person;
+};
+
+/* The letter is CARLA's, which for a sign is that of a hero and for a sensor that of any. */
+static bool look_up(struct collisions *s, uint32_t id, bool hero, struct side *out, struct reel_error *err) {
+    static const char letters[] = "ovwtha";
+    const struct carla_person *person = carla_person_of(&s->people, id, err);
+    if (!person) {
+        return false;
+    }
+    *out = (struct side){.id = id, .hero = hero, .person = *person};
+    out->letter = id == UINT32_MAX ? 'o' : person->type < sizeof letters - 1 ? letters[person->type] : '?';
+    return true;
+}
+
+static bool passes(const struct side *side, char filter) {
+    return filter == 'a' || filter == side->letter || (filter == 'h' && side->hero);
+}
+
+static void side_cells(const struct side *side, struct reel_cell cells[4]) {
+    bool known = side->id != UINT32_MAX && side->person.name.size > 0;
+    cells[0] = side->id != UINT32_MAX ? reel_cell_integer(side->id) : (struct reel_cell){0};
+    cells[1] = known ? reel_cell_text(bytes_text(carla_name_of(carla_type_names, side->person.type))) : (struct reel_cell){0};
+    cells[2] = known ? reel_cell_text(side->person.name) : (struct reel_cell){0};
+    cells[3] = reel_cell_bool(side->hero);
+}
+
+static bool tell(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b, struct reel_error *err) {
+    struct grow *text = &pass->text;
+    if (pass->rows) {
+        struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id),
+                                      reel_cell_integer(number)};
+        side_cells(a, cells + 3);
+        side_cells(b, cells + 7);
+        return carla_row(pass, cells, 11, err);
+    }
+    const char letters[] = {' ', ' ', ' ', a->letter, ' ', b->letter, ' ', ' '};
+    const struct side *sides[] = {a, b};
+    carla_say_rounded(text, carla_now(pass), 8);
+    grow_put(text, letters, sizeof letters);
+    for (int i = 0; i < 2; i++) {
+        carla_say_rounded(text, sides[i]->id, 6);
+        carla_say(text, " ");
+        carla_say_padded(text, sides[i]->person.name, -35);
+        carla_say(text, i == 0 ? " " : "\n");
+    }
+    return true;
+}
+
+static bool collide(struct reel_carla *pass, struct cursor record, struct reel_error *err) {
+    struct collisions *s = pass->state;
+    struct side a, b;
+    uint32_t number = cursor_u32le(&record), id1 = cursor_u32le(&record), id2 = cursor_u32le(&record);
+    bool hero1 = cursor_u8(&record) != 0, hero2 = cursor_u8(&record) != 0;
+    if (!look_up(s, id1, hero1, &a, err) || !look_up(s, id2, hero2, &b, err)) {
+        return false;
+    }
+    if (!passes(&a, pass->question.type1) || !passes(&b, pass->question.type2)) {
+        return true;
+    }
+    uint64_t pair = (uint64_t)id1 << 32 | id2;
+    if (!goes_on(s, pair)) {
+        s->any = true;
+        if (!tell(pass, number, &a, &b, err)) {
+            return false;
+        }
+    }
+    return remember(&s->now, pair, err);
+}
+
+static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+    struct collisions *s = pass->state;
+    struct cursor c = cursor_of(p->data);
+    struct bytes record;
+    if (p->kind == CARLA_FRAME_START) {
+        next_frame(s);
+        return true;
+    }
+    if (p->kind != CARLA_COLLISION) {
+        return carla_people_learn(&s->people, p, pass->rows, err);
+    }
+    cursor_take(&c, 2);
+    for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
+        if (!collide(pass, cursor_of(record), err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* CARLA leaves its stream with whole seconds once it has printed a row. */
+static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+    const struct collisions *s = pass->state;
+    *more = false;
+    if (pass->rows) {
+        return carla_rows_end(pass, err);
+    }
+    carla_say_end(pass, s->any);
+    return true;
+}
+
+static void free_state(void *state) {
+    struct collisions *s = state;
+    carla_people_free(&s->people);
+    free(s->before.items);
+    free(s->now.items);
+}
+
+const struct carla_question carla_collisions = {
+    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct collisions)};

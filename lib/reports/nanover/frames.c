@@ -1,0 +1,85 @@
+/* Frame by frame what each itself says: its index, particles, energies, and which keys it has. Rule: nothing is carried over from earlier
+ * frames; what they add up to is nanover_moment.c's. */
+#include "wire/json_out.h"
+#include "reports/nanover/nanover.h"
+
+enum { INDEX, PARTICLES, KEYS };
+static const char *const keys[] = {[INDEX] = "frame.index", [PARTICLES] = "particle.count"};
+static const char *const columns[] = {"time", "frame_index", "reset", "particles", NANOVER_ENERGY_COLUMNS, "keys"};
+enum { LONG_KEYS = 16 << 10 }; /* text of a row that ends the step: a frame of a million keys is told alone */
+enum { FIRST_ENERGY = 4, COLUMNS = FIRST_ENERGY + NANOVER_ENERGIES + 1 };
+
+struct frames {
+    struct grow keys; /* as JSON */
+};
+
+static struct reel_cell whole_or_null(bool found, const struct pack_item *item) {
+    bool whole = found && item->kind == PACK_INT && !item->over;
+    return whole ? reel_cell_integer(item->integer) : (struct reel_cell){.kind = REEL_CELL_NULL};
+}
+
+/* Keys that are no text are not told. */
+static void list_keys(struct cursor frame, struct grow *out) {
+    struct pack_faults faults = {.text = false};
+    struct pack_item map;
+    enum pack_result r = pack_read(&frame, &map);
+    out->size = 0;
+    grow_put(out, "[", 1);
+    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
+        struct pack_item key;
+        r = pack_take(&frame, &key, REEL_DEPTH_MAX, &faults);
+        r = r == PACK_OK ? pack_skip(&frame, REEL_DEPTH_MAX, &faults) : r;
+        if (r == PACK_OK && key.kind == PACK_STR) {
+            grow_put(out, ",", out->size > 1);
+            json_put_string(out, key.bytes);
+        }
+    }
+    grow_put(out, "]", 1);
+}
+
+static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
+    struct frames *s = pass->state;
+    struct nanover_body body;
+    struct pack_item values[KEYS];
+    bool found[KEYS] = {false};
+    char time[REEL_TIME_TEXT];
+    struct reel_cell cells[COLUMNS];
+    if (!pass->frames[m->channel]) {
+        return true;
+    }
+    if (!nanover_read_body(pass, m, &body, err)) {
+        return false;
+    }
+    if (!body.has_frame) {
+        return true;
+    }
+    nanover_pick(body.frame, keys, KEYS, values, found);
+    list_keys(body.frame, &s->keys);
+    cells[0] = reel_cell_text(nanover_time_text(pass, m->time_ns, time));
+    cells[1] = whole_or_null(found[INDEX], &values[INDEX]);
+    cells[2] = reel_cell_bool(nanover_is_reset(&m->entry));
+    cells[3] = whole_or_null(found[PARTICLES], &values[PARTICLES]);
+    nanover_energies_of(body.frame, cells + FIRST_ENERGY);
+    pass->more = s->keys.size > LONG_KEYS;
+    cells[COLUMNS - 1] = reel_cell_json(bytes_of(s->keys.data, s->keys.size));
+    return s->keys.failed ? reel_fail_memory(err) : nanover_row(pass, cells, err);
+}
+
+static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
+    (void)pass;
+    (void)err;
+    *more = false;
+    return true;
+}
+
+static void free_state(void *state) {
+    free(((struct frames *)state)->keys.data);
+}
+
+const struct nanover_question nanover_frames = {.topic = "frame",
+                                                .columns = columns,
+                                                .n_columns = COLUMNS,
+                                                .message = message,
+                                                .rest = rest,
+                                                .free = free_state,
+                                                .state_size = sizeof(struct frames)};

@@ -1,0 +1,176 @@
+/* JPEG and PNG files, by libjpeg-turbo and libpng. Rule: what a header says of the sides is checked before anything is made of it. */
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "reports/picture/picture.h"
+
+enum { QUALITY = 85 };
+
+/* --- JPEG --- */
+
+static inline void reel_auto_tj_done(tjhandle *handle) {
+    if (*handle) {
+        tjDestroy(*handle);
+    }
+}
+
+/* The smallest of the sizes that the decoder can halve to which is not narrower than wanted. */
+static void choose_size(int width, int height, uint32_t want, int *out_width, int *out_height) {
+    int n = 0;
+    const tjscalingfactor *factors = tjGetScalingFactors(&n);
+    *out_width = width;
+    *out_height = height;
+    for (int i = 0; factors && want > 0 && i < n; i++) {
+        int w = TJSCALED(width, factors[i]), h = TJSCALED(height, factors[i]);
+        if (w < *out_width && (uint32_t)w >= want) {
+            *out_width = w;
+            *out_height = h;
+        }
+    }
+}
+
+/* A progressive JPEG may go over its pixels any number of times, and such a scan takes few bytes. What looks like one elsewhere counts too. */
+static bool scans_fit(struct bytes file, int width, int height, struct reel_error *err) {
+    uint64_t scans = 0;
+    for (size_t i = 1; i < file.size; i++) {
+        scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
+    }
+    return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
+           reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
+}
+
+static bool read_jpeg(struct bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int width = 0, height = 0, sampling = 0, colours = 0;
+    if (!jpeg) {
+        return reel_fail_memory(err);
+    }
+    if (tjDecompressHeader3(jpeg, file.data, file.size, &width, &height, &sampling, &colours) != 0) {
+        return reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
+    }
+    if (!picture_fits((uint64_t)width, (uint64_t)height, err) || !scans_fit(file, width, height, err)) {
+        return false;
+    }
+    bool grey = colours == TJCS_GRAY;
+    choose_size(width, height, want, &width, &height);
+    if (!pixels_new((uint32_t)width, (uint32_t)height, grey ? 1 : 3, out, err)) {
+        return false;
+    }
+    int failed = tjDecompress2(jpeg, file.data, file.size, out->data, width, 0, height, grey ? TJPF_GRAY : TJPF_RGB, TJFLAG_LIMITSCANS);
+    /* a camera's picture that is cut or odd is still a picture */
+    return failed == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING ||
+           reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
+}
+
+static bool write_jpeg(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {
+    AUTO(tj_done) tjhandle jpeg = tjInitCompress();
+    bool grey = from->values == 1;
+    int sampling = grey ? TJSAMP_GRAY : TJSAMP_420;
+    unsigned long size = tjBufSize((int)from->width, (int)from->height, sampling);
+    out->data = size == (unsigned long)-1 ? NULL : malloc(size);
+    if (!jpeg || !out->data) {
+        return reel_fail_memory(err);
+    }
+    if (tjCompress2(jpeg, from->data, (int)from->width, 0, (int)from->height, grey ? TJPF_GRAY : TJPF_RGB, &out->data, &size, sampling,
+                    QUALITY, TJFLAG_NOREALLOC) != 0) {
+        return reel_fail(err, REEL_LIMIT, "no JPEG could be made: %s", tjGetErrorStr2(jpeg));
+    }
+    out->size = size;
+    return true;
+}
+
+/* --- PNG --- */
+
+static inline void reel_auto_png_done(png_image *png) {
+    png_image_free(png);
+}
+#define AUTO_PNG __attribute__((cleanup(reel_auto_png_done)))
+
+/* 16 bits of grey: a depth, whose values are stretched as those of a raw one. */
+static bool read_depth(png_image *png, uint32_t want, struct pixels *out, struct reel_error *err) {
+    AUTO_MEM uint16_t *values = malloc((size_t)png->width * png->height * sizeof *values);
+    if (!values) {
+        return reel_fail_memory(err);
+    }
+    png->format = PNG_FORMAT_LINEAR_Y;
+    if (!png_image_finish_read(png, NULL, values, 0, NULL)) {
+        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png->message);
+    }
+    const struct reel_image image = {.encoding = "16UC1",
+                                     .width = png->width,
+                                     .height = png->height,
+                                     .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                     .data = bytes_of(values, (size_t)png->width * png->height * sizeof *values)};
+    return pixels_of_image(&image, want, out, err);
+}
+
+static bool read_png(struct bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+    AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
+        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
+    }
+    if (!picture_fits(png.width, png.height, err)) {
+        return false;
+    }
+    bool grey = !(png.format & PNG_FORMAT_FLAG_COLOR);
+    if (grey && png.format & PNG_FORMAT_FLAG_LINEAR && !(png.format & PNG_FORMAT_FLAG_ALPHA)) {
+        return read_depth(&png, want, out, err);
+    }
+    const png_color black = {0, 0, 0}; /* behind what is transparent */
+    png.format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+    return pixels_new(png.width, png.height, grey ? 1 : 3, out, err) &&
+           (png_image_finish_read(&png, &black, out->data, 0, NULL) ||
+            reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message));
+}
+
+static bool write_png(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {
+    AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION,
+                              .width = from->width,
+                              .height = from->height,
+                              .format = from->values == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB,
+                              .flags = PNG_IMAGE_FLAG_FAST};
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
+    if (!(out->data = malloc(size))) {
+        return reel_fail_memory(err);
+    }
+    if (!png_image_write_to_memory(&png, out->data, &size, 0, from->data, 0, NULL)) {
+        return reel_fail(err, REEL_LIMIT, "no PNG could be made: %s", png.message);
+    }
+    out->size = size;
+    return true;
+}
+
+/* --- either --- */
+
+bool pixels_of_file(const struct reel_image *image, uint32_t want, struct pixels *out, struct reel_error *err) {
+    return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, want, out, err);
+}
+
+static bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {
+    *out = (struct reel_picture){.width = from->width, .height = from->height};
+    bool good = (form == REEL_PICTURE_JPEG ? write_jpeg : write_png)(from, out, err);
+    uint8_t *less = good ? realloc(out->data, out->size) : NULL;
+    out->data = less ? less : out->data;
+    if (!good) {
+        reel_picture_done(out);
+    }
+    return good;
+}
+
+void reel_picture_done(struct reel_picture *picture) {
+    free(picture->data);
+    *picture = (struct reel_picture){0};
+}
+
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                       struct reel_error *err) {
+    AUTO(pixels_done) struct pixels whole = {0}, scaled = {0};
+    *out = (struct reel_picture){0};
+    if (!(image->compressed ? pixels_of_file : pixels_of_image)(image, width, &whole, err)) {
+        return false;
+    }
+    bool wider = width > 0 && whole.width > width; /* raw ones are scaled as they are read */
+    return (!wider || pixels_scale(&whole, width, &scaled, err)) && picture_write(wider ? &scaled : &whole, form, out, err);
+}

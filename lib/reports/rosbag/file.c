@@ -1,0 +1,114 @@
+/* What `rosbag info` reads of a bag that the index does not keep: does a bag of version 1.2 begin with a file header, and the chunks of one
+ * of version 2.0. Rule: chunks are told when all of them are what the bag's own index says; else nothing is. */
+#include "reports/rosbag/info.h"
+
+#include <string.h>
+
+#include "core/reader.h"
+#include "formats/rosbag2_0/rosbag2_0.h"
+
+enum { TAIL_WINDOW = 64 << 10, CHUNK_WINDOW = 512 };
+#define BAG1_LINE "#ROSRECORD V1.2\n"
+#define BAG1_FILE_HEADER 3
+
+bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err) {
+    AUTO_WINDOW struct window w = {0};
+    const struct rosrecord_bounds bounds = {recording->parts[0]->size, "the file"};
+    struct rosrecord r;
+    struct bytes name, value;
+    *yes = false;
+    if (!window_open(&w, recording->parts[0], TAIL_WINDOW, err)) {
+        return false;
+    }
+    if (bounds.end < strlen(BAG1_LINE) || !rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, err)) {
+        return bounds.end < strlen(BAG1_LINE) || err->code == REEL_DAMAGED; /* no record, no file header */
+    }
+    struct cursor fields = cursor_of(r.header);
+    while (rosrecord_field(&fields, &name, &value)) {
+        *yes = *yes || (bytes_is(name, "op") && value.size == 1 && value.data[0] == BAG1_FILE_HEADER);
+    }
+    return true;
+}
+
+/* --- version 2.0 --- */
+
+struct walk {
+    struct window tail, chunk;
+    struct rosrecord_bounds bounds;
+    struct bag_figures *f;
+};
+
+static void walk_done(struct walk *w) {
+    window_close(&w->tail);
+    window_close(&w->chunk);
+}
+
+static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
+    struct bag2_record r;
+    if (at >= w->bounds.end) {
+        return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is behind the file's end", (unsigned long long)at);
+    }
+    if (!bag2_record_read(&w->chunk, at, &w->bounds, &r, err)) {
+        return false;
+    }
+    for (unsigned i = 0; r.op == BAG2_CHUNK && bag2_is_record(&r) && i < BAG_CODECS; i++) {
+        struct bag_codec *c = &w->f->codecs[i];
+        if (bytes_is(r.fields.compression, c->name)) {
+            c->chunks++;
+            c->raw += bag2_u32(r.fields.size, 0);
+            c->stored += r.size;
+            w->f->chunks++;
+            return true;
+        }
+    }
+    return reel_fail(err, REEL_DAMAGED, "there is no chunk at %llu", (unsigned long long)at);
+}
+
+/* The span is from the first chunk's begin to the last one's end, in the order of the index. */
+static bool take_info(struct walk *w, const struct bag2_record *r, struct reel_error *err) {
+    struct bag2_info info;
+    if (!bag2_is_record(r) || !bag2_info_read(&w->tail, r, &info, err)) {
+        return bag2_is_record(r)
+                   ? false
+                   : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu does not say all it should", (unsigned long long)r->at);
+    }
+    w->f->start_s = w->f->chunks == 0 ? bag_seconds(bag2_stamp_ns(info.start)) : w->f->start_s;
+    w->f->end_s = bag_seconds(bag2_stamp_ns(info.end));
+    return take_chunk(w, info.chunk_pos, err);
+}
+
+static bool walk(struct walk *w, struct reel_error *err) {
+    struct bag2_record r;
+    uint64_t at = strlen(BAG2_LINE);
+    if (at >= w->bounds.end || !bag2_record_read(&w->tail, at, &w->bounds, &r, err)) {
+        return at >= w->bounds.end ? reel_fail(err, REEL_DAMAGED, "there is no file header") : false;
+    }
+    uint32_t left = bag2_u32(r.fields.chunk_count, 0);
+    at = r.op == BAG2_FILE_HEADER && r.fields.index_pos.size == 8 ? load_u64le(r.fields.index_pos.data) : 0;
+    while (at > 0 && at < w->bounds.end && left > 0) {
+        if (!bag2_record_read(&w->tail, at, &w->bounds, &r, err)) {
+            return false;
+        }
+        at += (uint64_t)r.head + r.size;
+        if (r.op == BAG2_CHUNK_INFO) {
+            left--;
+            if (!take_info(w, &r, err)) {
+                return false;
+            }
+        }
+    }
+    return left == 0 || reel_fail(err, REEL_DAMAGED, "the index lacks %u chunks", left);
+}
+
+bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *told, struct reel_error *err) {
+    __attribute__((cleanup(walk_done))) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
+    const struct bag_figures before = *f;
+    if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) || !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
+        return false;
+    }
+    *told = walk(&w, err);
+    if (!*told) {
+        *f = before;
+    }
+    return *told || err->code == REEL_DAMAGED;
+}

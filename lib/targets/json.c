@@ -1,0 +1,274 @@
+/* Messages as rows of text: NDJSON, a JSON array, a JSON sequence (RFC 7464), server-sent events. One object a message:
+ *   {"recording":…,"topic":…,"sequence":…,"log_time":…,"publish_time":…,"frame_id":…,"callerid":…,"before_start":true,"data":…}
+ * "recording" with several recordings, "frame_id", "callerid" and "before_start" where there are such; "data" is the decoded payload, or of the fields
+ * that were asked for those that it has, by their paths; or {"$base64":…} and then also "encoding".
+ * Rule: a payload of any size goes through in pieces, and a group that is rendered again (for another window on it) gives the same bytes.
+ */
+#include <stdio.h>
+
+#include "wire/json_out.h"
+#include "targets/rows.h"
+#include "formats/formats.h"
+
+enum { PIECE = 48 << 10 /* of a payload; a multiple of 3 */ };
+
+struct rows_run {
+    struct rows rows;
+    struct rows_clock clock;
+    struct field_set *fields; /* NULL: all */
+    struct field_picker picker;
+    struct json_out json;
+    struct grow row;             /* the row under way, up to the payload or whole */
+    struct reel_mark row_of;     /* whose row that is, so that another window on it does not decode it again */
+    bool row_told;
+    struct rows_place place;
+    bool ended;                  /* the tail was met */
+    char next[REEL_CURSOR_ROOM]; /* where a limited stream goes on, or empty */
+    uint8_t piece[PIECE];
+};
+
+static bool is_array(const struct reel_write *w) {
+    return w->writer == &reel_writer_json;
+}
+static bool is_events(const struct reel_write *w) {
+    return w->writer == &reel_writer_events;
+}
+
+static void put_text(struct reel_sink *out, const char *text) {
+    reel_sink_put_bytes(out, bytes_text(text));
+}
+static void add_text(struct grow *row, const char *text) {
+    grow_put(row, text, strlen(text));
+}
+static void add_member(struct grow *row, const char *key, const char *value) { /* key with its punctuation: `,"topic":` */
+    add_text(row, key);
+    json_put_string(row, bytes_text(value));
+}
+
+/* Pieces that fall outside the sink's window are counted, not read. */
+static bool put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    for (uint32_t done = 0; done < m->size;) {
+        size_t size = m->size - done < PIECE ? m->size - done : PIECE, length = (size + 2) / 3 * 4;
+        if (!out->hashing && (out->pos + length <= out->lo || out->pos >= out->hi)) {
+            reel_sink_zeros(out, 0, length);
+        } else {
+            if (!reel_stream_copy(w->stream, m, done, run->piece, size, err)) {
+                return false;
+            }
+            run->row.size = 0;
+            json_put_base64(&run->row, bytes_of(run->piece, size));
+            if (run->row.failed) {
+                return reel_fail_memory(err);
+            }
+            reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
+        }
+        done += (uint32_t)size;
+    }
+    return true;
+}
+
+/* ---- one row */
+
+static struct reel_visitor *open_field(void *context, uint32_t column) {
+    struct reel_write *w = context;
+    struct rows_run *run = w->run;
+    visit_key_text(&run->json.visitor, field_set_name(run->fields, column));
+    return &run->json.visitor;
+}
+static bool close_field(void *context, uint32_t column) {
+    (void)context;
+    (void)column;
+    return true;
+}
+
+/* The payload's values behind what is in the row. *told false: the row is as it was. */
+static bool add_values(struct reel_write *w, const struct reel_message *m, bool *told, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    size_t before = run->row.size;
+    struct reel_visitor *v = &run->json.visitor;
+    run->json = json_out_to(&run->row, ROWS_TEXT_MAX);
+    if (run->fields) {
+        run->picker.set = run->fields;
+        run->picker.open = open_field;
+        run->picker.close = close_field;
+        run->picker.context = w;
+        field_picker_start(&run->picker);
+        visit_begin_map(v);
+        v = &run->picker.visitor;
+    }
+    if (!rows_tell(&run->rows, w, m, v, told, err)) {
+        return false;
+    }
+    if (run->fields) {
+        visit_end_map(&run->json.visitor);
+    }
+    *told = *told && !run->json.too_long;
+    if (!*told) {
+        run->row.size = before;
+        run->row.failed = false; /* as bytes it takes no more memory */
+    }
+    return true;
+}
+
+static bool make_row(struct reel_write *w, const struct reel_message *m, bool *told, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    struct grow *row = &run->row;
+    const struct reel_channel *channel = w->stream->channels[m->channel];
+    int64_t time = reel_write_time(w, m);
+    struct reel_description d = {.publish_ns = time};
+    if (!m->owned && run->rows.sources[m->source].described && !reel_stream_describe(w->stream, m, &d, err)) {
+        return false;
+    }
+    row->size = 0;
+    add_text(row, "{");
+    if (w->options->source_ids) {
+        add_member(row, "\"recording\":", w->options->source_ids[m->source]);
+        add_text(row, ",");
+    }
+    add_member(row, "\"topic\":", channel->name);
+    add_text(row, ",\"sequence\":");
+    json_put_natural(row, d.sequence);
+    add_text(row, ",\"log_time\":");
+    rows_put_time(&run->clock, &run->rows, w, m, time, row);
+    add_text(row, ",\"publish_time\":");
+    rows_put_time(&run->clock, &run->rows, w, m, d.publish_ns, row);
+    if (d.frame_id) { /* before the payload, whose reading ends its life */
+        add_member(row, ",\"frame_id\":", d.frame_id);
+    }
+    if (run->rows.callerids[m->channel]) {
+        add_member(row, ",\"callerid\":", run->rows.callerids[m->channel]);
+    }
+    add_text(row, m->before_start ? ",\"before_start\":true" : "");
+    add_text(row, ",\"data\":");
+    return add_values(w, m, told, err) && (!row->failed || reel_fail_memory(err));
+}
+
+static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
+    return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk && a->front == b->front && a->again == b->again;
+}
+
+static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    struct reel_mark mark = reel_mark_of(m);
+    bool told = run->row_told && run->row.size > ROWS_KEPT && same_mark(&mark, &run->row_of);
+    if (!told) {
+        if (run->row.capacity > ROWS_KEPT) {
+            free(run->row.data);
+            run->row = (struct grow){0};
+        }
+        if (!make_row(w, m, &told, err)) {
+            return false;
+        }
+        run->row_of = mark;
+        run->row_told = told;
+    }
+    reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
+    if (!told) {
+        put_text(out, "{\"$base64\":\"");
+        if (!put_payload(w, m, out, err)) {
+            return false;
+        }
+        run->row.size = 0;
+        add_member(&run->row, "\"},\"encoding\":", w->stream->channels[m->channel]->encoding);
+        reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
+    }
+    put_text(out, "}");
+    return true;
+}
+
+/* What stands between the rows and what encloses one. */
+static void put_row_start(const struct reel_write *w, struct reel_sink *out, bool first) {
+    if (is_array(w)) {
+        put_text(out, first ? "\n" : ",\n");
+    } else if (is_events(w)) {
+        put_text(out, "data: ");
+    } else if (w->writer == &reel_writer_json_seq) {
+        put_text(out, "\x1e");
+    }
+}
+static void put_row_end(const struct reel_write *w, struct reel_sink *out) {
+    put_text(out, is_array(w) ? "" : is_events(w) ? "\n\n" : "\n");
+}
+
+static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    put_row_start(w, out, run->place.count == 0);
+    if (!put_object(w, m, out, err)) {
+        return false;
+    }
+    put_row_end(w, out);
+    return true;
+}
+
+static bool rows_write_open(struct reel_write *w, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    return rows_open(&run->rows, w, err) && rows_fields(w, &run->fields, err);
+}
+
+static void rows_write_close(struct reel_write *w) {
+    struct rows_run *run = w->run;
+    rows_close(&run->rows);
+    field_set_free(run->fields);
+    free(run->row.data);
+}
+
+static bool rows_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    (void)err;
+    put_text(out, is_array(w) ? "[" : "");
+    return true;
+}
+
+static bool rows_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    return rows_group(w, &((struct rows_run *)w->run)->place, put_row, out, err);
+}
+
+/* When the limit stopped the rows and there are more, the cursor of the next. */
+static bool find_next(struct reel_write *w, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    struct reel_message m;
+    if (run->ended || !rows_limit_met(w, run->place.count)) {
+        return true;
+    }
+    run->ended = true;
+    enum reel_step step = reel_stream_next(w->stream, &m, err);
+    if (step == REEL_STEP_MESSAGE) {
+        struct reel_mark mark = reel_mark_of(&m);
+        reel_cursor_encode(&mark, run->next, sizeof run->next);
+    }
+    return step != REEL_STEP_ERROR;
+}
+
+/* The record without which a stream is not known to be complete (asked for with `separated`). */
+static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+    (void)part;
+    struct rows_run *run = w->run;
+    if (w->options->separated || is_events(w)) { /* who listens to events must know that no more come, or he calls again */
+        if (!find_next(w, err)) {
+            return false;
+        }
+        char count[24];
+        snprintf(count, sizeof count, "%llu", (unsigned long long)run->place.count);
+        put_text(out, is_events(w) ? "event: end\n" : "");
+        put_row_start(w, out, run->place.count == 0);
+        put_text(out, "{\"$end\":{\"complete\":true,\"count\":");
+        put_text(out, count);
+        put_text(out, ",\"next\":");
+        put_text(out, run->next[0] ? "\"" : "null"); /* a cursor needs no escapes */
+        put_text(out, run->next);
+        put_text(out, run->next[0] ? "\"}}" : "}}");
+        put_row_end(w, out);
+    }
+    put_text(out, is_array(w) ? "\n]\n" : "");
+    return true;
+}
+
+#define ROWS_WRITER                                                                                                                        \
+    .needs = REEL_STREAMED, .version = 2, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,           \
+    .close = rows_write_close, .head = rows_head, .messages = rows_messages, .tail = rows_tail
+
+const struct reel_writer reel_writer_ndjson = {.name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};
+const struct reel_writer reel_writer_json = {.name = "json", .extension = ".json", .media_type = "application/json", ROWS_WRITER};
+const struct reel_writer reel_writer_json_seq = {
+    .name = "json-seq", .extension = ".json-seq", .media_type = "application/json-seq", ROWS_WRITER};
+const struct reel_writer reel_writer_events = {.name = "events", .extension = ".events", .media_type = "text/event-stream", ROWS_WRITER};

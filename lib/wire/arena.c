@@ -1,0 +1,125 @@
+/* Memory that is freed all at once. Its one rule: the first block is the one that small requests are cut from; a request too
+ * large to share a block gets its own, put behind the first. */
+#include "wire/arena.h"
+
+#include "wire/utf8.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size; /* of data */
+    alignas(16) uint8_t data[];
+};
+
+enum { BLOCK_MIN = 64 << 10, BLOCK_MAX = 1 << 20 };
+
+static struct arena_block *arena_block_new(struct arena *a, size_t size) {
+    if (size > SIZE_MAX - sizeof(struct arena_block)) {
+        return NULL;
+    }
+    size_t total = sizeof(struct arena_block) + size;
+    if (a->max > 0 && (a->used > a->max || total > a->max - a->used)) {
+        return NULL;
+    }
+    struct arena_block *block = (struct arena_block *)calloc(1, total);
+    a->no_memory |= block == NULL;
+    if (block) {
+        block->size = size;
+        a->used += total;
+    }
+    return block;
+}
+
+/* A block of its own behind the first, which stays the one to cut from. */
+static void *arena_alloc_alone(struct arena *a, size_t size) {
+    struct arena_block *block = arena_block_new(a, size);
+    if (!block) {
+        return NULL;
+    }
+    if (a->blocks) {
+        block->next = a->blocks->next;
+        a->blocks->next = block;
+    } else {
+        a->blocks = block; /* and `left` stays 0 */
+    }
+    return block->data;
+}
+
+void *arena_alloc(struct arena *a, size_t size) {
+    if (size > SIZE_MAX - 15) {
+        return NULL;
+    }
+    size = size == 0 ? 16 : (size + 15) & ~(size_t)15;
+    if (size > a->left) {
+        size_t fresh = a->used < BLOCK_MIN ? BLOCK_MIN : a->used < BLOCK_MAX ? a->used : BLOCK_MAX;
+        fresh &= ~(size_t)15;
+        struct arena_block *block = size <= fresh / 4 ? arena_block_new(a, fresh) : NULL;
+        if (!block) {
+            return arena_alloc_alone(a, size); /* large, or a whole new block does not fit under the ceiling */
+        }
+        block->next = a->blocks;
+        a->blocks = block;
+        a->left = fresh;
+    }
+    uint8_t *p = a->blocks->data + (a->blocks->size - a->left);
+    a->left -= size;
+    return p;
+}
+
+void *arena_copy(struct arena *a, const void *data, size_t size) {
+    void *p = arena_alloc(a, size);
+    if (p && size > 0) {
+        memcpy(p, data, size);
+    }
+    return p;
+}
+
+const char *arena_text(struct arena *a, const char *text) {
+    return (const char *)arena_copy(a, text, strlen(text) + 1);
+}
+
+/* Bytes of the character at p that may stand in model text as it is, or 0. */
+static size_t arena_utf8_plain(const uint8_t *p, size_t left) {
+    return *p == 0 ? 0 : utf8_length(p, left);
+}
+
+const char *arena_utf8(struct arena *a, struct bytes raw) {
+    size_t size = 0;
+    for (size_t i = 0; i < raw.size;) {
+        size_t plain = arena_utf8_plain(raw.data + i, raw.size - i);
+        size += plain > 0 ? plain : 4;
+        i += plain > 0 ? plain : 1;
+    }
+    char *text = (char *)arena_alloc(a, size + 1);
+    if (!text) {
+        return NULL;
+    }
+    char *at = text;
+    for (size_t i = 0; i < raw.size;) {
+        size_t plain = arena_utf8_plain(raw.data + i, raw.size - i);
+        if (plain > 0) {
+            memcpy(at, raw.data + i, plain);
+            at += plain;
+            i += plain;
+        } else {
+            static const char hex[] = "0123456789abcdef";
+            *at++ = '\\';
+            *at++ = 'x';
+            *at++ = hex[raw.data[i] >> 4];
+            *at++ = hex[raw.data[i] & 15];
+            i++;
+        }
+    }
+    return text;
+}
+
+void arena_free(struct arena *a) {
+    for (struct arena_block *block = a->blocks; block;) {
+        struct arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    *a = (struct arena){.max = a->max};
+}

@@ -1,0 +1,31 @@
+/* Values as JSON text. Integers beyond 2^53 and numbers that are not finite stand as strings, bytes as {"$base64":"…"}, bytes of a text that are no UTF-8
+ * as \xNN; of keys that repeat all are written. */
+#ifndef REEL_DECODE_JSON_OUT_H
+#define REEL_DECODE_JSON_OUT_H
+
+#include "wire/grow.h"
+#include "reel/decode.h"
+
+enum { JSON_DEPTH_MAX = 160 }; /* above that of every decoder */
+
+struct json_out {
+    struct reel_visitor visitor; /* first: this is one */
+    struct grow *to;             /* text is appended; `failed` when memory ends */
+    size_t max;                  /* ends the walk when to->size passes it */
+    uint32_t depth;
+    bool too_long;
+    bool follows[JSON_DEPTH_MAX + 1]; /* by depth: something stands before, a comma is due */
+    bool after_key;
+};
+
+struct json_out json_out_to(struct grow *to, size_t max);
+
+/* One value each, for those who write JSON without a visitor. */
+void json_put_string(struct grow *to, struct bytes text);
+void json_put_real(struct grow *to, double value);
+void json_put_real32(struct grow *to, float value);
+void json_put_integer(struct grow *to, int64_t value);
+void json_put_natural(struct grow *to, uint64_t value);
+void json_put_base64(struct grow *to, struct bytes data); /* the digits alone */
+
+#endif

@@ -1,0 +1,61 @@
+/* What is the same in every framed ROS bag, 1.2 and 2.0: a record is a header of named fields and data. Reading one, and looking for the
+ * next one behind damage. Layouts: rosbag1_wire.h, bag2_wire.h. */
+#ifndef REEL_FORMATS_ROSRECORD_H
+#define REEL_FORMATS_ROSRECORD_H
+
+#include "wire/cursor.h"
+#include "core/window.h"
+
+enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
+
+/* Where a record may lie: its bytes end before `end`, which is the end of "the file" or of "its chunk". */
+struct rosrecord_bounds {
+    uint64_t end;
+    const char *of;
+};
+
+struct rosrecord {
+    uint64_t at;
+    uint32_t head;       /* bytes before the data */
+    uint32_t size;       /* of the data */
+    bool cut;            /* not read because the bytes end inside it */
+    struct bytes header; /* its fields; good until the window's next use */
+};
+
+/* Header and data length, the header not parsed. REEL_DAMAGED: they are not there. */
+bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r, struct reel_error *err);
+/* Does the data end before the bounds do? If not, r->cut is set. */
+bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, struct reel_error *err);
+
+/* The next "name=value" of a header; the first '=' divides. False: there is none, or (c->failed) these bytes are no field. */
+bool rosrecord_field(struct cursor *c, struct bytes *name, struct bytes *value);
+
+/* Parsing into a struct of `struct bytes` members, one a known name. */
+struct rosrecord_name {
+    const char *name;
+    size_t size, at; /* of the name; of the member in the struct */
+};
+#define ROSRECORD_NAME(type, member)                                                                                                       \
+    { #member, sizeof #member - 1, offsetof(type, member) }
+bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct bytes name,
+                    struct bytes value); /* false: not known */
+bool rosrecord_printable(struct bytes name);
+
+/* Looks for bytes that look like a record, from `from` to before `to`. `window` walks; looks_like() has a small window of its own. */
+struct rosrecord_search {
+    struct window *window;
+    uint64_t from, to;
+    uint64_t *allowance; /* bytes that searching may still look at, so that it stays linear */
+    bool (*looks_like)(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err);
+    bool (*progress)(void *context, uint64_t at, struct reel_error *err);
+    void *context;
+};
+#define ROSRECORD_NOWHERE UINT64_MAX
+bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err); /* ROSRECORD_NOWHERE: none */
+
+static inline void rosrecord_auto_window(struct window *w) {
+    window_close(w);
+}
+#define AUTO_WINDOW __attribute__((cleanup(rosrecord_auto_window)))
+
+#endif

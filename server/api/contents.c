@@ -1,0 +1,74 @@
+/* What is inside a recording: topics, definitions, the scan's report. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+#include "api/rows.h"
+#include "api/views.h"
+#include "wire/number.h"
+
+static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
+    struct api_recording a;
+    if (api_open(r, &a)) {
+        http_reply_json(r, 200, view(reel_recording_index(a.recording)));
+        api_recording_done(&a);
+    }
+}
+
+void api_topics(struct http_request *r) {
+    static const char *const columns[] = {"name", "type", "encoding", "schema_id", "count", "bytes", "rate", "max_gap", "first", "last", "first_ns",
+                                          "last_ns", "latched", NULL};
+    struct rows_form form;
+    struct api_recording a;
+    if (!rows_form(r, "format", &form) || !api_open(r, &a)) {
+        return;
+    }
+    json_t *topics = view_topics(reel_recording_index(a.recording));
+    rows_reply(r, &form, json_pack("{s:O}", "topics", topics), topics, columns);
+    api_recording_done(&a);
+}
+
+void api_scan(struct http_request *r) {
+    reply_view(r, view_scan);
+}
+
+/* "3" or "3.1": channel, and which of its schemas. */
+static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
+    uint64_t channel, n = 0;
+    const char *dot = strchrnul(sid, '.');
+    if (!number_u64_of(sid, (size_t)(dot - sid), &channel) || (*dot && !number_u64(dot + 1, &n)) || channel >= reel_index_info(index)->n_channels) {
+        return NULL;
+    }
+    const struct reel_channel *c = reel_index_channel(index, (uint32_t)channel);
+    return n < c->n_schemas ? &c->schemas[n] : NULL;
+}
+
+static json_t *schema_text(struct bytes data) {
+    json_t *text = json_stringn((const char *)data.data, data.size);
+    return text ? text : json_null(); /* no UTF-8: only as octets */
+}
+
+void api_schema(struct http_request *r) {
+    static const char *const offers[] = {"text/plain", "application/json", "application/octet-stream", NULL};
+    struct api_recording a;
+    const char *media = http_negotiate(r, offers);
+    if (!media) {
+        http_reply_problem(r, 406, "not-acceptable", "a definition is given as text/plain, application/json or application/octet-stream");
+        return;
+    }
+    if (!api_open(r, &a)) {
+        return;
+    }
+    const struct reel_schema *s = find_schema(reel_recording_index(a.recording), http_segment(r, "sid"));
+    if (!s) {
+        http_reply_problem(r, 404, "not-found", "there is no schema %s; /topics names them", http_segment(r, "sid"));
+    } else if (strcmp(media, "application/json") == 0) {
+        http_reply_json(r, 200, json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash, "data", schema_text(s->data)));
+    } else {
+        char *text = strndup(s->data.data ? (const char *)s->data.data : "", s->data.size);
+        http_reply_text(r, 200, strcmp(media, "text/plain") == 0 ? "text/plain; charset=utf-8" : media, text ? text : "");
+        free(text);
+    }
+    api_recording_done(&a);
+}

@@ -1,0 +1,95 @@
+/* /admin/backup, /admin/scrub and /recordings/{id}/rescan: work that is asked for here and done by jobs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/routes.h"
+#include "api/views.h"
+#include "catalog/maintenance.h"
+#include "ingest/scanning.h"
+#include "maintenance/backup.h"
+#include "maintenance/scrub.h"
+
+enum { MB = 1000000, SCRUB_USUAL_MB = 50, SCRUB_MOST_MB = 100000 };
+
+/* 202 with the job's address; takes the job. NULL: err says why there is none. */
+static void reply_job(struct http_request *r, struct job *job, const struct reel_error *err) {
+    if (!job) {
+        http_reply_error(r, err);
+        return;
+    }
+    struct job_view view;
+    char address[64];
+    job_view(job, &view);
+    job_unref(job);
+    snprintf(address, sizeof address, "/api/v1/jobs/%s", view.id);
+    http_add_header(r, "Location", address);
+    http_reply_json(r, 202, json_pack("{s:s, s:s}", "id", view.id, "job", address));
+}
+
+void api_backup(struct http_request *r) {
+    const char *wish = http_param(r, "blobs");
+    struct reel_error err = {0};
+    enum backup_blobs blobs = BACKUP_NO_BLOBS;
+    for (unsigned i = 0; wish && backup_blobs_names[i]; i++) {
+        blobs = strcmp(backup_blobs_names[i], wish) == 0 ? (enum backup_blobs)i : blobs;
+    }
+    reply_job(r, backup_start(http_app(r), blobs, &err), &err);
+}
+
+void api_backup_last(struct http_request *r) {
+    struct reel_error err = {0};
+    char *text = catalog_upkeep(http_app(r)->catalog, "backup", &err);
+    json_t *last = text && text[0] ? json_loads(text, 0, NULL) : NULL;
+    if (last) {
+        http_reply_json(r, 200, last);
+    } else if (text) {
+        http_reply_problem(r, 404, "not-found", "this server has made no backup yet");
+    } else {
+        http_reply_error(r, &err);
+    }
+    free(text);
+}
+
+void api_scrub(struct http_request *r) {
+    struct scrub_wish wish = {0};
+    struct reel_error err = {0};
+    uint64_t rate = SCRUB_USUAL_MB;
+    if (http_param_u64(r, "rate", &rate) && (rate < 1 || rate > SCRUB_MOST_MB)) {
+        http_reply_bad_param(r, "rate", "MB a second, 1 to %d", SCRUB_MOST_MB);
+        return;
+    }
+    wish.bytes_per_s = rate * MB;
+    http_param_bool(r, "restart", &wish.from_start);
+    reply_job(r, scrub_start(http_app(r), &wish, &err), &err);
+}
+
+static bool sees(const void *context, const char *collection) {
+    return http_caller_sees(context, collection);
+}
+
+void api_scrub_last(struct http_request *r) {
+    struct reel_error err = {0};
+    json_t *last = scrub_last(http_app(r), sees, http_caller(r), &err);
+    if (last) {
+        http_reply_json(r, 200, last);
+    } else {
+        http_reply_error(r, &err);
+    }
+}
+
+void api_rescan(struct http_request *r) {
+    struct api_recording a;
+    struct reel_error err = {0};
+    if (!api_find(r, &a)) {
+        return;
+    }
+    if (a.row.state == STATE_TRASHED) {
+        http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
+    } else {
+        reply_job(r, scan_again(http_app(r), &a.row, &err), &err);
+    }
+    api_recording_done(&a);
+}

@@ -1,0 +1,92 @@
+/* See place.h. Its one rule: a catalog is never begun in one place while there is one in another. */
+#include "catalog/location.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/disk.h"
+#include "reel/cleanup.h"
+#include "core/ownership.h"
+
+static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
+
+/* What the mark says, without the line's end; "" when there is none. */
+static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *err) {
+    char path[PATH_MAX];
+    out[0] = '\0';
+    if (!disk_join(path, data, MARK, err)) {
+        return false;
+    }
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, PATH_MAX - 1);
+    if ((fd < 0 && errno != ENOENT && errno != ENOTDIR) || n < 0) {
+        return reel_fail_errno(err, "%s cannot be read", MARK);
+    }
+    out[n] = '\0';
+    out[strcspn(out, "\r\n")] = '\0';
+    return fd < 0 || out[0] == '/' || reel_fail(err, REEL_DAMAGED, "%s in the data folder names no absolute path", MARK);
+}
+
+bool catalog_place(const char *data, char out[PATH_MAX], struct reel_error *err) {
+    char folder[PATH_MAX];
+    struct stat st;
+    if (!read_mark(data, folder, err)) {
+        return false;
+    }
+    if (folder[0] && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        return reel_fail(err, REEL_NOT_FOUND,
+                         "the catalog's folder %.200s is not there (%s in the data folder names it): is its disk mounted?", folder, MARK);
+    }
+    return disk_join(out, folder[0] ? folder : data, FILE_NAME, err);
+}
+
+static bool write_mark(const char *data, const char *folder, struct reel_error *err) {
+    char path[PATH_MAX], fresh[PATH_MAX];
+    if (!disk_join(path, data, MARK, err) || !disk_join(fresh, data, "catalog-folder.new", err)) {
+        return false;
+    }
+    AUTO_FD int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    reel_own_by_folder(fd, fresh);
+    bool good = (fd >= 0 && dprintf(fd, "%s\n", folder) > 0 && fsync(fd) == 0 && rename(fresh, path) == 0) ||
+                reel_fail_errno(err, "%s cannot be written into the data folder", MARK);
+    if (!good) {
+        unlink(fresh);
+    }
+    return good && disk_sync_folder(data, err);
+}
+
+static bool same_folder(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+bool catalog_settle(const char *data, const char *folder, struct reel_error *err) {
+    char marked[PATH_MAX], own[PATH_MAX];
+    if (!folder) {
+        return true;
+    }
+    if ((mkdir(data, 0755) != 0 && errno != EEXIST) || (mkdir(folder, 0755) != 0 && errno != EEXIST)) {
+        return reel_fail_errno(err, "the folders of data and catalog cannot be made");
+    }
+    if (!read_mark(data, marked, err) || !disk_join(own, data, FILE_NAME, err)) {
+        return false;
+    }
+    if (same_folder(folder, marked[0] ? marked : data)) {
+        return true;
+    }
+    if (marked[0]) {
+        return reel_fail(err, REEL_CONFLICT, "the catalog is in %.200s: move it with its -wal, and remove %s in the data folder", marked,
+                         MARK);
+    }
+    if (access(own, F_OK) == 0) {
+        return reel_fail(err, REEL_CONFLICT, "there is a catalog in the data folder: move %s, and %s-wal where there is one, to %.200s",
+                         FILE_NAME, FILE_NAME, folder);
+    }
+    AUTO_MEM char *whole = realpath(folder, NULL);
+    return whole ? write_mark(data, whole, err) : reel_fail_errno(err, "the catalog's folder cannot be named");
+}

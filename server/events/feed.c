@@ -1,0 +1,171 @@
+/* See feed.h. Its one rule: feed->mutex is never held while the database is asked, for a commit waits for it. */
+#include "events/feed.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct feed {
+    struct catalog *catalog;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t look;   /* for the thread */
+    pthread_cond_t news;   /* for those who wait */
+    int64_t last;          /* the newest change that is known of */
+    uint64_t pokes;
+    unsigned watchers, waiting;
+    bool committed, stop, running;
+};
+
+enum { NS = 1000000000 };
+static const int64_t LOOK_NS = NS;
+
+static struct timespec in(int64_t ns) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t most = INT64_C(86400) * NS, at = t.tv_nsec + (ns < 0 ? 0 : ns < most ? ns : most);
+    return (struct timespec){.tv_sec = t.tv_sec + at / NS, .tv_nsec = at % NS};
+}
+
+static void on_commit(void *context) {
+    struct feed *f = context;
+    pthread_mutex_lock(&f->mutex);
+    f->committed = true;
+    if (f->waiting > 0) {
+        pthread_cond_signal(&f->look);
+    }
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static void look(struct feed *f) {
+    int64_t first = 0, last = 0;
+    f->committed = false;
+    pthread_mutex_unlock(&f->mutex);
+    bool good = catalog_changes_ends(f->catalog, &first, &last, NULL);
+    pthread_mutex_lock(&f->mutex);
+    if (good && last > f->last) {
+        f->last = last;
+        pthread_cond_broadcast(&f->news);
+    }
+}
+
+static void *run(void *context) {
+    struct feed *f = context;
+    pthread_mutex_lock(&f->mutex);
+    while (!f->stop) {
+        if (f->waiting == 0) {
+            pthread_cond_wait(&f->look, &f->mutex);
+            continue;
+        }
+        if (!f->committed) {
+            struct timespec until = in(LOOK_NS);
+            pthread_cond_timedwait(&f->look, &f->mutex, &until);
+        }
+        if (!f->stop && f->waiting > 0) {
+            look(f);
+        }
+    }
+    pthread_mutex_unlock(&f->mutex);
+    return NULL;
+}
+
+struct feed *feed_open(struct catalog *c, struct reel_error *err) {
+    struct feed *f = calloc(1, sizeof *f);
+    if (!f) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&f->look, &attributes);
+    pthread_cond_init(&f->news, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&f->mutex, NULL);
+    f->catalog = c;
+    catalog_on_commit(c, on_commit, f);
+    f->running = pthread_create(&f->thread, NULL, run, f) == 0;
+    if (!f->running) {
+        reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
+        feed_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void feed_stop(struct feed *f) {
+    if (f) {
+        pthread_mutex_lock(&f->mutex);
+        f->stop = true;
+        pthread_cond_broadcast(&f->look);
+        pthread_cond_broadcast(&f->news);
+        pthread_mutex_unlock(&f->mutex);
+    }
+}
+
+void feed_free(struct feed *f) {
+    if (!f) {
+        return;
+    }
+    feed_stop(f);
+    if (f->running) {
+        pthread_join(f->thread, NULL);
+    }
+    catalog_on_commit(f->catalog, NULL, NULL);
+    pthread_cond_destroy(&f->news);
+    pthread_cond_destroy(&f->look);
+    pthread_mutex_destroy(&f->mutex);
+    free(f);
+}
+
+bool feed_join(struct feed *f, unsigned max) {
+    pthread_mutex_lock(&f->mutex);
+    bool joined = f->watchers < max && f->watchers < FEED_WATCHERS_MAX && !f->stop;
+    f->watchers += joined;
+    pthread_mutex_unlock(&f->mutex);
+    return joined;
+}
+
+void feed_leave(struct feed *f) {
+    pthread_mutex_lock(&f->mutex);
+    f->watchers--;
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *pokes, int64_t timeout_ns) {
+    struct timespec until = in(timeout_ns);
+    bool looks = seq != INT64_MAX;
+    pthread_mutex_lock(&f->mutex);
+    if (looks && f->waiting++ == 0) { /* what was committed while nobody waited */
+        f->committed = true;
+        pthread_cond_signal(&f->look);
+    }
+    while (!f->stop && f->last <= seq && (!pokes || f->pokes == *pokes) && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
+    }
+    f->waiting -= looks;
+    enum feed_news news = f->stop ? FEED_OVER : f->last > seq ? FEED_NEWS : FEED_QUIET;
+    pthread_mutex_unlock(&f->mutex);
+    return news;
+}
+
+enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
+    return wait_for(f, seq, NULL, timeout_ns);
+}
+
+enum feed_news feed_wait_poked(struct feed *f, int64_t seq, uint64_t pokes, int64_t timeout_ns) {
+    return wait_for(f, seq, &pokes, timeout_ns);
+}
+
+uint64_t feed_pokes(struct feed *f) {
+    pthread_mutex_lock(&f->mutex);
+    uint64_t pokes = f->pokes;
+    pthread_mutex_unlock(&f->mutex);
+    return pokes;
+}
+
+void feed_poke(struct feed *f) {
+    pthread_mutex_lock(&f->mutex);
+    f->pokes++;
+    pthread_cond_broadcast(&f->news);
+    pthread_mutex_unlock(&f->mutex);
+}

@@ -1,0 +1,39 @@
+/* Webhooks: changes told to other servers by POST, in their order, until they have said 2xx or a day is over. One thread does it; what is
+ * still to be told is in the catalog (catalog/changes.h), so a restart goes on where the last server was. At least once: a receiver knows a
+ * repetition by its seq. */
+#ifndef SERVER_WEBHOOKS_H
+#define SERVER_WEBHOOKS_H
+
+#include "events/feed.h"
+
+enum { WEBHOOK_URL_MAX = 2048, WEBHOOK_SECRET_MIN = 16, WEBHOOK_SECRET_MAX = 128 };
+
+struct webhooks;
+/* `private`: addresses of this machine and of private networks are allowed, and plain HTTP. */
+struct webhooks *webhooks_start(struct catalog *c, struct feed *feed, bool private, struct reel_error *err);
+void webhooks_stop(
+    struct webhooks *w); /* after feed_stop(); a POST under way is cut, and done again at the next start; frees, NULL is fine */
+
+struct webhooks_figures {
+    uint64_t delivered, failed, dropped; /* changes told, tries that were not, changes given up; since it was started */
+};
+void webhooks_figures(struct webhooks *w, struct webhooks_figures *out); /* NULL is fine: zeros */
+
+/* Is this an address that may be told? REEL_ARGUMENT says why not. Names are looked at again when they have become addresses. */
+bool webhook_url_check(const char *url, bool private, struct reel_error *err);
+
+/* ---- webhook_send.c */
+
+struct webhook_sender;
+struct webhook_sender *webhook_sender_new(bool private, bool (*go_on)(void *context), void *context, struct reel_error *err);
+void webhook_sender_free(struct webhook_sender *s);
+/* Says the change; result->told, status, took_ms and problem (a text of the sender's, until the next call). */
+void webhook_send(struct webhook_sender *s, const struct webhook *w, const json_t *change, struct webhook_result *result);
+/* "t=…,v1=…": HMAC-SHA-256 over "t.body" in hex. */
+enum { WEBHOOK_SIGNATURE = 128 };
+bool webhook_sign(const char *secret, int64_t time_s, const char *body, char out[WEBHOOK_SIGNATURE]);
+/* Of this machine, a private network, or otherwise not out there. */
+struct sockaddr;
+bool webhook_is_private(const struct sockaddr *address);
+
+#endif

@@ -1,0 +1,223 @@
+/* See backup_files.h. Its one rule: a file is there whole under its name or not at all; one of the same name and size is there already. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "catalog/maintenance.h"
+#include "store/disk.h"
+#include "reel/cleanup.h"
+#include "store/inspect.h"
+#include "maintenance/backup_files.h"
+
+enum { COPY_BYTES = 8 << 20 };
+
+/* ---- one file */
+
+static bool copy_bytes(int from, int to, struct reel_error *err) {
+    ssize_t n;
+    AUTO_MEM char *buffer = NULL;
+    while ((n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+    }
+    if (n == 0) {
+        return true;
+    }
+    if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) {
+        return reel_fail_errno(err, "a file cannot be copied");
+    }
+    if (!(buffer = malloc(COPY_BYTES))) {
+        return reel_fail_memory(err);
+    }
+    while ((n = read(from, buffer, COPY_BYTES)) > 0) {
+        if (!disk_write_all(to, buffer, (size_t)n)) {
+            break;
+        }
+    }
+    return n == 0 || reel_fail_errno(err, "a file cannot be copied"); /* read, or written */
+}
+
+/* *gone: there is no such file any more. */
+static bool copy_file(const char *from, const char *to, bool *gone, struct reel_error *err) {
+    char part[PATH_MAX];
+    AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+    *gone = in < 0 && errno == ENOENT;
+    if (in < 0) {
+        return *gone || reel_fail_errno(err, "a file cannot be copied");
+    }
+    snprintf(part, sizeof part, "%.*s.part", (int)sizeof part - 8, to);
+    AUTO_FD int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (out < 0) {
+        return reel_fail_errno(err, "a file cannot be copied");
+    }
+    bool good = copy_bytes(in, out, err) && (rename(part, to) == 0 || reel_fail_errno(err, "a file cannot be copied"));
+    if (!good) {
+        unlink(part);
+    }
+    return good;
+}
+
+static bool link_file(const char *from, const char *to, bool *gone, struct reel_error *err) {
+    unlink(to); /* one of an earlier backup */
+    bool linked = link(from, to) == 0;
+    *gone = !linked && errno == ENOENT;
+    if (linked || *gone) {
+        return true;
+    }
+    return errno == EXDEV ? reel_fail(err, REEL_ARGUMENT, "files cannot be linked to another disk: copy them")
+                          : reel_fail_errno(err, "a file cannot be linked");
+}
+
+static bool bring(struct backup_files *f, const char *hex, const char *suffix, bool *gone, struct reel_error *err) {
+    char from[PATH_MAX], to[PATH_MAX];
+    uint64_t size, there;
+    *gone = false;
+    if (!store_file_path(f->from, hex, suffix, from, sizeof from) || !store_file_path(f->to, hex, suffix, to, sizeof to)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    if (!*suffix && store_file_size(f->to, hex, suffix, &there) && store_file_size(f->from, hex, suffix, &size) && size == there) {
+        return true;
+    }
+    return store_make_bucket(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : copy_file)(from, to, gone, err);
+}
+
+/* ---- all of them */
+
+struct listing {
+    FILE *file;
+    EVP_MD_CTX *hash;
+};
+
+static bool add_line(struct listing *l, const char *sha256, struct reel_error *err) {
+    char line[192];
+    int n = snprintf(line, sizeof line, "%s  blobs/%.2s/%s\n", sha256, sha256, sha256);
+    bool good = EVP_DigestUpdate(l->hash, line, (size_t)n) == 1 && fputs(line, l->file) >= 0;
+    return good || reel_fail_errno(err, "the list of files cannot be written");
+}
+
+static bool list_and_bring(struct backup_files *f, struct catalog *copied, struct listing *l, struct reel_error *err) {
+    char sha256[SHA256_HEX] = "", next[SHA256_HEX];
+    struct reel_error end = {0};
+    uint64_t size, unused;
+    while (catalog_part_after(copied, sha256, next, &size, &end)) {
+        bool gone = false;
+        memcpy(sha256, next, sizeof sha256);
+        bool here = store_file_size(f->from, sha256, "", &unused), elsewhere = !here && store_file_size(f->from, sha256, ".ref", &unused);
+        if (f->progress && f->progress->report && !f->progress->report(f->progress->context, f->count, 0)) {
+            return reel_fail(err, REEL_CANCELLED, "cancelled");
+        }
+        if (f->blobs != BACKUP_NO_BLOBS && !bring(f, sha256, elsewhere ? ".ref" : "", &gone, err)) {
+            return false;
+        }
+        f->elsewhere += elsewhere;
+        f->gone += gone || (!here && !elsewhere);
+        f->count += here && !gone;
+        f->bytes += here && !gone ? size : 0;
+        if (here && !gone && !add_line(l, sha256, err)) {
+            return false;
+        }
+    }
+    return end.code == REEL_NOT_FOUND || reel_fail(err, end.code, "%s", end.text);
+}
+
+static bool write_list(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
+    char path[PATH_MAX];
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    if (!disk_join(path, folder, "blobs.txt", err)) {
+        return false;
+    }
+    struct listing l = {.file = fopen(path, "we"), .hash = EVP_MD_CTX_new()};
+    bool good = l.file && l.hash && EVP_DigestInit_ex(l.hash, EVP_sha256(), NULL) == 1
+                    ? list_and_bring(f, copied, &l, err)
+                    : reel_fail_errno(err, "the list of files cannot be written");
+    good = good && (EVP_DigestFinal_ex(l.hash, raw, &n) == 1 || reel_fail_memory(err));
+    EVP_MD_CTX_free(l.hash);
+    if (l.file && fclose(l.file) != 0 && good) {
+        good = reel_fail_errno(err, "the list of files cannot be written");
+    }
+    for (unsigned i = 0; good && i < n; i++) {
+        snprintf(f->list_sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
+    }
+    return good;
+}
+
+struct contents {
+    struct backup_files *f;
+    struct reel_error error;
+};
+
+static bool bring_content(void *context, const struct catalog_recording *r) {
+    struct contents *c = context;
+    bool gone; /* a recording that failed has no index */
+    return bring(c->f, r->content, ".json", &gone, &c->error) && bring(c->f, r->content, ".reel", &gone, &c->error);
+}
+
+/* A file of the data folder itself, which need not be there. */
+static bool bring_beside(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
+    char from[PATH_MAX], to[PATH_MAX];
+    bool gone;
+    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && copy_file(from, to, &gone, err);
+}
+
+static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
+    struct contents c = {.f = f};
+    return catalog_each(copied, bring_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
+           bring_beside(f, folder, "collections.json", err);
+}
+
+/* ---- what an earlier backup needed */
+
+struct pruning {
+    struct backup_files *f;
+    struct catalog *copied;
+    struct reel_error error;
+};
+
+static bool prune_one(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct pruning *p = context;
+    char path[PATH_MAX];
+    bool blob = !*suffix || strcmp(suffix, ".ref") == 0, used = false;
+    (void)written_ns;
+    if (!(blob ? catalog_blob_used : catalog_content_used)(p->copied, hex, &used, &p->error)) {
+        return false;
+    }
+    if (!used && store_file_path(p->f->to, hex, suffix, path, sizeof path)) {
+        unlink(path);
+    }
+    return true;
+}
+
+static bool sync_all(const char *folder, struct reel_error *err) {
+    AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return (fd >= 0 && syncfs(fd) == 0) || reel_fail_errno(err, "the backup cannot be made to last");
+}
+
+bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
+    struct pruning p = {.f = f, .copied = copied};
+    return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || bring_contents(f, copied, folder, err)) &&
+           bring_beside(f, folder, "settings.json", err) &&
+           store_each(f->to, prune_one, &p, err) && (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) &&
+           sync_all(folder, err);
+}
+
+/* As text first: the library that makes it does not notice every write that fails. */
+bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err) {
+    char part[PATH_MAX], path[PATH_MAX];
+    AUTO_MEM char *text = json_dumps(manifest, JSON_INDENT(1));
+    if (!text) {
+        return reel_fail_memory(err);
+    }
+    if (!disk_join(part, folder, "backup.json.part", err) || !disk_join(path, folder, "backup.json", err)) {
+        return false;
+    }
+    AUTO_FD int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = (fd >= 0 && disk_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0) ||
+                reel_fail_errno(err, "backup.json cannot be written");
+    if (!good) {
+        unlink(part);
+    }
+    return good && sync_all(folder, err);
+}

@@ -1,0 +1,20 @@
+/* The stored files of a backup; for backup.c. */
+#ifndef SERVER_BACKUP_FILES_H
+#define SERVER_BACKUP_FILES_H
+
+#include "maintenance/backup.h"
+
+struct backup_files {
+    struct store *from, *to;
+    enum backup_blobs blobs;
+    const struct reel_progress *progress;
+    uint64_t count, bytes, elsewhere, gone; /* filled in; gone: purged while the backup was made */
+    char list_sha256[65];
+};
+/* Writes blobs.txt, and brings the files there that `copied` needs; what it does not need goes from there. All of it is on the disk then.
+ */
+bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err);
+
+bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err); /* backup.json, lasting */
+
+#endif

@@ -1,0 +1,26 @@
+/* What the files of fsck share and nobody else needs. */
+#ifndef SERVER_FSCK_OWN_H
+#define SERVER_FSCK_OWN_H
+
+#include "maintenance/fsck.h"
+
+struct fsck {
+    const struct fsck_options *options;
+    struct fsck_report *report;
+    struct app app; /* store and catalog of it */
+    bool repair;
+    bool fresh; /* the catalog was not there, and is new */
+    bool wrote; /* something of the catalog is to be mended at the end */
+    int64_t began_ns;
+    struct reel_error error; /* why it cannot go on */
+};
+
+/* Tells of one; `mended` as in fsck.h. */
+__attribute__((format(printf, 5, 6))) void fsck_tell(struct fsck *f, enum fsck_kind kind, const char *subject, const char *mended,
+                                                     const char *format, ...);
+bool fsck_step(struct fsck *f, uint64_t done); /* false: cancelled */
+
+bool fsck_rows(struct fsck *f, struct reel_error *err);  /* fsck_rows.c: each recording against its files */
+bool fsck_files(struct fsck *f, struct reel_error *err); /* fsck_files.c: each file against the catalog */
+
+#endif

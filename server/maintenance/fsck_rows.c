@@ -1,0 +1,223 @@
+/* Each recording of the catalog against its files, index and manifest. Its one rule: beside a server what looks wrong is looked at twice –
+ * the row is asked for again before anything is said. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/maintenance.h"
+#include "ingest/manifests.h"
+#include "ingest/scanning.h"
+#include "store/inspect.h"
+#include "store/reference.h"
+#include "store/roots.h"
+#include "maintenance/fsck_internal.h"
+
+static void name_of(const struct catalog_recording *r, char out[320]) {
+    snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
+}
+
+/* Whether the row is still as it was when it was read; alone, it is. */
+static bool is_as_it_was(struct fsck *f, const struct catalog_recording *r) {
+    struct catalog_recording now;
+    struct reel_error none;
+    if (f->report->alone) {
+        return true;
+    }
+    if (!catalog_get(f->app.catalog, r->id, &now, &none)) {
+        return false;
+    }
+    bool same = now.updated_ns == r->updated_ns;
+    catalog_recording_done(&now);
+    return same;
+}
+
+/* ---- files */
+
+static const char *mend_file(struct fsck *f, const struct catalog_recording *r, const char *sha256, bool there, const char *why) {
+    struct reel_error err;
+    if (!f->repair || (there && !store_set_aside(f->app.store, sha256, "", &err)) ||
+        !catalog_set_state(f->app.catalog, r->id, STATE_MISSING, why, &err)) {
+        return NULL;
+    }
+    f->wrote = true;
+    return there ? "moved to lost+found, the recording is missing it now" : "the recording is missing it now";
+}
+
+/* A file that is not copied; true: it is what it was, or below no root that is known. */
+static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
+    enum recording_state now = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
+    struct store_reference ref;
+    struct reel_error why = {0}, ignored;
+    if (!store_load_reference(f->app.store, sha256, &ref, &why) || !roots_below(f->app.roots, ref.path)) {
+        f->report->elsewhere++;
+        return true;
+    }
+    AUTO_FD int fd = store_open_reference(f->app.store, sha256, &why);
+    if (fd >= 0) {
+        return true;
+    }
+    enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
+    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
+        bool mended = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
+        f->wrote = f->wrote || mended;
+        fsck_tell(f, FSCK_FILE, subject, !mended ? NULL : then == STATE_MISSING ? "the recording is missing it now" : "the recording is changed now",
+                  "its file %s, which is not copied: %s", sha256, why.text);
+    }
+    return false;
+}
+
+/* True: all are there. */
+static bool look_at_files(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+    bool whole = true, known = (r->state == STATE_TRASHED ? r->state_before_trash : r->state) == STATE_MISSING;
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        const struct catalog_part *part = &r->parts[i];
+        uint64_t size, unused;
+        bool there = store_file_size(f->app.store, part->sha256, "", &size),
+             elsewhere = !there && store_file_size(f->app.store, part->sha256, ".ref", &unused);
+        if ((there && size == part->size) || !whole) {
+            continue;
+        }
+        if (elsewhere) {
+            whole = look_elsewhere(f, r, part->sha256, subject);
+            continue;
+        }
+        whole = false;
+        if (known || !is_as_it_was(f, r)) {
+            continue; /* the catalog says so itself */
+        }
+        if (!there) {
+            fsck_tell(f, FSCK_FILE, subject, mend_file(f, r, part->sha256, false, "the stored file is gone"), "its file %s is gone",
+                      part->sha256);
+        } else {
+            fsck_tell(f, FSCK_FILE, subject, mend_file(f, r, part->sha256, true, "the stored file had another size"),
+                      "its file %s has %llu bytes instead of %llu", part->sha256, (unsigned long long)size, (unsigned long long)part->size);
+        }
+    }
+    return whole;
+}
+
+/* ---- the index */
+
+/* Without jobs around it: nobody else is there. */
+static const char *mend_index(struct fsck *f, const struct catalog_recording *r) {
+    struct reel_error err = {0};
+    struct catalog_recording now = {0};
+    AUTO(reel_index_free) struct reel_index *index = NULL;
+    if (!f->repair) {
+        return NULL;
+    }
+    f->wrote = true;
+    bool scanned = scan_content(&f->app, r, *r->format ? reel_format_named(r->format) : NULL, NULL, &err) &&
+                   (index = scan_open_pack(&f->app, r->content, &err)) && catalog_get(f->app.catalog, r->id, &now, &err) &&
+                   scan_fill(&now, index, &err) && catalog_update_scan(f->app.catalog, &now, index, &err);
+    catalog_recording_done(&now);
+    if (!scanned) {
+        catalog_set_state(f->app.catalog, r->id, STATE_FAILED, err.text, NULL);
+    }
+    return scanned ? "made again" : "the recording is failed now";
+}
+
+static bool go_on(void *context, const struct reel_chunk *chunk) {
+    (void)context, (void)chunk;
+    return true;
+}
+
+static void look_at_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+    struct reel_error why = {0};
+    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
+    bool broken = !index || !reel_index_chunks(index, go_on, NULL, &why); /* what is inside of its segments is checked as it is read */
+    if (broken && is_as_it_was(f, r)) {
+        fsck_tell(f, FSCK_INDEX, subject, mend_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
+    }
+}
+
+/* ---- the manifest */
+
+static json_t *item_of(const json_t *manifest, const char *id) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
+        const char *its = json_string_value(json_object_get(item, "id"));
+        if (its && strcmp(its, id) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static bool says(const json_t *item, const char *key, const char *text) {
+    const char *its = json_string_value(json_object_get(item, key));
+    return strcmp(its ? its : "", text ? text : "") == 0;
+}
+
+static bool says_tags(const json_t *item, const struct catalog_said *said) {
+    const json_t *tags = json_object_get(item, "tags");
+    bool same = json_object_size(tags) == said->n_tags;
+    for (uint32_t i = 0; i < said->n_tags && same; i++) {
+        same = says(tags, said->tags[i].key, said->tags[i].value);
+    }
+    return same;
+}
+
+static bool says_parts(const json_t *manifest, const struct catalog_recording *r) {
+    const json_t *parts = json_object_get(manifest, "parts");
+    bool same = json_array_size(parts) == r->n_parts;
+    for (uint32_t i = 0; i < r->n_parts && same; i++) {
+        same = says(json_array_get(parts, i), "sha256", r->parts[i].sha256);
+    }
+    return same;
+}
+
+/* What of it is not as the catalog says; NULL: nothing. */
+static const char *difference(const json_t *manifest, const struct catalog_recording *r) {
+    const json_t *item = item_of(manifest, r->id), *epoch = json_object_get(item, "epoch_ns");
+    if (!item) {
+        return "it does not name the recording";
+    }
+    if (!says(item, "collection", r->collection) || !says(item, "name", r->name) ||
+        json_integer_value(json_object_get(item, "revision")) != (json_int_t)r->revision) {
+        return "it has another name";
+    }
+    if (!says(item, "state", recording_state_name(r->state))) {
+        return "it has another state";
+    }
+    if (!says_parts(manifest, r)) {
+        return "it has other files";
+    }
+    bool said = says(item, "group", r->group) && says(item, "description", r->said.description) && says_tags(item, &r->said) &&
+                json_is_integer(epoch) == r->said.has_epoch && json_integer_value(epoch) == (r->said.has_epoch ? r->said.epoch_ns : 0) &&
+                json_array_size(json_object_get(item, "notes")) == r->said.notes &&
+                json_array_size(json_object_get(item, "events")) == r->said.events;
+    return said ? NULL : "it says something else of the recording";
+}
+
+static void look_at_manifest(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+    struct reel_error why = {0}, ignored;
+    bool due = false;
+    json_t *manifest = store_load_manifest(f->app.store, r->content, &why);
+    const char *wrong = manifest ? difference(manifest, r) : why.code == REEL_NOT_FOUND ? "it is gone" : why.text;
+    if (wrong && catalog_manifest_is_due(f->app.catalog, r->row, &due, &ignored) && !due && is_as_it_was(f, r)) {
+        bool mended = f->repair &&
+                      (manifest || why.code == REEL_NOT_FOUND || store_set_aside(f->app.store, r->content, ".json", &ignored)) &&
+                      catalog_manifest_mark(f->app.catalog, r->id, &ignored);
+        f->wrote = f->wrote || mended;
+        fsck_tell(f, FSCK_MANIFEST, subject, mended ? "written again" : NULL, "its manifest: %s", wrong);
+    }
+    json_decref(manifest);
+}
+
+static bool visit(void *context, const struct catalog_recording *r) {
+    struct fsck *f = context;
+    char subject[320];
+    name_of(r, subject);
+    enum recording_state state = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
+    if (look_at_files(f, r, subject) && state == STATE_READY) {
+        look_at_index(f, r, subject);
+    }
+    look_at_manifest(f, r, subject);
+    return fsck_step(f, ++f->report->recordings);
+}
+
+bool fsck_rows(struct fsck *f, struct reel_error *err) {
+    return catalog_each(f->app.catalog, visit, f, err) && (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
+}

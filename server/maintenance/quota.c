@@ -1,0 +1,50 @@
+/* See retention.h. Its one rule: a collection that is full refuses what is new and keeps what it has. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "maintenance/retention.h"
+#include "maintenance/retention_internal.h"
+
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+
+void quota_hold(void) {
+    pthread_mutex_lock(&taking);
+}
+void quota_release(void) {
+    pthread_mutex_unlock(&taking);
+}
+
+bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err) {
+    json_auto_t *document = retention_get(c, err);
+    const json_t *quota = document ? retention_of(document, "quotas", collection) : NULL;
+    uint64_t recordings = 0, used = 0;
+    if (!quota) {
+        return document;
+    }
+    const json_t *most = json_object_get(quota, "bytes"), *many = json_object_get(quota, "recordings");
+    if (!catalog_quota_used(c, collection, &recordings, &used, err)) {
+        return false;
+    }
+    if (many && added && recordings >= (uint64_t)json_integer_value(many)) {
+        return reel_fail(err, REEL_NO_SPACE, "the collection %.100s is full: its quota is %" PRIu64 " recordings, and it has %" PRIu64,
+                         collection, (uint64_t)json_integer_value(many), recordings);
+    }
+    uint64_t room = most ? (uint64_t)json_integer_value(most) : UINT64_MAX;
+    return (used <= room && bytes <= room - used) ||
+           reel_fail(err, REEL_NO_SPACE,
+                     "the collection %.100s is full: its quota is %" PRIu64 " bytes, it has %" PRIu64 ", and %" PRIu64 " more do not fit",
+                     collection, room, used, bytes);
+}
+
+bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err) {
+    struct catalog_recording r = {0};
+    if (!catalog_get(c, id, &r, err)) {
+        return false;
+    }
+    bool trashed = r.state == STATE_TRASHED; /* what is there takes no room, wherever it is moved to */
+    bool takes = collection ? !trashed && strcmp(collection, r.collection) != 0 : trashed;
+    bool good = !takes || quota_check(c, collection ? collection : r.collection, r.size, true, err);
+    catalog_recording_done(&r);
+    return good;
+}

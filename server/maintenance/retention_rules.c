@@ -1,0 +1,134 @@
+/* The document of retention.h: checked when it is set, so that whoever reads it later finds it in order. Its one rule: what is not
+ * understood is refused, for a mistyped rule must not delete. */
+#include <string.h>
+
+#include "catalog/maintenance.h"
+#include "reel/time.h"
+#include "maintenance/retention.h"
+#include "maintenance/retention_internal.h"
+
+static const char KEY[] = "retention";
+
+static bool knows(const json_t *object, const char *place, size_t at, const char *const *known, struct reel_error *err) {
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object)) {
+        return reel_fail(err, REEL_ARGUMENT, "%s[%zu] is no object", place, at);
+    }
+    json_object_foreach((json_t *)object, key, value) {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0) {
+            i++;
+        }
+        if (!known[i]) {
+            return reel_fail(err, REEL_ARGUMENT, "%s[%zu]: \"%.60s\" means nothing here", place, at, key);
+        }
+    }
+    const char *glob = json_string_value(json_object_get(object, "collection"));
+    return (glob && *glob && strlen(glob) <= 255) || reel_fail(err, REEL_ARGUMENT, "%s[%zu]: collection is a name or glob", place, at);
+}
+
+static bool is_count(const json_t *value) {
+    return !value || (json_is_integer(value) && json_integer_value(value) >= 0);
+}
+
+static bool check_keep(const json_t *keep, size_t at, struct reel_error *err) {
+    const char *key;
+    json_t *value;
+    if (keep && (!json_is_object(keep) || json_object_size(keep) > RETENTION_KEEP_MAX)) {
+        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep is an object of at most %d tags", at, RETENTION_KEEP_MAX);
+    }
+    json_object_foreach((json_t *)keep, key, value) {
+        if (!json_is_string(value) && !json_is_null(value)) {
+            return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep: \"%.60s\" must be a text, or null for any value", at, key);
+        }
+    }
+    return true;
+}
+
+static bool check_rule(const json_t *rule, size_t at, struct reel_error *err) {
+    static const char *const known[] = {"collection", "max_age", "max_bytes", "keep", NULL};
+    int64_t ns;
+    if (!knows(rule, "rules", at, known, err)) {
+        return false;
+    }
+    const json_t *age = json_object_get(rule, "max_age"), *bytes = json_object_get(rule, "max_bytes");
+    if (age && (!json_is_string(age) || !reel_duration_parse(json_string_value(age), &ns, NULL))) {
+        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: max_age is a duration such as \"30d\"", at);
+    }
+    if (!is_count(bytes)) {
+        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: max_bytes is a number of bytes", at);
+    }
+    return check_keep(json_object_get(rule, "keep"), at, err);
+}
+
+static bool check_quota(const json_t *quota, size_t at, struct reel_error *err) {
+    static const char *const known[] = {"collection", "bytes", "recordings", NULL};
+    return knows(quota, "quotas", at, known, err) &&
+           ((is_count(json_object_get(quota, "bytes")) && is_count(json_object_get(quota, "recordings"))) ||
+            reel_fail(err, REEL_ARGUMENT, "quotas[%zu]: bytes and recordings are numbers", at));
+}
+
+static bool check_list(const json_t *document, const char *name, bool (*check)(const json_t *one, size_t at, struct reel_error *err),
+                       struct reel_error *err) {
+    const json_t *list = json_object_get(document, name);
+    size_t i;
+    json_t *one;
+    if (list && (!json_is_array(list) || json_array_size(list) > RETENTION_RULES_MAX)) {
+        return reel_fail(err, REEL_ARGUMENT, "%s is a list of at most %d", name, RETENTION_RULES_MAX);
+    }
+    json_array_foreach(list, i, one) {
+        if (!check(one, i, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool retention_check(const json_t *document, struct reel_error *err) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)document, key, value) {
+        if (strcmp(key, "rules") != 0 && strcmp(key, "quotas") != 0) {
+            return reel_fail(err, REEL_ARGUMENT, "\"%.60s\" means nothing here", key);
+        }
+    }
+    return check_list(document, "rules", check_rule, err) && check_list(document, "quotas", check_quota, err);
+}
+
+json_t *retention_get(struct catalog *c, struct reel_error *err) {
+    AUTO_MEM char *text = catalog_upkeep(c, KEY, err);
+    if (!text) {
+        return NULL;
+    }
+    json_t *document = *text ? json_loads(text, 0, NULL) : json_pack("{s:[], s:[]}", "rules", "quotas");
+    if (!json_is_object(document) || !retention_check(document, NULL)) {
+        reel_fail(err, REEL_DAMAGED, "the rules of retention in the catalog are damaged; set them anew");
+        json_decref(document);
+        return NULL;
+    }
+    return document;
+}
+
+bool retention_set(struct catalog *c, const json_t *document, struct reel_error *err) {
+    if (!retention_check(document, err)) {
+        return false;
+    }
+    const json_t *rules = json_object_get(document, "rules"), *quotas = json_object_get(document, "quotas");
+    json_auto_t *whole = json_object();
+    json_object_set_new(whole, "rules", rules ? json_incref((json_t *)rules) : json_array());
+    json_object_set_new(whole, "quotas", quotas ? json_incref((json_t *)quotas) : json_array());
+    AUTO_MEM char *text = json_dumps(whole, JSON_COMPACT);
+    return text ? catalog_set_upkeep(c, KEY, text, err) : reel_fail_memory(err);
+}
+
+const json_t *retention_of(const json_t *document, const char *list, const char *collection) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(document, list), i, one) {
+        if (reel_glob_match(json_string_value(json_object_get(one, "collection")), collection)) {
+            return one;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,296 @@
+/* See scrub.h. Its one rule: its place is written down before it may be asked where it was. */
+#include "maintenance/scrub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "catalog/maintenance.h"
+#include "ingest/manifests.h"
+#include "ingest/recordings.h"
+#include "reel/cleanup.h"
+#include "reel/time.h"
+#include "store/inspect.h"
+
+enum { READ_BYTES = 1 << 20 };
+#define SAVE_NS (5 * INT64_C(1000000000))
+#define NAP_NS (50 * INT64_C(1000000))
+
+struct scrub {
+    struct app *app;
+    const struct scrub_wish *wish;
+    const struct reel_progress *progress;
+    struct scrub_result result;
+    uint64_t files_total, bytes_total, read; /* read: of this run, for its rate */
+    int64_t started_ns, began_ns, saved_ns;
+    char position[SHA256_HEX]; /* the last that was looked at */
+    uint8_t *buffer;
+};
+
+/* ---- its place */
+
+static bool save(struct scrub *s, const char *state, struct reel_error *err) {
+    json_t *j =
+        json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state", state, "started_ns", (json_int_t)s->started_ns, "position",
+                  s->position, "files", (json_int_t)s->result.files, "bytes", (json_int_t)s->result.bytes, "files_total",
+                  (json_int_t)s->files_total, "bytes_total", (json_int_t)s->bytes_total, "rotten", (json_int_t)s->result.rotten, "missing",
+                  (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
+    json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
+    AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    json_decref(j);
+    s->saved_ns = reel_now_ns();
+    return text ? catalog_set_upkeep(s->app->catalog, "scrub", text, err) : reel_fail_memory(err);
+}
+
+static json_t *load(struct app *app, struct reel_error *err) {
+    AUTO_MEM char *text = catalog_upkeep(app->catalog, "scrub", err);
+    json_t *j = text && text[0] ? json_loads(text, 0, NULL) : NULL;
+    return j ? j : text ? json_pack("{s:s}", "state", "none") : NULL;
+}
+
+static uint64_t number(const json_t *j, const char *key) {
+    json_int_t n = json_integer_value(json_object_get(j, key));
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* Where the last one stopped, unless it came to its end. */
+static bool find_place(struct scrub *s, struct reel_error *err) {
+    json_t *last = load(s->app, err);
+    const char *state = json_string_value(json_object_get(last, "state")), *position = json_string_value(json_object_get(last, "position"));
+    bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 && strlen(position) == SHA256_HEX - 1 &&
+                 !s->wish->from_start;
+    s->started_ns = reel_now_ns();
+    if (going) {
+        memcpy(s->position, position, sizeof s->position);
+        s->started_ns = (int64_t)number(last, "started_ns");
+        s->result = (struct scrub_result){.files = number(last, "files"),
+                                          .bytes = number(last, "bytes"),
+                                          .rotten = number(last, "rotten"),
+                                          .missing = number(last, "missing"),
+                                          .elsewhere = number(last, "elsewhere"),
+                                          .resumed = true};
+    }
+    json_decref(last);
+    return last && catalog_parts_total(s->app->catalog, &s->files_total, &s->bytes_total, err) && save(s, "running", err);
+}
+
+/* ---- one file */
+
+static bool go_on(struct scrub *s, struct reel_error *err) {
+    const struct reel_progress *p = s->progress;
+    return !p || !p->report || p->report(p->context, s->result.bytes, s->bytes_total) ||
+           reel_fail(err, REEL_CANCELLED, "stopped; the next one goes on here");
+}
+
+/* Sleeps, in short naps, as long as this run is ahead of its rate. */
+static bool keep_pace(struct scrub *s, struct reel_error *err) {
+    if (!go_on(s, err)) {
+        return false;
+    }
+    for (; s->wish->bytes_per_s > 0;) {
+        double due_s = (double)s->read / (double)s->wish->bytes_per_s, at_s = (double)(reel_now_ns() - s->began_ns) / 1e9;
+        if (at_s >= due_s || at_s < 0) {
+            break;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        if (!go_on(s, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void to_hex(const uint8_t raw[32], char out[SHA256_HEX]) {
+    for (unsigned i = 0; i < 32; i++) {
+        snprintf(out + (size_t)2 * i, 3, "%02x", raw[i]);
+    }
+}
+
+/* False: it was stopped. What the disk does not give is told in *unread. */
+static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread, struct reel_error *err) {
+    EVP_MD_CTX *hash = EVP_MD_CTX_new();
+    uint8_t raw[EVP_MAX_MD_SIZE];
+    uint64_t at = 0;
+    ssize_t n = 0;
+    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
+    bool stopped = false;
+    while (good && !stopped && (n = pread(fd, s->buffer, READ_BYTES, (off_t)at)) > 0) {
+        good = EVP_DigestUpdate(hash, s->buffer, (size_t)n) == 1;
+        (void)posix_fadvise(fd, (off_t)at, n, POSIX_FADV_DONTNEED); /* what is read for requests is to stay in memory */
+        at += (uint64_t)n;
+        s->read += (uint64_t)n;
+        s->result.bytes += (uint64_t)n;
+        stopped = !keep_pace(s, err);
+    }
+    *unread = n < 0 ? errno : 0;
+    good = good && EVP_DigestFinal_ex(hash, raw, NULL) == 1;
+    EVP_MD_CTX_free(hash);
+    if (stopped) {
+        s->result.bytes -= at; /* it is read again */
+        return false;
+    }
+    to_hex(raw, out);
+    return good || reel_fail_memory(err);
+}
+
+static bool tell_rot(struct scrub *s, const char *sha256, const char *text, struct reel_error *err) {
+    bool used = false;
+    return catalog_blob_used(s->app->catalog, sha256, &used, err) && (!used || catalog_rot_found(s->app->catalog, sha256, text, err));
+}
+
+static bool tell_missing(struct scrub *s, const char *sha256, struct reel_error *err) {
+    bool used = false;
+    if (!catalog_blob_used(s->app->catalog, sha256, &used, err)) {
+        return false;
+    }
+    s->result.missing += used; /* else it was purged this moment */
+    return !used || tell_rot(s, sha256, "the stored file is gone", err);
+}
+
+static bool tell_right(struct scrub *s, const char *sha256, struct reel_error *err) {
+    bool rotten = false;
+    return catalog_is_rotten(s->app->catalog, sha256, &rotten, err) && (!rotten || catalog_rot_healed(s->app->catalog, sha256, err));
+}
+
+static bool look_at(struct scrub *s, const char *sha256, struct reel_error *err) {
+    char path[PATH_MAX], is[SHA256_HEX], text[256];
+    uint64_t unused;
+    int unread = 0;
+    bool named = store_file_path(s->app->store, sha256, "", path, sizeof path);
+    AUTO_FD int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 && store_file_size(s->app->store, sha256, ".ref", &unused)) {
+        s->result.elsewhere++; /* it is somebody else's file; its watch looks at it */
+        return true;
+    }
+    if (fd < 0) {
+        return errno == ENOENT ? tell_missing(s, sha256, err) : reel_fail_errno(err, "a stored file cannot be opened");
+    }
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!hash_file(s, fd, is, &unread, err)) {
+        return false;
+    }
+    if (unread == 0 && strcmp(is, sha256) == 0) {
+        return tell_right(s, sha256, err);
+    }
+    s->result.rotten++;
+    if (unread) {
+        snprintf(text, sizeof text, "the disk cannot read the stored file: %s", strerror(unread));
+    } else {
+        snprintf(text, sizeof text, "the stored file has changed on the disk, its SHA-256 is %s; sending it again mends it", is);
+    }
+    return tell_rot(s, sha256, text, err);
+}
+
+/* ---- all of them */
+
+static bool look_at_all(struct scrub *s, struct reel_error *err) {
+    struct reel_error end = {0};
+    char sha256[SHA256_HEX];
+    uint64_t size;
+    while (catalog_part_after(s->app->catalog, s->position, sha256, &size, &end)) {
+        if (!look_at(s, sha256, err) || !go_on(s, err)) {
+            return false;
+        }
+        s->result.files++;
+        memcpy(s->position, sha256, sizeof s->position);
+        if (reel_now_ns() - s->saved_ns > SAVE_NS && !save(s, "running", err)) {
+            return false;
+        }
+    }
+    return end.code == REEL_NOT_FOUND || reel_fail(err, end.code, "%s", end.text);
+}
+
+bool scrub_run(struct app *app, const struct scrub_wish *wish, const struct reel_progress *progress, struct scrub_result *out,
+               struct reel_error *err) {
+    struct scrub s = {.app = app, .wish = wish, .progress = progress, .began_ns = reel_now_ns(), .buffer = malloc(READ_BYTES)};
+    AUTO_MEM uint8_t *buffer = s.buffer;
+    struct reel_error ignored;
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    bool good = find_place(&s, err), done = good && look_at_all(&s, err);
+    if (good) {
+        done = save(&s, done ? "done" : "stopped", done ? err : &ignored) && done;
+    }
+    *out = s.result;
+    return done;
+}
+
+/* ---- as a job */
+
+struct scrub_job {
+    struct app *app;
+    struct scrub_wish wish;
+};
+
+static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    const struct scrub_job *j = context;
+    struct scrub_result result;
+    if (atomic_exchange(&j->app->scrubs, true)) {
+        return reel_fail(err, REEL_CONFLICT, "another scrub runs");
+    }
+    bool good = scrub_run(j->app, &j->wish, progress, &result, err);
+    atomic_store(&j->app->scrubs, false);
+    manifests_later(j->app);
+    return good;
+}
+
+struct job *scrub_start(struct app *app, const struct scrub_wish *wish, struct reel_error *err) {
+    if (atomic_load(&app->scrubs)) {
+        reel_fail(err, REEL_CONFLICT, "another scrub runs");
+        return NULL;
+    }
+    struct scrub_job *j = calloc(1, sizeof *j);
+    if (!j) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *j = (struct scrub_job){.app = app, .wish = *wish};
+    return jobs_add(app->jobs, "scrub", "stored files", "/api/v1/admin/scrub/last", work, j, free, err);
+}
+
+json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
+                   struct reel_error *err) {
+    char when[REEL_TIME_TEXT];
+    json_t *last = load(app, err), *rot = last ? catalog_rot_list(app->catalog, sees, context, err) : NULL;
+    if (!rot) {
+        json_decref(last);
+        return NULL;
+    }
+    const char *state = json_string_value(json_object_get(last, "state"));
+    if (state && strcmp(state, "none") != 0) {
+        reel_time_rfc3339((int64_t)number(last, "started_ns"), when);
+        json_object_set_new(last, "started", json_string(when));
+        reel_time_rfc3339((int64_t)number(last, "ended_ns"), when);
+        json_object_set_new(last, strcmp(state, "done") == 0 ? "ended" : "last_seen", json_string(when));
+    }
+    if (state && strcmp(state, "running") == 0 && !atomic_load(&app->scrubs)) { /* its server was killed */
+        json_object_set_new(last, "state", json_string("stopped"));
+    }
+    json_object_del(last, "started_ns");
+    json_object_del(last, "ended_ns");
+    json_object_set_new(last, "rot", rot);
+    return last;
+}
+
+bool scrub_keep(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err) {
+    bool rotten = false;
+    if (!catalog_is_rotten(app->catalog, sha256, &rotten, err)) {
+        return false;
+    }
+    if (!rotten) {
+        return store_upload_keep(upload, err);
+    }
+    if (!store_upload_replace(upload, err) || !catalog_rot_healed(app->catalog, sha256, err)) {
+        return false;
+    }
+    if (app->recordings) {
+        recordings_forget(app->recordings, sha256);
+    }
+    return true;
+}

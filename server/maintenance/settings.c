@@ -1,0 +1,108 @@
+/* See settings.h. Its one rule: it is read, compared and written under one lock, so an older state never replaces a newer one. The secrets of
+ * webhooks are in it, for they are needed to sign: only its owner may read the file. */
+#include "maintenance/settings.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "catalog/changes.h"
+#include "store/inspect.h"
+#include "maintenance/retention.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static json_t *webhooks_json(struct catalog *c, struct reel_error *err) {
+    struct webhook hooks[WEBHOOKS_MAX];
+    uint32_t n;
+    if (!catalog_webhooks(c, hooks, &n, err)) {
+        return NULL;
+    }
+    json_t *out = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        const struct webhook *w = &hooks[i];
+        json_array_append_new(out, json_pack("{s:I, s:s, s:O, s:O, s:s, s:I}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
+                                             "collections", w->collections, "secret", w->secret, "created_ns", (json_int_t)w->created_ns));
+        webhook_done(&hooks[i]);
+    }
+    return out;
+}
+
+static bool keep(struct app *app, struct reel_error *err) {
+    json_auto_t *retention = retention_get(app->catalog, err);
+    json_auto_t *hooks = retention ? webhooks_json(app->catalog, err) : NULL;
+    if (!hooks) {
+        return false;
+    }
+    json_auto_t *now = json_pack("{s:i, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks);
+    json_auto_t *there = store_load_settings(app->store);
+    size_t n = json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) + json_array_size(json_object_get(retention, "quotas"));
+    if (!there && n == 0) {
+        return true; /* nothing was ever set */
+    }
+    return json_equal(now, there) || store_write_settings(app->store, now, err);
+}
+
+bool settings_keep(struct app *app, struct reel_error *err) {
+    pthread_mutex_lock(&lock);
+    bool good = keep(app, err);
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+/* ---- back into the catalog */
+
+static bool are_globs(const json_t *list) {
+    size_t i;
+    json_t *one;
+    bool good = json_is_array(list);
+    json_array_foreach(list, i, one) {
+        good = good && json_is_string(one);
+    }
+    return good;
+}
+
+static bool read_webhook(json_t *item, struct webhook *out) {
+    const char *url, *secret;
+    json_t *events, *collections;
+    json_int_t id, created_ns;
+    if (json_unpack(item, "{s:I, s:s, s:o, s:o, s:s, s:I}", "id", &id, "url", &url, "events", &events, "collections", &collections, "secret",
+                    &secret, "created_ns", &created_ns) != 0 ||
+        id < 1 || !are_globs(events) || !are_globs(collections)) {
+        return false;
+    }
+    *out = (struct webhook){.row = id, .created_ns = created_ns, .url = strdup(url), .secret = strdup(secret), .events = json_incref(events),
+                            .collections = json_incref(collections)};
+    return out->url && out->secret;
+}
+
+/* One that the catalog has stays as it is there. */
+static bool take_webhook(struct app *app, json_t *item, struct reel_error *err) {
+    struct webhook w = {0}, there;
+    struct reel_error why = {0};
+    bool known = read_webhook(item, &w) && catalog_webhook_get(app->catalog, w.row, &there, &why), good = true;
+    if (known) {
+        webhook_done(&there);
+    } else if (w.url && why.code != REEL_NOT_FOUND) {
+        good = reel_fail(err, why.code, "%s", why.text);
+    } else if (w.url) {
+        good = catalog_webhook_add(app->catalog, &w, &why) || why.code == REEL_LIMIT || reel_fail(err, why.code, "%s", why.text);
+    }
+    webhook_done(&w);
+    return good;
+}
+
+bool settings_take_back(struct app *app, struct reel_error *err) {
+    json_auto_t *all = store_load_settings(app->store);
+    const json_t *retention = json_object_get(all, "retention");
+    size_t i;
+    json_t *item;
+    if (retention && retention_check(retention, NULL) && !retention_set(app->catalog, retention, err)) {
+        return false;
+    }
+    json_array_foreach(json_object_get(all, "webhooks"), i, item) {
+        if (!take_webhook(app, item, err)) {
+            return false;
+        }
+    }
+    return true;
+}

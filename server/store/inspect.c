@@ -1,0 +1,177 @@
+/* See look.h. Its one rule: what nobody uses is moved, never removed. */
+#include "store/inspect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "reel/cleanup.h"
+#include "store/store_internal.h"
+
+enum { MANIFEST_BYTES_MAX = 512 << 20, AGAIN_MAX = 1000, ID_TEXT = 32 };
+
+REEL_DEFINE_AUTO(struct store, store_close);
+
+static bool nobody_has(const struct store *store) {
+    char path[STORE_PATH];
+    AUTO_FD int fd = store_path(store, path, "lock") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0; /* let go of at once */
+}
+
+struct store *store_open_beside(const char *folder, bool *alone, struct reel_error *err) {
+    AUTO(store_close) struct store *store = calloc(1, sizeof *store);
+    struct stat st;
+    char path[STORE_PATH];
+    if (!store) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    store->lock = -1;
+    pthread_mutex_init(&store->manifests, NULL);
+    store->folder = realpath(folder, NULL);
+    if (!store->folder || !store_path(store, path, "blobs") || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        reel_fail(err, REEL_NOT_FOUND, "there is no archive in %.200s", folder);
+        return NULL;
+    }
+    if (asprintf(&store->derived, "%s/derived", store->folder) < 0) {
+        store->derived = NULL;
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *alone = nobody_has(store);
+    return TAKE(store);
+}
+
+const char *store_folder(const struct store *store) {
+    return store->folder;
+}
+
+bool store_file_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size) {
+    return store_content_path(store, hex, suffix, out, size);
+}
+
+bool store_file_size(const struct store *store, const char *hex, const char *suffix, uint64_t *size) {
+    char path[STORE_PATH];
+    struct stat st;
+    if (!store_content_path(store, hex, suffix, path, sizeof path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    *size = (uint64_t)st.st_size;
+    return true;
+}
+
+/* ---- manifests */
+
+static json_t *load(const char *path, struct reel_error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
+        return NULL;
+    }
+    json_t *j = st.st_size <= MANIFEST_BYTES_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!json_is_object(j)) {
+        json_decref(j);
+        reel_fail(err, REEL_DAMAGED, "the manifest is no JSON object");
+        return NULL;
+    }
+    return j;
+}
+
+json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err) {
+    char path[STORE_PATH];
+    if (!store_content_path(store, content, ".json", path, sizeof path)) {
+        reel_fail(err, REEL_ARGUMENT, "not a content address");
+        return NULL;
+    }
+    json_t *j = load(path, err);
+    const char *its = json_string_value(json_object_get(j, "content"));
+    bool ours = j && json_integer_value(json_object_get(j, "reel_manifest")) == 1 && its && strcmp(its, content) == 0;
+    if (j && !ours) {
+        json_decref(j);
+        reel_fail(err, REEL_DAMAGED, "the manifest is of another content, or another version");
+        return NULL;
+    }
+    return j;
+}
+
+json_t *store_load_collections(const struct store *store) {
+    char path[STORE_PATH];
+    struct reel_error none;
+    json_t *j = store_path(store, path, "collections.json") ? load(path, &none) : NULL;
+    json_t *out = json_incref(json_object_get(j, "descriptions"));
+    json_decref(j);
+    if (!json_is_object(out)) {
+        json_decref(out);
+        return json_object();
+    }
+    return out;
+}
+
+json_t *store_load_settings(const struct store *store) {
+    char path[STORE_PATH];
+    struct reel_error none;
+    return store_path(store, path, "settings.json") ? load(path, &none) : NULL;
+}
+
+/* ---- what nobody uses */
+
+/* lost+found/<hex><suffix>, or with a number behind it when that is taken. */
+static bool move_to_free_name(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
+    char to[STORE_PATH];
+    for (unsigned i = 0; i < AGAIN_MAX; i++) {
+        char again[16] = "";
+        if (i > 0) {
+            snprintf(again, sizeof again, ".%u", i);
+        }
+        if (!store_path(store, to, "lost+found/%s%s%s", hex, suffix, again)) {
+            return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+        }
+        if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ||
+            (errno == EINVAL && access(to, F_OK) != 0 && rename(from, to) == 0)) {
+            return true;
+        }
+        if (errno != EEXIST && errno != EINVAL) {
+            return reel_fail_errno(err, "a file cannot be set aside");
+        }
+    }
+    return reel_fail(err, REEL_CONFLICT, "lost+found has %d files of that name already", AGAIN_MAX);
+}
+
+bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+    char from[STORE_PATH], folder[STORE_PATH];
+    if (!store_content_path(store, hex, suffix, from, sizeof from) || !store_path(store, folder, "lost+found")) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    return store_make_folder(folder, store->folder, err) && move_to_free_name(store, from, hex, suffix, err);
+}
+
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id), void *context,
+                         struct reel_error *err) {
+    char path[STORE_PATH];
+    DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
+    if (!d) {
+        return errno == ENOENT || reel_fail_errno(err, "the store cannot read its folder of uploads");
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        char id[ID_TEXT + 1];
+        bool partial = strspn(e->d_name, "0123456789abcdef") == ID_TEXT && strcmp(e->d_name + ID_TEXT, ".part") == 0;
+        snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
+        if (e->d_name[0] != '.') {
+            visit(context, e->d_name, partial ? id : NULL);
+        }
+    }
+    closedir(d);
+    return true;
+}
+
+bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err) {
+    char path[STORE_PATH];
+    if (strchr(name, '/') || !store_path(store, path, "incoming/%s", name)) {
+        return reel_fail(err, REEL_ARGUMENT, "no such file");
+    }
+    return unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "the store cannot remove a file");
+}
