@@ -4,6 +4,8 @@
 
 #include <reel/write.h>
 
+#include "wire/cleanup.h"
+
 static bool run(const char *in, const char *out, struct reel_error *err) {
     /* open and scan: the index pack holds all that is known of the file, and is kept for the next time */
     AUTO(reel_source_free) struct reel_source *file = reel_source_open(in, NULL, err);
@@ -12,7 +14,8 @@ static bool run(const char *in, const char *out, struct reel_error *err) {
     }
     struct reel_index *index = reel_index_open("example.reel", err);
     struct reel_source *parts[] = {TAKE(file)};
-    AUTO(reel_recording_free) struct reel_recording *recording = index ? reel_recording_open(index, parts, 1, &(struct reel_recording_options){0}, err) : NULL;
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = index ? reel_recording_open(index, parts, 1, &(struct reel_recording_options){0}, err) : NULL;
     /* iterate: every message, in time order; a payload is read when it is asked for (reel_stream_payload) */
     struct reel_selection all = REEL_SELECT_ALL;
     AUTO(reel_stream_free) struct reel_stream *stream = recording ? reel_stream_open(&recording, 1, &all, err) : NULL;
@@ -25,7 +28,9 @@ static bool run(const char *in, const char *out, struct reel_error *err) {
     struct reel_write_options options = {.compression = ""};
     AUTO(reel_stream_free) struct reel_stream *planned = writer ? reel_writer_stream(writer, &recording, 1, &all, err) : NULL;
     AUTO(reel_plan_free) struct reel_plan *plan = planned ? reel_plan_new(writer, &options, planned, NULL, err) : NULL;
-    AUTO(reel_render_free) struct reel_render *render = plan ? reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &all, err), err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *render =
+        plan ? reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &all, err), err) : NULL;
     AUTO_MEM char *bytes = render ? malloc(reel_plan_length(plan)) : NULL; /* small ones; large ones piece by piece */
     FILE *to = bytes && reel_render_read(render, 0, bytes, reel_plan_length(plan), err) ? fopen(out, "wb") : NULL;
     return to && fwrite(bytes, 1, reel_plan_length(plan), to) == reel_plan_length(plan) && fclose(to) == 0;

@@ -9,19 +9,20 @@
 #include "api/derived_cache.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
-#include "http/line.h"
 #include "events/webhooks.h"
+#include "http/line.h"
 #include "ingest/import.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/sessions.h"
 #include "ingest/watch.h"
-#include "store/reference.h"
-#include "store/roots.h"
 #include "maintenance/rebuild.h"
 #include "maintenance/retention.h"
 #include "maintenance/settings.h"
+#include "store/reference.h"
+#include "store/roots.h"
+#include "wire/cleanup.h"
 
 enum { LINE_BYTES = 2048 };
 static const int64_t MANIFESTS_WAIT_NS = 5000000000;
@@ -67,7 +68,10 @@ static void job_ended(void *context, const struct job_view *view) {
     job_figures_count(&app->job_figures, view);
     bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it begins again with the server */
     if (!view->quiet && !cut) {
-        const struct change_job change = {.id = view->id, .kind = view->kind, .state = job_state_name(view->state), .subject = view->subject,
+        const struct change_job change = {.id = view->id,
+                                          .kind = view->kind,
+                                          .state = job_state_name(view->state),
+                                          .subject = view->subject,
                                           .collection = view->collection};
         catalog_change_job(app->catalog, &change, NULL);
     }
@@ -94,9 +98,11 @@ static bool watch_jobs(struct app *app) {
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
-    bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) && take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
-              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) && watch_jobs(app) &&
-              (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) && (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
+    bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
+              take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
+              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
+              watch_jobs(app) && (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
+              (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
               (app->imports = imports_open(app, config->scan_threads, err)) && settings_keep(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
@@ -140,8 +146,8 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
     };
     /* All that requests ask for is there before the first of them comes. */
     return import_resume(app, err) && watches_start(app, &app->watches, err) &&
-           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) && (app->daily = retention_daily_start(app, err)) &&
-           (app->http = http_server_start(&options, err));
+           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) &&
+           (app->daily = retention_daily_start(app, err)) && (app->http = http_server_start(&options, err));
 }
 
 void app_close(struct app *app) {

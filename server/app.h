@@ -4,9 +4,9 @@
 
 #include "catalog/catalog.h"
 #include "http/http.h"
+#include "maintenance/figures.h"
 #include "reel/write.h"
 #include "store/store.h"
-#include "maintenance/figures.h"
 
 struct access;
 struct feed;
@@ -26,9 +26,9 @@ struct app_config {
     const char *catalog;    /* catalog/place.h: where it is to lie from now on; NULL: where it lies */
     const char *backup_dir; /* where POST /admin/backup puts backups; NULL: nowhere */
     bool log_json;          /* lines of the log as JSON objects, else as logfmt */
-    const char *viewer; /* a viewer's address, for links; NULL: none */
+    const char *viewer;     /* a viewer's address, for links; NULL: none */
     const char *const *hosts, *const *origins;
-    bool insecure_open, metrics_open;         /* access/access.h: who may come in */
+    bool insecure_open, metrics_open; /* access/access.h: who may come in */
     const char *const *trusted_proxies;
     const char *proxy_user_header, *proxy_role;
     uint64_t cache_bytes, derived_bytes, upload_max_bytes;
@@ -38,13 +38,13 @@ struct app_config {
     unsigned still_s, rescan_s, watch_folders;
     unsigned upload_expiry_s; /* an upload that is not gone on with for so long is swept */
     uint64_t body_min_rate;
-    unsigned trash_days;            /* what has been in the trash for so long is purged; 0: never */
-    bool webhook_private;           /* webhooks may lead to private addresses, and be plain HTTP */
+    unsigned trash_days;  /* what has been in the trash for so long is purged; 0: never */
+    bool webhook_private; /* webhooks may lead to private addresses, and be plain HTTP */
 };
 
 struct app {
     struct app_config config;
-    struct roots *roots;           /* store/roots.h: whose files may be taken in */
+    struct roots *roots; /* store/roots.h: whose files may be taken in */
     struct store *store;
     struct catalog *catalog;
     struct feed *feed;             /* changes/feed.h */
@@ -57,16 +57,16 @@ struct app {
     struct watches *watches;       /* ingest/watch.h; while it serves */
     struct made *made;             /* api/made.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
-    struct access *access;         /* access/access.h: tokens, signed links, audit; while it serves */
+    struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
     struct job_figures job_figures; /* upkeep/figures.h */
-    _Atomic bool logs; /* it serves: what happens is told on stderr */
-    _Atomic bool swept; /* the look at what the last server left has come to its end */
+    _Atomic bool logs;              /* it serves: what happens is told on stderr */
+    _Atomic bool swept;             /* the look at what the last server left has come to its end */
     _Atomic bool backs_up, scrubs;  /* upkeep/: one at a time */
-    _Atomic bool retains;          /* upkeep/retention.h: a run is under way */
-    _Atomic bool manifests_queued; /* ingest/manifests.h: a job that writes them waits already */
-    _Atomic bool manifests_missed; /* some could not be written, and are due */
+    _Atomic bool retains;           /* upkeep/retention.h: a run is under way */
+    _Atomic bool manifests_queued;  /* ingest/manifests.h: a job that writes them waits already */
+    _Atomic bool manifests_missed;  /* some could not be written, and are due */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

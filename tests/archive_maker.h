@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
+#include "wire/bytes.h"
 #include "wire/grow.h"
 
 struct zip_maker {
@@ -20,7 +21,7 @@ static inline void zip_u16(struct grow *g, unsigned v) {
     grow_put(g, b, sizeof b);
 }
 
-static inline struct bytes zip_deflate(struct bytes raw, uint8_t **packed) {
+static inline struct reel_bytes zip_deflate(struct reel_bytes raw, uint8_t **packed) {
     z_stream z = {0};
     size_t room = compressBound(raw.size) + 64;
     *packed = malloc(room);
@@ -35,7 +36,7 @@ static inline struct bytes zip_deflate(struct bytes raw, uint8_t **packed) {
 }
 
 /* What a local header and a directory entry share. */
-static inline void zip_fields(struct grow *g, struct bytes name, struct bytes raw, size_t stored, bool deflated) {
+static inline void zip_fields(struct grow *g, struct reel_bytes name, struct reel_bytes raw, size_t stored, bool deflated) {
     zip_u16(g, 20);
     zip_u16(g, 0);
     zip_u16(g, deflated ? 8 : 0);
@@ -47,9 +48,9 @@ static inline void zip_fields(struct grow *g, struct bytes name, struct bytes ra
     zip_u16(g, 0);
 }
 
-static inline void zip_add(struct zip_maker *z, const char *name, struct bytes raw, bool deflated) {
+static inline void zip_add(struct zip_maker *z, const char *name, struct reel_bytes raw, bool deflated) {
     uint8_t *packed = NULL;
-    struct bytes data = deflated ? zip_deflate(raw, &packed) : raw, text = bytes_text(name);
+    struct reel_bytes data = deflated ? zip_deflate(raw, &packed) : raw, text = bytes_text(name);
     size_t at = z->file.size;
     grow_u32(&z->file, 0x04034b50);
     zip_fields(&z->file, text, raw, data.size, deflated);
@@ -68,7 +69,7 @@ static inline void zip_add(struct zip_maker *z, const char *name, struct bytes r
 }
 
 /* The archive; the caller frees z->file.data. */
-static inline struct bytes zip_end(struct zip_maker *z) {
+static inline struct reel_bytes zip_end(struct zip_maker *z) {
     size_t at = z->file.size;
     grow_put(&z->file, z->directory.data, z->directory.size);
     grow_u32(&z->file, 0x06054b50);
@@ -84,7 +85,7 @@ static inline struct bytes zip_end(struct zip_maker *z) {
 }
 
 /* One member; kind '0' a file, 'x' pax fields, 'L' a long name. */
-static inline void tar_add(struct grow *g, const char *name, char kind, struct bytes data) {
+static inline void tar_add(struct grow *g, const char *name, char kind, struct reel_bytes data) {
     static const uint8_t zeros[512];
     uint8_t header[512] = {0};
     assert(strlen(name) < 100);
@@ -106,7 +107,7 @@ static inline void tar_add(struct grow *g, const char *name, char kind, struct b
     grow_put(g, data.data, data.size);
     grow_put(g, zeros, (512 - data.size % 512) % 512);
 }
-static inline struct bytes tar_end(struct grow *g) {
+static inline struct reel_bytes tar_end(struct grow *g) {
     static const uint8_t zeros[1024];
     grow_put(g, zeros, sizeof zeros);
     assert(!g->failed);

@@ -6,6 +6,8 @@
 #include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +20,7 @@
 #endif
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
-static inline struct reel_recording *bag_try(struct bytes data, struct reel_error *err) {
+static inline struct reel_recording *bag_try(struct reel_bytes data, struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.bag", err);
     assert_non_null(source);
     if (!reel_scan_run(&source, 1, BAG_FORMAT, BAG_PACK, NULL, err)) {
@@ -51,7 +53,7 @@ static inline const struct reel_channel *bag_channel(const struct reel_recording
     assert_true(id < bag_info(r)->n_channels);
     return reel_index_channel(reel_recording_index(r), id);
 }
-static inline struct bytes bag_definition(const struct reel_recording *r, uint32_t id) {
+static inline struct reel_bytes bag_definition(const struct reel_recording *r, uint32_t id) {
     assert_int_equal(bag_channel(r, id)->n_schemas, 1);
     return bag_channel(r, id)->schemas[0].data;
 }
@@ -99,7 +101,7 @@ static inline const char *bag_payloads(struct reel_recording *r) {
     enum reel_step step;
     int64_t last = INT64_MIN;
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_true(m.time_ns >= last);
         last = m.time_ns;
         assert_true(reel_stream_payload(s, &m, &payload, &err));

@@ -2,8 +2,9 @@
 #ifndef TESTS_CARLA_ASK_H
 #define TESTS_CARLA_ASK_H
 
-#include "wire/grow.h"
 #include "reel/carla.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 #include <stdio.h>
 

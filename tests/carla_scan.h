@@ -6,6 +6,8 @@
 #include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +24,7 @@ static inline void free_maker(struct maker *m) {
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
-static inline struct reel_recording *carla_try(struct bytes data, struct reel_error *err) {
+static inline struct reel_recording *carla_try(struct reel_bytes data, struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.log", err);
     assert_non_null(source);
     if (!reel_scan_run(&source, 1, &reel_format_carla, CARLA_PACK, NULL, err)) {
@@ -123,7 +125,7 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
 }
 
 /* Message `n` (from 0) of a topic in its payload; copied to `out`. */
-static inline struct bytes payload_of(struct reel_recording *r, const char *topic, unsigned n, struct reel_message *m) {
+static inline struct reel_bytes payload_of(struct reel_recording *r, const char *topic, unsigned n, struct reel_message *m) {
     static uint8_t copy[1 << 16];
     struct reel_selection selection = REEL_SELECT_ALL;
     selection.topics = &topic;
@@ -131,7 +133,7 @@ static inline struct bytes payload_of(struct reel_recording *r, const char *topi
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
     for (unsigned i = 0; reel_stream_next(s, m, &err) == REEL_STEP_MESSAGE; i++) {
-        struct bytes payload;
+        struct reel_bytes payload;
         if (i == n) {
             assert_true(reel_stream_payload(s, m, &payload, &err) && payload.size <= sizeof copy);
             memcpy(copy, payload.data, payload.size);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "reel/bytes.h"
+#include "wire/bytes.h"
 
 struct db3 {
     sqlite3 *db;
@@ -93,7 +94,7 @@ static inline void db3_metadata(struct db3 *m, const char *yaml) {
     db3_texts(m, "INSERT INTO metadata(metadata_version,metadata) VALUES(9,?1)", texts);
 }
 
-static inline void db3_message(struct db3 *m, int64_t id, int topic, int64_t time_ns, struct bytes data) {
+static inline void db3_message(struct db3 *m, int64_t id, int topic, int64_t time_ns, struct reel_bytes data) {
     sqlite3_stmt *s;
     assert(sqlite3_prepare_v2(m->db, "INSERT INTO messages VALUES(?1,?2,?3,?4)", -1, &s, NULL) == SQLITE_OK);
     sqlite3_bind_int64(s, 1, id);
@@ -106,7 +107,7 @@ static inline void db3_message(struct db3 *m, int64_t id, int topic, int64_t tim
 
 enum { DB3_CDR_HEADER = 4 };
 /* `size` bytes of CDR: its header, then bytes that follow from the id. */
-static inline struct bytes db3_payload(uint8_t *buffer, int64_t id, size_t size) {
+static inline struct reel_bytes db3_payload(uint8_t *buffer, int64_t id, size_t size) {
     memset(buffer, 0, size);
     if (size >= DB3_CDR_HEADER) {
         buffer[1] = 1;
@@ -118,7 +119,7 @@ static inline struct bytes db3_payload(uint8_t *buffer, int64_t id, size_t size)
 }
 
 /* The file's bytes; they live until db3_free(). */
-static inline struct bytes db3_end(struct db3 *m) {
+static inline struct reel_bytes db3_end(struct db3 *m) {
     sqlite3_int64 size;
     uint8_t *data = sqlite3_serialize(m->db, "main", &size, 0);
     assert(data && size >= 512);

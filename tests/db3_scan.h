@@ -12,13 +12,14 @@
 #include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/cleanup.h"
 
 #define DB3_PACK REEL_SCRATCH "/db3.pack"
 enum { DB3_PARTS_MAX = 8 };
 
 struct db3_part {
     const char *name;
-    struct bytes data;
+    struct reel_bytes data;
 };
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
@@ -51,10 +52,10 @@ static inline struct reel_recording *db3_scan_parts(const struct db3_part *parts
     }
     return r;
 }
-static inline struct reel_recording *db3_scan(struct bytes data) {
+static inline struct reel_recording *db3_scan(struct reel_bytes data) {
     return db3_scan_parts(&(struct db3_part){.name = "made_0.db3", .data = data}, 1);
 }
-static inline void db3_refused(struct bytes data, enum reel_code code, const char *text) {
+static inline void db3_refused(struct reel_bytes data, enum reel_code code, const char *text) {
     struct reel_error err;
     AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "made_0.db3", .data = data}, 1, &err);
     assert_null(r);
@@ -129,7 +130,7 @@ static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(i
     int64_t last = INT64_MIN;
     enum reel_step step;
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_true(m.time_ns >= last);
         last = m.time_ns;
         if (!reel_stream_payload(s, &m, &payload, &err)) {

@@ -6,6 +6,7 @@
 #include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/cleanup.h"
 
 #include <unistd.h>
 
@@ -22,14 +23,15 @@ static inline bool decode_sample(const char *path, const struct reel_format *for
     assert(source && reel_scan_run(&source, 1, format, REEL_SCRATCH "/sample.pack", NULL, &err));
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/sample.pack", &err);
     assert(index);
-    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(index, &source, 1, &(struct reel_recording_options){0}, &err);
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = reel_recording_open(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert(recording);
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
     assert(stream);
     struct reel_message m;
     enum reel_step step;
     while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         bool read = reel_stream_payload(stream, &m, &payload, &err);
         assert(read);
         seen(context, stream->channels[m.channel], decode_text(stream->channels[m.channel], payload));

@@ -9,7 +9,7 @@
 #include "wire/json_out.h"
 
 /* The JSON of `payload`, valid until the next call; on failure "error CODE: text" (CODE as in enum reel_code). */
-static inline const char *decode_text(const struct reel_channel *channel, struct bytes payload) {
+static inline const char *decode_text(const struct reel_channel *channel, struct reel_bytes payload) {
     static struct grow out;
     struct reel_error err = {0};
     char problem[512] = "";

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "reel/bytes.h"
+#include "wire/bytes.h"
 
 /* Valid until the test program ends. Exactly as large as the bytes, so that a sanitizer sees a read past them. */
-static inline struct bytes hex(const char *text) {
+static inline struct reel_bytes hex(const char *text) {
     static uint8_t *kept[4096];
     static size_t n_kept;
     uint8_t bytes[4096];

@@ -4,6 +4,7 @@
 
 #include "nanover_maker.h"
 
+#include "wire/bytes.h"
 #include "wire/grow.h"
 
 struct proto { /* a message being made; zero-initialised = empty */
@@ -14,7 +15,7 @@ static inline void proto_free(struct proto *p) {
 }
 #define PROTO __attribute__((cleanup(proto_free))) struct proto
 
-static inline struct bytes proto_bytes(const struct proto *p) {
+static inline struct reel_bytes proto_bytes(const struct proto *p) {
     return bytes_of(p->g.data ? p->g.data : (const uint8_t *)"", p->g.size);
 }
 static inline void proto_put_varint(struct proto *p, uint64_t v) {
@@ -39,7 +40,7 @@ static inline void proto_float(struct proto *p, unsigned field, float v) {
     proto_put_varint(p, field << 3 | 5);
     grow_u32(&p->g, bits);
 }
-static inline void proto_data(struct proto *p, unsigned field, struct bytes data) {
+static inline void proto_data(struct proto *p, unsigned field, struct reel_bytes data) {
     proto_put_varint(p, field << 3 | 2);
     proto_put_varint(p, data.size);
     grow_put(&p->g, data.data, data.size);
@@ -100,7 +101,7 @@ static inline void legacy_start(struct legacy_file *f, uint64_t version) {
     grow_u64(&f->g, UINT64_C(6661355757386708963));
     grow_u64(&f->g, version);
 }
-static inline void legacy_record(struct legacy_file *f, uint64_t time_us, struct bytes message) {
+static inline void legacy_record(struct legacy_file *f, uint64_t time_us, struct reel_bytes message) {
     if (f->g.size == 0) {
         legacy_start(f, 2);
     }
@@ -109,7 +110,7 @@ static inline void legacy_record(struct legacy_file *f, uint64_t time_us, struct
     grow_u64(&f->g, message.size);
     grow_put(&f->g, message.data, message.size);
 }
-static inline struct bytes legacy_bytes(const struct legacy_file *f) {
+static inline struct reel_bytes legacy_bytes(const struct legacy_file *f) {
     return bytes_of(f->g.data, f->g.size);
 }
 
@@ -144,7 +145,7 @@ static inline void legacy_state(struct legacy_file *f, uint64_t time_us, const c
 
 struct named_bytes {
     const char *name;
-    struct bytes data;
+    struct reel_bytes data;
 };
 
 /* NULL with err when the scan fails. The bytes must outlive the recording. */

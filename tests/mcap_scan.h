@@ -5,6 +5,7 @@
 #define BAG_FORMAT &reel_format_mcap
 #include "bag_scan.h"
 #include "mcap_maker.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Makes MIRA tapes in memory, byte by byte, in every layout that the documentation leaves open and with every defect wanted. For tests and golden inputs;
- * shares no line with the reader or the writer. Compressed messages are stored blocks, made here too. */
+/* Makes MIRA tapes in memory, byte by byte, in every layout that the documentation leaves open and with every defect wanted. For tests and
+ * golden inputs; shares no line with the reader or the writer. Compressed messages are stored blocks, made here too. */
 #ifndef TESTS_MIRA_MAKER_H
 #define TESTS_MIRA_MAKER_H
 
@@ -170,8 +170,8 @@ static inline void tape_pack(struct tape *t, enum tape_codec codec, const uint8_
 }
 
 /* Only the message field. */
-static inline size_t tape_message_field(struct tape *t, const char *name, int64_t time, const char *frame, uint32_t sequence, enum tape_codec codec, const void *data,
-                                        size_t size) {
+static inline size_t tape_message_field(struct tape *t, const char *name, int64_t time, const char *frame, uint32_t sequence,
+                                        enum tape_codec codec, const void *data, size_t size) {
     size_t at = tape_field(t, 0x0c);
     tape_number(t, (uint64_t)time, 8);
     tape_string(t, name);
@@ -193,8 +193,8 @@ static inline size_t tape_message_field(struct tape *t, const char *name, int64_
 }
 
 /* A message with all that belongs to it: its block, its channel's info before the first, what is counted of it. */
-static inline size_t tape_put(struct tape *t, const char *name, const char *type, int64_t time, const char *frame, uint32_t sequence, enum tape_codec codec,
-                              const void *data, size_t size) {
+static inline size_t tape_put(struct tape *t, const char *name, const char *type, int64_t time, const char *frame, uint32_t sequence,
+                              enum tape_codec codec, const void *data, size_t size) {
     if (!t->open) {
         tape_block_begin(t);
     }
@@ -203,7 +203,8 @@ static inline size_t tape_put(struct tape *t, const char *name, const char *type
     if (c->info == 0) {
         tape_info(t, name, type, "", 0);
     }
-    size_t at = tape_message_field(t, name, time, frame, sequence, codec, data, size), fixed = 5 + 25 + strlen(name) + strlen(frame) + (codec == TAPE_PLAIN ? 0 : 4);
+    size_t at = tape_message_field(t, name, time, frame, sequence, codec, data, size),
+           fixed = 5 + 25 + strlen(name) + strlen(frame) + (codec == TAPE_PLAIN ? 0 : 4);
     assert(t->n_messages < TAPE_MESSAGES);
     t->messages[t->n_messages++] = (struct tape_message){.at = at, .block = t->block, .time = time, .channel = number};
     c->first = c->count == 0 || time < c->first ? time : c->first;

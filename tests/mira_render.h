@@ -1,4 +1,5 @@
-/* Renders a recording as a tape, whole and in random ranges that are compared, and scans whatever was made. For tests with cmocka; include it first. */
+/* Renders a recording as a tape, whole and in random ranges that are compared, and scans whatever was made. For tests with cmocka; include
+ * it first. */
 #ifndef TESTS_MIRA_RENDER_H
 #define TESTS_MIRA_RENDER_H
 
@@ -9,6 +10,8 @@ static const struct reel_format *format_now = &reel_format_mira; /* what bag_sca
 #include "mira_maker.h"
 
 #include "bag_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 
 static inline void free_maker(struct maker *m) {
@@ -34,13 +37,14 @@ static inline struct reel_stream *stream_of(struct reel_recording *r, const stru
     assert_non_null(s);
     return s;
 }
-static inline struct reel_plan *plan_of(struct reel_recording *r, const struct reel_selection *selection, const struct reel_write_options *options,
-                                        struct reel_error *err) {
+static inline struct reel_plan *plan_of(struct reel_recording *r, const struct reel_selection *selection,
+                                        const struct reel_write_options *options, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, selection);
     return reel_plan_new(&reel_writer_mira, options, s, NULL, err);
 }
 
-static inline struct maker render(struct reel_recording *r, const struct reel_selection *selection, const struct reel_write_options *options, unsigned ranges) {
+static inline struct maker render(struct reel_recording *r, const struct reel_selection *selection,
+                                  const struct reel_write_options *options, unsigned ranges) {
     struct reel_error err = {0};
     AUTO(reel_plan_free) struct reel_plan *plan = plan_of(r, selection, options, &err);
     if (!plan) {

@@ -17,6 +17,8 @@
 #include "formats/nanover/nanover.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 /* --- MessagePack by a picture: {key value …} [item …] 'text' 7 1.5 n (nil) <hex> (bin) --- */
 
@@ -88,7 +90,7 @@ static inline void picture(msgpack_sbuffer *out, const char *text) {
 }
 
 /* The bytes are exactly what the picture shows. */
-static inline void assert_picture(struct bytes got, const char *text) {
+static inline void assert_picture(struct reel_bytes got, const char *text) {
     msgpack_sbuffer want;
     msgpack_sbuffer_init(&want);
     picture(&want, text);
@@ -149,7 +151,7 @@ static inline void maker_usual(struct maker *m) {
 
 struct member {
     const char *name;
-    struct bytes data;
+    struct reel_bytes data;
     bool deflated;
 };
 
@@ -169,7 +171,7 @@ static inline void put_raw(msgpack_sbuffer *out, const void *data, size_t size) 
     }
 }
 
-static inline struct bytes deflate_raw(struct bytes data) {
+static inline struct reel_bytes deflate_raw(struct reel_bytes data) {
     z_stream z = {.next_in = (Bytef *)data.data, .avail_in = (uInt)data.size};
     assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY), Z_OK);
     uLong room = deflateBound(&z, (uLong)data.size);
@@ -189,7 +191,7 @@ static inline void maker_zip(struct maker *m, const struct member *members, size
     msgpack_sbuffer_init(&directory);
     size_t zero = out->size;
     for (size_t i = 0; i < n; i++) {
-        struct bytes raw = members[i].data, stored = members[i].deflated ? deflate_raw(raw) : raw;
+        struct reel_bytes raw = members[i].data, stored = members[i].deflated ? deflate_raw(raw) : raw;
         size_t at = out->size - zero, name = strlen(members[i].name);
         msgpack_sbuffer *headers[] = {out, &directory};
         for (int h = 0; h < 2; h++) {
@@ -228,21 +230,21 @@ static inline void maker_zip(struct maker *m, const struct member *members, size
     msgpack_sbuffer_destroy(&directory);
 }
 
-static inline struct bytes maker_index(struct maker *m) {
+static inline struct reel_bytes maker_index(struct maker *m) {
     msgpack_packer pk;
     msgpack_packer_init(&pk, &m->index, msgpack_sbuffer_write);
     msgpack_pack_array(&pk, m->count);
     put_raw(&m->index, m->entries.data, m->entries.size);
     return bytes_of(m->index.data, m->index.size);
 }
-static inline struct bytes maker_messages(const struct maker *m) {
+static inline struct reel_bytes maker_messages(const struct maker *m) {
     return bytes_of(m->messages.data ? m->messages.data : "", m->messages.size);
 }
-static inline struct bytes maker_file(const struct maker *m) {
+static inline struct reel_bytes maker_file(const struct maker *m) {
     return bytes_of(m->file.data, m->file.size);
 }
 /* The plain archive of both members. */
-static inline struct bytes maker_finish(struct maker *m) {
+static inline struct reel_bytes maker_finish(struct maker *m) {
     maker_zip(m, (struct member[]){{"messages.msgpack", maker_messages(m), false}, {"index.msgpack", maker_index(m), false}}, 2);
     return maker_file(m);
 }
@@ -252,7 +254,7 @@ static inline struct bytes maker_finish(struct maker *m) {
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
 
 /* NULL with err when the scan fails. The bytes must outlive the recording. */
-static inline struct reel_recording *nanover_try(struct bytes data, struct reel_error *err) {
+static inline struct reel_recording *nanover_try(struct reel_bytes data, struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.nanover.zip", err);
     assert_non_null(source);
     if (!reel_scan_run(&source, 1, &reel_format_nanover, REEL_SCRATCH "/nanover.pack", NULL, err)) {
@@ -265,7 +267,7 @@ static inline struct reel_recording *nanover_try(struct bytes data, struct reel_
     assert_non_null(recording);
     return recording;
 }
-static inline struct reel_recording *nanover_read(struct bytes data) {
+static inline struct reel_recording *nanover_read(struct reel_bytes data) {
     struct reel_error err = {0};
     struct reel_recording *recording = nanover_try(data, &err);
     if (!recording) {
@@ -309,9 +311,9 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
     }
     return stream;
 }
-static inline struct bytes next_payload(struct reel_stream *stream, struct reel_message *m) {
+static inline struct reel_bytes next_payload(struct reel_stream *stream, struct reel_message *m) {
     struct reel_error err = {0};
-    struct bytes payload = {.data = NULL};
+    struct reel_bytes payload = {.data = NULL};
     enum reel_step step = reel_stream_next(stream, m, &err);
     if (step == REEL_STEP_ERROR || (step == REEL_STEP_MESSAGE && !reel_stream_payload(stream, m, &payload, &err))) {
         fail_msg("%s", err.text);

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "reel/bytes.h"
+#include "wire/bytes.h"
 
 struct pb {
     uint8_t data[4096];
     size_t size;
 };
 
-static inline struct bytes pb_bytes(const struct pb *p) {
+static inline struct reel_bytes pb_bytes(const struct pb *p) {
     return bytes_of(p->data, p->size);
 }
 static inline void pb_raw(struct pb *p, const void *data, size_t size) {

@@ -7,6 +7,8 @@
 #include "reel/scan.h"
 #include "reel/write.h"
 #include "tide_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@ static inline void free_log(struct log *l) {
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
-static inline struct reel_recording *log_try(struct bytes data, const struct reel_format *format, struct reel_error *err) {
+static inline struct reel_recording *log_try(struct reel_bytes data, const struct reel_format *format, struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.tide", err);
     assert_non_null(source);
     if (!reel_scan_run(&source, 1, format, REEL_SCRATCH "/tide.pack", NULL, err)) {
@@ -96,7 +98,7 @@ static inline const char *log_messages(struct reel_recording *r) {
     struct reel_message m;
     enum reel_step step;
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err));
         const char *name = s->channels[m.channel]->name;
         if (used + strlen(name) + payload.size + 3 < sizeof texts[0]) {

@@ -1,11 +1,12 @@
-/* Runs a recording through view=foxglove. For tests with cmocka, after a maker that scans. What must hold of every one: sought is the same as run
- * there, a message asked for later is the same, and any range of a planned file is that of the whole. */
+/* Runs a recording through view=foxglove. For tests with cmocka, after a maker that scans. What must hold of every one: sought is the same
+ * as run there, a message asked for later is the same, and any range of a planned file is that of the whole. */
 #ifndef TESTS_VIEW_CHECK_H
 #define TESTS_VIEW_CHECK_H
 
 #include "formats/formats.h"
 #include "reel/view.h"
 #include "reel/write.h"
+#include "wire/cleanup.h"
 
 struct view_seen {
     struct reel_message m;
@@ -48,7 +49,7 @@ static inline void view_run(struct view_list *l, struct reel_stream *s) {
     struct reel_message m;
     enum reel_step step;
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         if (!reel_stream_payload(s, &m, &payload, &err)) {
             fail_msg("%s", err.text);
         }
@@ -97,9 +98,10 @@ static inline void assert_view_has(const struct view_list *l, const char *topic,
 
 static inline void assert_same_message(const struct view_seen *a, const struct view_seen *b, const char *what) {
     struct reel_mark x = reel_mark_of(&a->m), y = reel_mark_of(&b->m);
-    if (memcmp(&x, &y, sizeof x) != 0 || strcmp(a->topic, b->topic) != 0 || a->m.size != b->m.size || memcmp(a->data, b->data, a->m.size) != 0) {
-        fail_msg("%s: %s at %lld (%u): %.300s\n is %s at %lld (%u): %.300s", what, a->topic, (long long)a->m.time_ns, a->m.again, a->data, b->topic,
-                 (long long)b->m.time_ns, b->m.again, b->data);
+    if (memcmp(&x, &y, sizeof x) != 0 || strcmp(a->topic, b->topic) != 0 || a->m.size != b->m.size ||
+        memcmp(a->data, b->data, a->m.size) != 0) {
+        fail_msg("%s: %s at %lld (%u): %.300s\n is %s at %lld (%u): %.300s", what, a->topic, (long long)a->m.time_ns, a->m.again, a->data,
+                 b->topic, (long long)b->m.time_ns, b->m.again, b->data);
     }
 }
 
@@ -127,12 +129,13 @@ static inline void view_check_later(struct reel_recording *r, const struct reel_
     for (size_t i = 0; i < 2 * whole->count; i += step) { /* backwards, then forwards */
         const struct view_seen *want = &whole->items[i < whole->count ? whole->count - 1 - i : i - whole->count];
         struct reel_error err = {0};
-        struct bytes payload;
+        struct reel_bytes payload;
         if (!reel_stream_payload(s, &want->m, &payload, &err)) {
             fail_msg("%s at %lld: %s", want->topic, (long long)want->m.time_ns, err.text);
         }
         if (payload.size != want->m.size || memcmp(payload.data, want->data, payload.size) != 0) {
-            fail_msg("%s at %lld: later %.*s\n was %s", want->topic, (long long)want->m.time_ns, (int)payload.size, payload.data, want->data);
+            fail_msg("%s at %lld: later %.*s\n was %s", want->topic, (long long)want->m.time_ns, (int)payload.size, payload.data,
+                     want->data);
         }
     }
 }
@@ -142,8 +145,10 @@ static inline void view_check_ranges(struct reel_recording *r, const struct reel
     struct reel_write_options options = {.compression = ""};
     AUTO(reel_stream_free) struct reel_stream *s = view_stream(r, q);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &options, s, NULL, &err);
-    AUTO(reel_render_free) struct reel_render *all = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
-    AUTO(reel_render_free) struct reel_render *piece = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *all = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *piece = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
     if (!all || !piece) {
         fail_msg("%s", err.text);
     }

@@ -2,9 +2,11 @@
  * stands at. */
 #include <stdlib.h>
 
-#include "wire/limits.h"
 #include "core/reader.h"
 #include "reel/iterate.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 struct block { /* a decoded segment; entries[0 … left) are still to be given */
     struct reel_entry *entries;

@@ -7,6 +7,8 @@
 
 #include "core/fsync.h"
 #include "core/ownership.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum {
     LANE_FIRST = 8, /* so that as many channels as there may be fit REEL_BUILD_MEMORY_MAX */

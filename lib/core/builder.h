@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "wire/limits.h"
 #include "core/pack_model.h"
+#include "wire/limits.h"
 
 struct builder_lane { /* entries of one channel not yet packed */
     struct reel_entry *entries;
@@ -21,7 +21,7 @@ struct reel_builder {
     size_t lane_bytes;         /* memory of all lanes */
     struct reel_chunk *chunks; /* the segment being filled: ids from chunks_first */
     struct reel_chunk *before; /* the one before it, for checks */
-    uint64_t *first_raw; /* of the first REEL_SEGMENT_ENTRIES chunks: parts and what holds further chunks stay known to the end */
+    uint64_t *first_raw;       /* of the first REEL_SEGMENT_ENTRIES chunks: parts and what holds further chunks stay known to the end */
     uint64_t chunks_first;
     uint32_t n_chunks;
     uint8_t *scratch; /* one packed segment */

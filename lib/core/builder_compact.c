@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "core/builder.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { FAN_IN = 64 };
 

@@ -16,7 +16,8 @@ struct cache_block { /* immutable while pinned */
 
 /* The block, pinned; NULL when it is not there. */
 struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* Takes over `data` and gives it back as a pinned block; one that another thread put there meanwhile is given instead. NULL: no memory (data freed). */
+/* Takes over `data` and gives it back as a pinned block; one that another thread put there meanwhile is given instead. NULL: no memory
+ * (data freed). */
 struct cache_block *cache_put(struct reel_cache *cache, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size);
 void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* NULL is fine */
 void cache_drop_recording(struct reel_cache *cache, uint64_t recording);

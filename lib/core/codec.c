@@ -1,6 +1,8 @@
 /* Decompression. Its one rule: one loop (decoder_run) feeds every codec from the source and bounds what comes out; decoding to
  * memory, to a descriptor and measuring differ only in where full buffers go. */
 #include "core/codec.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <bzlib.h>
 #include <errno.h>
@@ -463,7 +465,7 @@ bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t o
     return codec_unpack_to_fd(codec, source, offset, stored, -1, max, raw, err);
 }
 
-size_t codec_peek(enum reel_codec codec, struct bytes head, uint8_t *out, size_t room) {
+size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room) {
     struct decoder d;
     struct reel_error ignored;
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(head, NULL, &ignored);

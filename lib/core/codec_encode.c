@@ -2,6 +2,7 @@
  * it plans, keep only the size, and compress again when it renders; by another version of a library they may be others, which
  * codec_encode_version() tells. */
 #include "core/codec.h"
+#include "wire/bytes.h"
 
 #include <bzlib.h>
 #include <lz4.h>
@@ -33,7 +34,7 @@ static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_prefer
     return 0;
 }
 
-static bool encode_deflate(int window_bits, struct bytes raw, uint8_t *out, size_t *room) {
+static bool encode_deflate(int window_bits, struct reel_bytes raw, uint8_t *out, size_t *room) {
     z_stream z = {0};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, DEFLATE_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
         return false;
@@ -48,7 +49,7 @@ static bool encode_deflate(int window_bits, struct bytes raw, uint8_t *out, size
     return good;
 }
 
-static bool encode_bzip2(struct bytes raw, uint8_t *out, size_t *room) {
+static bool encode_bzip2(struct reel_bytes raw, uint8_t *out, size_t *room) {
     unsigned made = (unsigned)*room;
     char none = 0; /* the library wants an address for nothing, too */
     char *data = raw.size > 0 ? (char *)(uintptr_t)raw.data : &none;
@@ -57,7 +58,7 @@ static bool encode_bzip2(struct bytes raw, uint8_t *out, size_t *room) {
     return good;
 }
 
-static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, struct bytes raw, uint8_t *out, size_t *room) {
+static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, struct reel_bytes raw, uint8_t *out, size_t *room) {
     size_t made = 0;
     switch (codec) {
     case REEL_CODEC_NONE:

@@ -98,5 +98,6 @@ bool reel_fail_memory(struct reel_error *err) {
 }
 
 bool reel_is_passing(enum reel_code code) {
-    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY || code == REEL_CATALOG;
+    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY ||
+           code == REEL_CATALOG;
 }

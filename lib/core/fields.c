@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/visit.h"
 
 struct slot {
-    char *path;     /* NULL: free */
+    char *path; /* NULL: free */
     size_t size;
     bool leads;     /* a longer path begins with this one */
     int64_t column; /* -1: no column of its own */
@@ -199,18 +201,18 @@ static bool end_telling(struct field_picker *p) {
 }
 
 /* What every single value does: told to whoever wants it. */
-#define SINGLE(name, declared, ...)                                                                                                                         \
-    static bool name declared {                                                                                                                             \
-        struct field_picker *p = self(v);                                                                                                                   \
-        if (p->outside > 0) {                                                                                                                               \
-            return true;                                                                                                                                    \
-        }                                                                                                                                                   \
-        if (p->inside > 0) {                                                                                                                                \
-            return visit_##name(p->inner __VA_ARGS__);                                                                                                      \
-        }                                                                                                                                                   \
-        arrive(p);                                                                                                                                          \
-        const struct slot *s = wanted(p);                                                                                                                   \
-        return !s || s->column < 0 || !begin_telling(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_telling(p));                                       \
+#define SINGLE(name, declared, ...)                                                                                                        \
+    static bool name declared {                                                                                                            \
+        struct field_picker *p = self(v);                                                                                                  \
+        if (p->outside > 0) {                                                                                                              \
+            return true;                                                                                                                   \
+        }                                                                                                                                  \
+        if (p->inside > 0) {                                                                                                               \
+            return visit_##name(p->inner __VA_ARGS__);                                                                                     \
+        }                                                                                                                                  \
+        arrive(p);                                                                                                                         \
+        const struct slot *s = wanted(p);                                                                                                  \
+        return !s || s->column < 0 || !begin_telling(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_telling(p));                      \
     }
 SINGLE(null, (struct reel_visitor * v), )
 SINGLE(boolean, (struct reel_visitor * v, bool value), , value)
@@ -218,8 +220,8 @@ SINGLE(integer, (struct reel_visitor * v, int64_t value), , value)
 SINGLE(natural, (struct reel_visitor * v, uint64_t value), , value)
 SINGLE(real, (struct reel_visitor * v, double value), , value)
 SINGLE(real32, (struct reel_visitor * v, float value), , value)
-SINGLE(text, (struct reel_visitor * v, struct bytes value), , value)
-SINGLE(binary, (struct reel_visitor * v, struct bytes value), , value)
+SINGLE(text, (struct reel_visitor * v, struct reel_bytes value), , value)
+SINGLE(binary, (struct reel_visitor * v, struct reel_bytes value), , value)
 
 static bool begin(struct reel_visitor *v, bool list) {
     struct field_picker *p = self(v);
@@ -273,7 +275,7 @@ static bool end_list(struct reel_visitor *v) {
     return end(v, true);
 }
 
-static bool key(struct reel_visitor *v, struct bytes name) {
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
     struct field_picker *p = self(v);
     if (p->outside > 0) {
         return true;
@@ -287,7 +289,7 @@ static bool key(struct reel_visitor *v, struct bytes name) {
 }
 
 /* Told as it is, or value by value to those who want some of them. */
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct field_picker *p = self(v);
     if (p->outside > 0) {
         return true;

@@ -1,9 +1,10 @@
-/* Picking fields out of payloads by their paths: for projections, columns and series. A path is keys and places in lists joined by dots – "pose.position.x",
- * "ranges.0" – and "ranges[0]" is the same as "ranges.0". A path that ends at a map or list means all of it; the empty one means a payload that is a single value. */
+/* Picking fields out of payloads by their paths: for projections, columns and series. A path is keys and places in lists joined by dots –
+ * "pose.position.x", "ranges.0" – and "ranges[0]" is the same as "ranges.0". A path that ends at a map or list means all of it; the empty
+ * one means a payload that is a single value. */
 #ifndef REEL_DECODE_FIELDS_H
 #define REEL_DECODE_FIELDS_H
 
-#include "reel/decode.h"
+#include "reel/encoding.h"
 
 enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 
@@ -18,8 +19,8 @@ const char *field_set_name(const struct field_set *set, uint32_t column); /* as 
 void field_set_free(struct field_set *set);
 REEL_DEFINE_AUTO(struct field_set, field_set_free);
 
-/* The visitor that picks. Each value found is told, whole, to the visitor that open() returns for its column (NULL: it is passed over). One payload each:
- * field_picker_start() before it. A walk that the picker ended because all is found has `done`. */
+/* The visitor that picks. Each value found is told, whole, to the visitor that open() returns for its column (NULL: it is passed over). One
+ * payload each: field_picker_start() before it. A walk that the picker ended because all is found has `done`. */
 struct field_level {
     uint32_t length; /* of the path up to here */
     uint32_t next;   /* the place of the next value, in a list */

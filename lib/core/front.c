@@ -6,6 +6,7 @@
 
 #include "core/merge.h"
 #include "core/pack_model.h"
+#include "wire/cleanup.h"
 
 struct reel_front *reel_front_ref(struct reel_front *front) {
     atomic_fetch_add(&front->references, 1);

@@ -2,9 +2,9 @@
 #ifndef REEL_CORE_FRONT_H
 #define REEL_CORE_FRONT_H
 
+#include "reel/iterate.h"
 #include "wire/arena.h"
 #include "wire/grow.h"
-#include "reel/iterate.h"
 
 struct reel_front {
     _Atomic uint32_t references;
@@ -12,7 +12,8 @@ struct reel_front {
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
-    struct reel_message *messages; /* sorted by time; .channel is the position in the stream's channels, those of the front behind the selected ones */
+    struct reel_message
+        *messages; /* sorted by time; .channel is the position in the stream's channels, those of the front behind the selected ones */
     size_t n_messages, cap_messages;
     /* while it is made: */
     const struct reel_stream *stream;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
 
 bool folder_of(const char *path, char out[PATH_MAX]) {
     const char *slash = strrchr(path, '/');

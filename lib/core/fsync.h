@@ -6,7 +6,7 @@
 
 #include "reel/error.h"
 
-bool folder_of(const char *path, char out[PATH_MAX]); /* the one that holds `path`; false: its path is too long */
+bool folder_of(const char *path, char out[PATH_MAX]);           /* the one that holds `path`; false: its path is too long */
 bool fsync_folder_of(const char *path, struct reel_error *err); /* the folder that holds `path` */
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/merge.h"
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
 
 REEL_DEFINE_AUTO(struct merge, merge_free);
 

@@ -1,7 +1,7 @@
 /* Globs over topic names. Its one rule: only the last star is ever taken back, so time is at most glob x text, and REEL_GLOB_STEPS_MAX
  * ends even that (as no match). */
-#include "wire/limits.h"
 #include "reel/iterate.h"
+#include "wire/limits.h"
 
 /* Past one UTF-8 character; text is never empty here. */
 static const char *glob_skip(const char *text) {

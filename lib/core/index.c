@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wire/limits.h"
 #include "reel/cleanup.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     for (size_t done = 0; done < size;) {
@@ -223,7 +225,8 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     return true;
 }
 
-bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context, struct reel_error *err) {
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,
+                       struct reel_error *err) {
     AUTO_MEM struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
     if (!rows) {
         return reel_fail_memory(err);

@@ -15,6 +15,7 @@ struct reel_index {
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err);
 
 /* The REEL_SEGMENT_ENTRIES chunk rows around chunk `id` into `rows`; *first is the id of rows[0]. */
-bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count, struct reel_error *err);
+bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
+                       struct reel_error *err);
 
 #endif

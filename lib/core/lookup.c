@@ -3,6 +3,7 @@
 
 #include "core/reader.h"
 #include "core/stream.h"
+#include "wire/cleanup.h"
 
 enum { WALKED_MAX = 20000 }; /* messages that are walked rather than counted once more */
 

@@ -2,6 +2,7 @@
 #include "reel/write.h"
 
 #include "wire/arena.h"
+#include "wire/cleanup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,8 +66,8 @@ static bool tell_refusal(const struct reel_writer *writer, const struct reel_los
     for (size_t i = from; i < loss->count; i++) {
         const struct reel_loss_item *item = &loss->items[i];
         if (item->kind == REEL_REFUSES) {
-            return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this: %s%s%s", writer->name, item->channel ? item->channel : "", item->channel ? ": " : "",
-                             item->text);
+            return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this: %s%s%s", writer->name, item->channel ? item->channel : "",
+                             item->channel ? ": " : "", item->text);
         }
     }
     return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this recording", writer->name);

@@ -1,5 +1,6 @@
 /* A place in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without padding. */
 #include "reel/iterate.h"
+#include "wire/bytes.h"
 
 enum { MARK_BYTES = 8 + 8 + 4 * 4 };
 

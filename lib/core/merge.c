@@ -1,6 +1,7 @@
 /* See merge.h. Segments are opened when the merge reaches their first entry and closed at their last, so the open ones are about as many as
  * there are channels. */
 #include "core/merge.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/utf8.h"
 

@@ -1,10 +1,10 @@
-/* Topics of several recordings in one stream: which names clash, and what they are called instead. Channels of one name in a container that knows
- * channels by their names. */
+/* Topics of several recordings in one stream: which names clash, and what they are called instead. Channels of one name in a container that
+ * knows channels by their names. */
 #ifndef REEL_CORE_NAMING_H
 #define REEL_CORE_NAMING_H
 
-#include "wire/arena.h"
 #include "reel/iterate.h"
+#include "wire/arena.h"
 
 struct naming {          /* zero-initialised = every name as it is */
     struct named *names; /* of all recordings, sorted */

@@ -1,6 +1,7 @@
 /* Columns of a segment: constant, delta or delta of delta, whichever is smaller, as zigzag varints. Regular recordings shrink to a few
  * bytes a message. */
 #include "core/pack.h"
+#include "wire/bytes.h"
 
 #include <libdeflate.h>
 
@@ -167,7 +168,7 @@ static inline uint64_t column_next(struct pack_column *c) {
     return c->value;
 }
 
-bool pack_cursor_open(struct pack_cursor *c, struct bytes data, uint32_t count, uint32_t channel) {
+bool pack_cursor_open(struct pack_cursor *c, struct reel_bytes data, uint32_t count, uint32_t channel) {
     const uint8_t *at = data.data, *end = data.data + data.size;
     for (unsigned i = 0; i < PACK_ENTRY_COLUMNS; i++) {
         if (!open_column(&c->columns[i], &at, end)) {
@@ -196,7 +197,7 @@ bool pack_cursor_next(struct pack_cursor *c, struct reel_entry *out) {
     return true;
 }
 
-bool pack_unpack_chunks(struct bytes data, uint32_t count, struct reel_chunk *out) {
+bool pack_unpack_chunks(struct reel_bytes data, uint32_t count, struct reel_chunk *out) {
     const uint8_t *at = data.data, *end = data.data + data.size;
     struct pack_column columns[PACK_CHUNK_COLUMNS];
     for (unsigned i = 0; i < PACK_CHUNK_COLUMNS; i++) {

@@ -79,11 +79,11 @@ struct pack_cursor {
     uint32_t left, channel;
 };
 /* `data` must stay while the cursor is used. False when the columns do not fit the bytes. */
-bool pack_cursor_open(struct pack_cursor *c, struct bytes data, uint32_t count, uint32_t channel);
+bool pack_cursor_open(struct pack_cursor *c, struct reel_bytes data, uint32_t count, uint32_t channel);
 /* The next entry; false at the end. Bytes that a wrong segment lacks read as zero: the CRC has vouched for them before. */
 bool pack_cursor_next(struct pack_cursor *c, struct reel_entry *out);
 
-bool pack_unpack_chunks(struct bytes data, uint32_t count, struct reel_chunk *out);
+bool pack_unpack_chunks(struct reel_bytes data, uint32_t count, struct reel_chunk *out);
 
 uint32_t pack_crc(const void *data, size_t size);
 

@@ -2,6 +2,7 @@
  * anything. */
 #include "core/pack_model.h"
 
+#include "wire/bytes.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 
@@ -198,7 +199,7 @@ void pack_model_write(const struct pack_model *m, struct grow *g) {
 /* ---- reading */
 
 static const char *get_text(struct cursor *c, struct arena *arena) {
-    struct bytes b = cursor_string32(c);
+    struct reel_bytes b = cursor_string32(c);
     char *text = c->failed ? NULL : arena_alloc(arena, b.size + 1);
     if (!text) {
         c->failed = true;
@@ -253,7 +254,7 @@ static void get_schemas(struct cursor *c, struct arena *arena, struct reel_chann
         schemas[i].name = get_text(c, arena);
         schemas[i].encoding = get_text(c, arena);
         schemas[i].hash = get_text(c, arena);
-        struct bytes data = cursor_string32(c);
+        struct reel_bytes data = cursor_string32(c);
         schemas[i].data = bytes_of(arena_copy(arena, data.data, data.size), data.size);
         c->failed |= schemas[i].data.data == NULL;
     }
@@ -344,7 +345,7 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
     }
 }
 
-bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error *err) {
+bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_error *err) {
     struct cursor c = cursor_of(data);
     m->format = get_text(&c, &m->arena);
     m->format_version = cursor_u32le(&c);

@@ -2,10 +2,10 @@
 #ifndef REEL_CORE_PACK_MODEL_H
 #define REEL_CORE_PACK_MODEL_H
 
-#include "wire/arena.h"
-#include "wire/grow.h"
 #include "core/pack.h"
 #include "reel/index.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 
 struct pack_model {
     struct arena arena; /* all texts */
@@ -40,6 +40,6 @@ void pack_model_write(const struct pack_model *m, struct grow *out);
 /* Why the arena gave nothing: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too many. Returns false. */
 bool pack_model_full(const struct arena *arena, struct reel_error *err);
 /* REEL_CHANGED when the bytes do not hold together. */
-bool pack_model_read(struct bytes data, struct pack_model *m, struct reel_error *err);
+bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/front.h"
 #include "core/run.h"
+#include "wire/cleanup.h"
 
 enum { PROGRESS_GROUPS = 64 };
 

@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 #include "core/codec.h"
-#include "wire/limits.h"
 #include "core/spool.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 enum {
     AHEAD_MIN = 16 << 10,   /* bytes taken with a lone read */
@@ -85,7 +87,8 @@ static bool set_options(struct reel_recording *r, const struct reel_recording_op
 }
 
 static bool has_entries(const struct reel_recording *r, struct reel_error *err) {
-    return !reel_index_info(r->index)->shallow || reel_fail(err, REEL_ARGUMENT, "an outline has no messages: the recording is to be scanned first");
+    return !reel_index_info(r->index)->shallow ||
+           reel_fail(err, REEL_ARGUMENT, "a summary has no messages: the recording is to be scanned first");
 }
 
 struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
@@ -326,7 +329,7 @@ static bool in_window(const struct reel_reader *r, const struct reel_source *sou
            size <= r->window_size - (size_t)(at - r->window_offset);
 }
 
-bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct bytes *out, struct reel_error *err) {
+bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out, struct reel_error *err) {
     if (size > REEL_MESSAGE_MEMORY_MAX) {
         return reel_fail(err, REEL_LIMIT, "%zu bytes of one message exceed the %d that are held in memory", size, REEL_MESSAGE_MEMORY_MAX);
     }
@@ -377,7 +380,7 @@ bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, vo
     return true;
 }
 
-bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct bytes *out, struct reel_error *err) {
+bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct reel_bytes *out, struct reel_error *err) {
     return reel_reader_view(r, e->chunk, e->offset + e->head, e->size, out, err);
 }
 
@@ -385,7 +388,7 @@ bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, str
     *out = (struct reel_description){.publish_ns = e->time_ns};
     const struct reel_index *index = r->recording->index;
     const struct reel_index_info *info = reel_index_info(index);
-    struct bytes head = bytes_of("", 0);
+    struct reel_bytes head = bytes_of("", 0);
     if (!info->format->describe) {
         return true;
     }

@@ -21,7 +21,7 @@ struct reel_recording {
     bool own_cache;
     char *derived_folder, *derived_name;
     _Atomic uint32_t references;
-    pthread_mutex_t lock; /* for opened */
+    pthread_mutex_t lock;  /* for opened */
     struct opened *opened; /* those inside of others stand behind them */
     size_t n_opened, cap_opened;
 };

@@ -4,6 +4,7 @@
 
 #include "reel/format.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
 
 enum { PROBE_BYTES = 64 << 10 };
 
@@ -54,10 +55,12 @@ const struct reel_writer *reel_writer_named(const char *extension, const char *v
             return w;
         }
         if (used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s%s", i ? ", " : "", w->extension, w->variant ? " version " : "", w->variant ? w->variant : "");
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s%s", i ? ", " : "", w->extension,
+                                     w->variant ? " version " : "", w->variant ? w->variant : "");
         }
     }
-    reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "", variant ? variant : "", list);
+    reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "", variant ? variant : "",
+              list);
     return NULL;
 }
 

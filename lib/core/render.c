@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/run.h"
+#include "wire/cleanup.h"
 
 enum {
     STREAM_WINDOW = 1 << 20,      /* streamed: what is rendered at a time */

@@ -1,11 +1,12 @@
 /* See ros_write.h. Rule: what a channel becomes is decided here, once for both versions. */
 #include "core/ros_write.h"
 
+#include "wire/bytes.h"
 #include "wire/ros_wrap.h"
 
 enum { NS_PER_SEC = 1000000000 };
 
-uint64_t ros_put_field(struct reel_sink *out, const char *name, struct bytes value) {
+uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
     reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
     reel_sink_put_bytes(out, bytes_text(name));
     reel_sink_u8(out, '=');
@@ -36,10 +37,10 @@ static bool has_definition(const struct reel_channel *c) {
 const char *ros_type_of(const struct reel_channel *c) {
     return ros_wrap_needed(c) ? ROS_WRAP_TYPE : c->type;
 }
-struct bytes ros_md5_of(const struct reel_channel *c) {
+struct reel_bytes ros_md5_of(const struct reel_channel *c) {
     return bytes_text(ros_wrap_needed(c) ? ROS_WRAP_MD5 : has_md5(c) ? c->schemas[0].hash : "00000000000000000000000000000000");
 }
-struct bytes ros_definition_of(const struct reel_channel *c) {
+struct reel_bytes ros_definition_of(const struct reel_channel *c) {
     return ros_wrap_needed(c) ? bytes_text(ros_wrap_definition) : has_definition(c) ? c->schemas[0].data : bytes_of("", 0);
 }
 

@@ -5,15 +5,15 @@
 #include "reel/write.h"
 
 /* Appends "name=value" with its length; returns where the value begins. */
-uint64_t ros_put_field(struct reel_sink *out, const char *name, struct bytes value);
+uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value);
 void ros_put_op(struct reel_sink *out, uint8_t op);
 void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value);
 void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value);
 
 /* The channel as a ROS connection: what it is, or the wrapper of ros_wrap.h. */
 const char *ros_type_of(const struct reel_channel *c);
-struct bytes ros_md5_of(const struct reel_channel *c); /* zeros where none is known: librosbag opens no bag without 32 characters */
-struct bytes ros_definition_of(const struct reel_channel *c);
+struct reel_bytes ros_md5_of(const struct reel_channel *c); /* zeros where none is known: librosbag opens no bag without 32 characters */
+struct reel_bytes ros_definition_of(const struct reel_channel *c);
 const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* NULL: there is none */
 
 /* What is lost or changed in a ROS bag of either version: of a channel, but for its metadata; of whole recordings. */

@@ -2,9 +2,9 @@
 #ifndef REEL_CORE_RUN_H
 #define REEL_CORE_RUN_H
 
+#include "reel/write.h"
 #include "wire/arena.h"
 #include "wire/grow.h"
-#include "reel/write.h"
 
 struct tail_part {
     uint64_t offset, size;

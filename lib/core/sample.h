@@ -1,4 +1,4 @@
-/* Which messages of a channel an outline looks at, where the file's index does not tell what only their heads hold (which node sent them,
+/* Which messages of a channel a summary looks at, where the file's index does not tell what only their heads hold (which node sent them,
  * their frame ids): up to SAMPLE_MESSAGES of a channel – the first ones, so that two that alternate are both met, and then some up to the
  * last one. */
 #ifndef REEL_FORMATS_SAMPLE_H

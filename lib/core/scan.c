@@ -6,6 +6,8 @@
 
 #include "core/builder.h"
 #include "core/spool.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err) {
     const struct reel_progress *p = scan->progress;
@@ -54,7 +56,8 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
 bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (!m->shallow || channel >= m->n_channels) {
-        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts are said in outlines only", channel);
+        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts are said in summarys only",
+                         channel);
     }
     struct reel_channel_stats *s = &m->stats[channel];
     if (said->count > 0) {
@@ -85,7 +88,7 @@ bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *
     return true;
 }
 
-bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes value, struct reel_error *err) {
+bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_bytes value, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (m->metadata.count >= REEL_METADATA_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d metadata values", REEL_METADATA_MAX);
@@ -147,7 +150,7 @@ void reel_scan_container(struct reel_scan *scan, const char *version) {
     m->container = text ? text : "";
 }
 
-const char *reel_scan_text(struct reel_scan *scan, struct bytes raw) {
+const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw) {
     return arena_utf8(&scan->builder->model.arena, raw);
 }
 
@@ -167,15 +170,16 @@ static bool kept_something(const struct pack_model *m, struct reel_error *err) {
     }
     for (size_t i = 0; i < m->n_findings && !any; i++) {
         if (m->findings[i].severity == REEL_LOSS) {
-            return reel_fail(err, REEL_DAMAGED, "nothing of it could be kept: byte %llu: %s", (unsigned long long)m->findings[i].offset, m->findings[i].text);
+            return reel_fail(err, REEL_DAMAGED, "nothing of it could be kept: byte %llu: %s", (unsigned long long)m->findings[i].offset,
+                             m->findings[i].text);
         }
     }
     return any || reel_fail(err, REEL_DAMAGED, "nothing of it could be kept");
 }
 
 /* A builder for the parts, and the scan that fills it. */
-static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
-                                  struct reel_error *err) {
+static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                                  const char *pack_path, struct reel_error *err) {
     AUTO_MEM uint64_t *sizes = malloc(n_parts * sizeof *sizes);
     if (!sizes) {
         reel_fail_memory(err);
@@ -207,12 +211,12 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
     return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
 }
 
-bool reel_scan_outline(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                        const struct reel_progress *progress, struct reel_error *err) {
     if (!check_parts(parts, n_parts, &format, err)) {
         return false;
     }
-    if (!format->outline) {
+    if (!format->summary) {
         return reel_fail(err, REEL_UNSUPPORTED, "%s files have no index of their own", format->title);
     }
     AUTO(builder_free) struct reel_builder *builder = begin(parts, n_parts, format, pack_path, err);
@@ -221,5 +225,5 @@ bool reel_scan_outline(struct reel_source *const *parts, uint32_t n_parts, const
     }
     builder->model.shallow = true;
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->outline(&scan, err) && builder_finish(builder, err);
+    return format->summary(&scan, err) && builder_finish(builder, err);
 }

@@ -1,10 +1,12 @@
 /* Positional reads of files, memory and slices. Its one rule: reel_source_read() checks every range, so the kinds below never do. */
 #include "reel/source.h"
+#include "wire/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct file_source {
@@ -106,7 +108,7 @@ struct reel_source *reel_source_from_fd(int fd, const char *name, struct reel_er
     return &file->source;
 }
 
-struct reel_source *reel_source_from_memory(struct bytes data, const char *name, struct reel_error *err) {
+struct reel_source *reel_source_from_memory(struct reel_bytes data, const char *name, struct reel_error *err) {
     name = name ? name : "memory";
     size_t name_size = strlen(name) + 1;
     struct memory_source *memory = (struct memory_source *)malloc(sizeof *memory + name_size);

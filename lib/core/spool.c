@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "core/codec.h"
-#include "wire/limits.h"
 #include "core/ownership.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 struct memory_source {
     struct reel_source source;

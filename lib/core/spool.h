@@ -5,8 +5,8 @@
 #include "reel/model.h"
 #include "reel/source.h"
 
-/* The chunk's raw bytes decoded to a file: `path` (made whole beside it and renamed; an existing one of the right size is taken as it is), or NULL: an unlinked
- * temporary file. */
+/* The chunk's raw bytes decoded to a file: `path` (made whole beside it and renamed; an existing one of the right size is taken as it is),
+ * or NULL: an unlinked temporary file. */
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err);
 
 /* The raw bytes of a chunk whose raw size nobody tells, at most `max`, decoded once to an unlinked temporary file; sets chunk->raw. */

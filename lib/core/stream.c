@@ -7,6 +7,8 @@
 #include "core/naming.h"
 #include "core/reader.h"
 #include "core/stream.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 struct stream {
     struct reel_stream base;
@@ -335,8 +337,7 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
             return false;
         }
         s->base.n_sources++;
-        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) &&
-               add_source(s, recordings[i], i, q, naming, &segments, err);
+        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) && add_source(s, recordings[i], i, q, naming, &segments, err);
         if (good) {
             note_origin(s, info, i, &timed);
         }
@@ -433,7 +434,7 @@ bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, 
 bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size,
                       struct reel_error *err) {
     if (m->owned || stream->ops->payload) {
-        struct bytes whole;
+        struct reel_bytes whole;
         if (!reel_stream_payload(stream, m, &whole, err)) {
             return false;
         }
@@ -443,7 +444,7 @@ bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, 
     return reel_reader_copy(stream->readers[m->source], m->entry.chunk, m->entry.offset + m->entry.head + offset, buffer, size, err);
 }
 
-bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     if (m->owned) {
         *out = bytes_of(m->owned, m->size);
         return true;

@@ -1,6 +1,9 @@
 /* A moving window on a source. Its one rule: bytes already held are kept, so a walk from front to back reads every byte once. */
 #include "core/window.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 bool window_open(struct window *w, struct reel_source *source, size_t capacity, struct reel_error *err) {
     *w = (struct window){.source = source, .capacity = capacity > 0 ? capacity : 1};
     w->buffer = (uint8_t *)malloc(w->capacity);

@@ -1,25 +1,24 @@
 /* THE table of encodings. */
 #include "encodings/encodings.h"
+#include "wire/bytes.h"
+#include "wire/visit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct reel_decoding *const reel_decodings[] = {
-    &reel_decoding_rsb, &reel_decoding_bytes, &reel_decoding_mira,
-    &reel_decoding_ros1, &reel_decoding_cdr,
-    &reel_decoding_carla,
-    &reel_decoding_json, &reel_decoding_msgpack, &reel_decoding_protobuf,
-    &reel_decoding_nanover, &reel_decoding_nanover_legacy,
-    NULL,
+const struct reel_encoding *const reel_encodings[] = {
+    &reel_encoding_rsb,      &reel_encoding_bytes,   &reel_encoding_mira,           &reel_encoding_ros1,
+    &reel_encoding_cdr,      &reel_encoding_carla,   &reel_encoding_json,           &reel_encoding_msgpack,
+    &reel_encoding_protobuf, &reel_encoding_nanover, &reel_encoding_nanover_legacy, NULL,
 };
 
 struct reel_decoder {
-    const struct reel_decoding *how;
+    const struct reel_encoding *how;
     void *state;
 };
 
 struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struct reel_error *err) {
-    const struct reel_decoding *const *how = reel_decodings;
+    const struct reel_encoding *const *how = reel_encodings;
     while (*how && strcmp((*how)->encoding, channel->encoding) != 0) {
         how++;
     }
@@ -48,7 +47,7 @@ void reel_decoder_free(struct reel_decoder *d) {
     }
 }
 
-bool reel_decode(const struct reel_decoder *d, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     struct reel_error own = {0};
     bool whole = d->how->decode(d->state, payload, v, &own);
     if (err) {
@@ -91,7 +90,7 @@ bool reel_number_tell(struct reel_visitor *v, enum reel_number type, const uint8
     return false;
 }
 
-bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     size_t size = reel_number_size(type), n = data.size / size;
     bool rows = columns > 1, goes_on = visit_begin_list(v);
     for (size_t i = 0; goes_on && i < n; i++) {
@@ -101,9 +100,9 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct b
     return goes_on && visit_end_list(v);
 }
 
-unsigned reel_decodings_version(void) {
+unsigned reel_encodings_version(void) {
     unsigned sum = 1;
-    for (const struct reel_decoding *const *how = reel_decodings; *how; how++) {
+    for (const struct reel_encoding *const *how = reel_encodings; *how; how++) {
         sum = sum * 31 + (*how)->version;
     }
     return sum;

@@ -2,12 +2,12 @@
 #ifndef REEL_DECODE_DECODERS_H
 #define REEL_DECODE_DECODERS_H
 
-#include "reel/decode.h"
+#include "reel/encoding.h"
 
-extern const struct reel_decoding reel_decoding_rsb, reel_decoding_bytes, reel_decoding_mira; /* of TIDE logs and MIRA tapes */
-extern const struct reel_decoding reel_decoding_carla;
-extern const struct reel_decoding reel_decoding_ros1, reel_decoding_cdr;
-extern const struct reel_decoding reel_decoding_json, reel_decoding_msgpack, reel_decoding_protobuf;
-extern const struct reel_decoding reel_decoding_nanover, reel_decoding_nanover_legacy;
+extern const struct reel_encoding reel_encoding_rsb, reel_encoding_bytes, reel_encoding_mira; /* of TIDE logs and MIRA tapes */
+extern const struct reel_encoding reel_encoding_carla;
+extern const struct reel_encoding reel_encoding_ros1, reel_encoding_cdr;
+extern const struct reel_encoding reel_encoding_json, reel_encoding_msgpack, reel_encoding_protobuf;
+extern const struct reel_encoding reel_encoding_nanover, reel_encoding_nanover_legacy;
 
 #endif

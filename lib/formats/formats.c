@@ -1,8 +1,26 @@
 /* The tables of formats and writers. Rule: a new format is one line here. */
 #include "formats/formats.h"
 
-const struct reel_format *const reel_formats[] = {&reel_format_rosbag1, &reel_format_bag2, &reel_format_nanover, &reel_format_nanover_legacy, &reel_format_carla, &reel_format_mcap, &reel_format_rosbag2, &reel_format_mira, &reel_format_tide, NULL};
+const struct reel_format *const reel_formats[] = {
+    &reel_format_rosbag1, &reel_format_rosbag2_0, &reel_format_nanover, &reel_format_nanover_legacy, &reel_format_carla,
+    &reel_format_mcap,    &reel_format_rosbag2,   &reel_format_mira,    &reel_format_tide,           NULL};
 
 const struct reel_writer *const reel_writers[] = {
-    &reel_writer_mcap, &reel_writer_bag2, &reel_writer_bag2_named, &reel_writer_rosbag12, &reel_writer_nanover, &reel_writer_carla, &reel_writer_mira, &reel_writer_tide, &reel_writer_tide0, &reel_writer_tide2, &reel_writer_ndjson, &reel_writer_json, &reel_writer_json_seq, &reel_writer_events, &reel_writer_csv, &reel_writer_msgpack, NULL,
+    &reel_writer_mcap,
+    &reel_writer_rosbag2_0,
+    &reel_writer_rosbag2_0_named,
+    &reel_writer_rosbag12,
+    &reel_writer_nanover,
+    &reel_writer_carla,
+    &reel_writer_mira,
+    &reel_writer_tide,
+    &reel_writer_tide0,
+    &reel_writer_tide2,
+    &reel_writer_ndjson,
+    &reel_writer_json,
+    &reel_writer_json_seq,
+    &reel_writer_events,
+    &reel_writer_csv,
+    &reel_writer_msgpack,
+    NULL,
 };

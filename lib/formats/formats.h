@@ -10,7 +10,7 @@
 enum { MCAP_SCAN_VERSION = 1 };
 
 extern const struct reel_format reel_format_rosbag1;
-extern const struct reel_format reel_format_bag2;
+extern const struct reel_format reel_format_rosbag2_0;
 extern const struct reel_format reel_format_nanover;
 extern const struct reel_format reel_format_rosbag2;
 extern const struct reel_format reel_format_nanover_legacy;
@@ -20,8 +20,8 @@ extern const struct reel_format reel_format_mira;
 extern const struct reel_format reel_format_tide;
 
 extern const struct reel_writer reel_writer_mcap;
-extern const struct reel_writer reel_writer_bag2;
-extern const struct reel_writer reel_writer_bag2_named; /* ?version=2.0 */
+extern const struct reel_writer reel_writer_rosbag2_0;
+extern const struct reel_writer reel_writer_rosbag2_0_named; /* ?version=2.0 */
 extern const struct reel_writer reel_writer_rosbag12;
 extern const struct reel_writer reel_writer_nanover;
 extern const struct reel_writer reel_writer_carla;

@@ -1,66 +1,14 @@
-/* A run of bytes that somebody else owns, and little-endian stores and loads. */
+/* A run of bytes that somebody else owns. */
 #ifndef REEL_BYTES_H
 #define REEL_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-struct bytes {
+struct reel_bytes {
     const uint8_t *data;
     size_t size;
 };
-
-static inline struct bytes bytes_of(const void *data, size_t size) {
-    return (struct bytes){.data = (const uint8_t *)data, .size = size};
-}
-static inline struct bytes bytes_text(const char *text) {
-    return bytes_of(text, strlen(text));
-}
-static inline bool bytes_equal(struct bytes a, struct bytes b) {
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-static inline bool bytes_is(struct bytes a, const char *text) {
-    return bytes_equal(a, bytes_text(text));
-}
-static inline bool bytes_start(struct bytes a, struct bytes prefix) {
-    return a.size >= prefix.size && (prefix.size == 0 || memcmp(a.data, prefix.data, prefix.size) == 0);
-}
-
-/* Unaligned little-endian loads and stores; the caller has checked the room (core/cursor.h does that for file bytes). */
-static inline uint16_t load_u16le(const uint8_t *p) {
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-static inline uint32_t load_u32le(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static inline uint64_t load_u64le(const uint8_t *p) {
-    return (uint64_t)load_u32le(p) | (uint64_t)load_u32le(p + 4) << 32;
-}
-static inline float load_f32le(const uint8_t *p) {
-    uint32_t bits = load_u32le(p);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-static inline double load_f64le(const uint8_t *p) {
-    uint64_t bits = load_u64le(p);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-static inline void store_u16le(uint8_t *p, uint16_t v) {
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-static inline void store_u32le(uint8_t *p, uint32_t v) {
-    store_u16le(p, (uint16_t)v);
-    store_u16le(p + 2, (uint16_t)(v >> 16));
-}
-static inline void store_u64le(uint8_t *p, uint64_t v) {
-    store_u32le(p, (uint32_t)v);
-    store_u32le(p + 4, (uint32_t)(v >> 32));
-}
 
 #endif

@@ -13,14 +13,14 @@ enum reel_code {
     REEL_LIMIT,       /* a named ceiling of core/limits.h was met */
     REEL_ARGUMENT,    /* the caller's request makes no sense */
     REEL_NOT_FOUND,
-    REEL_CONFLICT,    /* the name or the state is taken */
-    REEL_IO,          /* the system failed: err->sys holds errno */
-    REEL_NO_SPACE,    /* ENOSPC, EDQUOT, or a quota of ours */
+    REEL_CONFLICT, /* the name or the state is taken */
+    REEL_IO,       /* the system failed: err->sys holds errno */
+    REEL_NO_SPACE, /* ENOSPC, EDQUOT, or a quota of ours */
     REEL_NO_MEMORY,
     REEL_CANCELLED,
-    REEL_CHANGED,     /* stored bytes are not what the index or catalog remembers */
-    REEL_READ_ONLY,   /* EROFS: the disk takes nothing just now */
-    REEL_CATALOG,     /* our own catalog is damaged, or cannot be read */
+    REEL_CHANGED,   /* stored bytes are not what the index or catalog remembers */
+    REEL_READ_ONLY, /* EROFS: the disk takes nothing just now */
+    REEL_CATALOG,   /* our own catalog is damaged, or cannot be read */
 };
 
 struct reel_error {

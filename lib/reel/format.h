@@ -21,19 +21,20 @@ struct reel_format {
     const char *const *suffixes; /* NULL-terminated, with the dot; first = the usual one */
 
     /* Bits of magic verified in `head` (the first 64 KiB or less) and, if need be, elsewhere; 0 = not mine. Reads little. */
-    int (*probe)(struct bytes head, struct reel_source *source);
+    int (*probe)(struct reel_bytes head, struct reel_source *source);
 
-    /* Walks the parts, reports channels, chunks, entries, attachments, metadata and findings to the builder (reel/scan.h). Keeps what is good
-     * and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE, REEL_DAMAGED), on I/O, memory, or cancel. */
+    /* Walks the parts, reports channels, chunks, entries, attachments, metadata and findings to the builder (reel/scan.h). Keeps what is
+     * good and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE, REEL_DAMAGED), on I/O, memory, or cancel. */
     bool (*scan)(struct reel_scan *scan, struct reel_error *err);
 
-    /* Optional: tells what headers and the file's own index say – channels, their counts and times (reel_scan_count), clock, container – without
-     * reading messages; nothing of it is verified but that it holds together. Reads little however large the file is. Fails with REEL_UNSUPPORTED when
-     * the parts have no index of their own or it does not hold together. */
-    bool (*outline)(struct reel_scan *scan, struct reel_error *err);
+    /* Optional: tells what headers and the file's own index say – channels, their counts and times (reel_scan_count), clock, container –
+     * without reading messages; nothing of it is verified but that it holds together. Reads little however large the file is. Fails with
+     * REEL_UNSUPPORTED when the parts have no index of their own or it does not hold together. */
+    bool (*summary)(struct reel_scan *scan, struct reel_error *err);
 
     /* Optional: turns the record header (`entry.head` bytes) into message fields. `channel` is the entry's. */
-    void (*describe)(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out);
+    void (*describe)(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                     struct reel_description *out);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns,
      * for channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). */
@@ -43,8 +44,8 @@ struct reel_format {
      * outlives it. */
     struct reel_source *(*open_rows)(struct reel_source *base, struct reel_error *err);
 
-    /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads little. Without it a
-     * recording of this format is one file. */
+    /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads
+     * little. Without it a recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);
     bool is_folder; /* such files lie in a folder of their own, which gives the recording its name */
 

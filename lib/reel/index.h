@@ -16,7 +16,7 @@ struct reel_index_info {
     uint64_t n_chunks, messages, payload_bytes;
     int64_t start_ns, end_ns; /* smallest and largest message time; 0 when messages is 0 */
     uint64_t pack_bytes;      /* size of the pack file */
-    bool shallow;             /* an outline: no entries; counts and times are what the file's own index says, bytes 0 = unknown */
+    bool shallow;             /* a summary: no entries; counts and times are what the file's own index says, bytes 0 = unknown */
     bool damaged;             /* a finding of severity REEL_LOSS exists */
     uint64_t lost_bytes;      /* sum of the lengths of those */
     uint64_t n_findings_total;
@@ -33,19 +33,20 @@ const struct reel_channel_stats *reel_index_stats(const struct reel_index *index
 const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count);
 const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
 const struct reel_pairs *reel_index_metadata(const struct reel_index *index);
-/* When the channel has messages, in bins: spans[i] is added what begins in [start_ns + i * width_ns, + width_ns), with the times it really has; what
- * lies before or behind goes to the first or last. A count of 0 is an empty one; call it for several channels to add them up. No payload is read, and no
- * entries where segments of them are as fine as the bins. */
+/* When the channel has messages, in bins: spans[i] is added what begins in [start_ns + i * width_ns, + width_ns), with the times it really
+ * has; what lies before or behind goes to the first or last. A count of 0 is an empty one; call it for several channels to add them up. No
+ * payload is read, and no entries where segments of them are as fine as the bins. */
 struct reel_span {
     int64_t first_ns, last_ns;
     uint64_t count;
 };
-bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns, struct reel_span *spans, uint32_t n,
-                         struct reel_error *err);
+bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns, struct reel_span *spans,
+                         uint32_t n, struct reel_error *err);
 /* The longest time in which none of these channels (of a pack that is not shallow) has a message. Reads all their entries. */
 bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns, struct reel_error *err);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
-bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context, struct reel_error *err);
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,
+                       struct reel_error *err);
 
 #endif

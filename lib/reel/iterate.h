@@ -17,13 +17,14 @@ struct reel_source_option {
 enum reel_prefixing { REEL_PREFIX_CLASH /* topics that several recordings have */, REEL_PREFIX_ALWAYS, REEL_PREFIX_NEVER };
 enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
 
-/* What makes several recordings one: recordings whose clock is relative begin (REEL_ALIGN_START) when the earliest wall clock recording does, or, when there
- * is none, when the first of them does; prefixes are made from the `names` (suffix off, told apart by numbers). Fills out[n]; REEL_LIMIT when a time
- * would pass 64 bits. */
-bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align, struct reel_source_option *out,
-                        struct reel_error *err);
+/* What makes several recordings one: recordings whose clock is relative begin (REEL_ALIGN_START) when the earliest wall clock recording
+ * does, or, when there is none, when the first of them does; prefixes are made from the `names` (suffix off, told apart by numbers). Fills
+ * out[n]; REEL_LIMIT when a time would pass 64 bits. */
+bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
+                        struct reel_source_option *out, struct reel_error *err);
 /* Smallest and largest time of them all, with their shifts (`sources` NULL = none); 0 and 0 when there is no message. */
-void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns, int64_t *last_ns);
+void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns,
+                     int64_t *last_ns);
 
 struct reel_selection {
     const char *const *topics; /* globs (* any run, ? one character); a topic is wanted when it matches one of them and none of `exclude` */
@@ -36,10 +37,10 @@ struct reel_selection {
     bool last_per_topic;      /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns;      /* not older than this before start; 0 = however old */
     bool state_at_cut;        /* put the format's state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
-    const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones; globs match
-                                               * a topic with its prefix or without */
+    const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones;
+                                               * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
-    const struct reel_view *view;             /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
+    const struct reel_view *view; /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
     struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN
@@ -48,13 +49,14 @@ struct reel_selection {
 
 struct reel_message {
     int64_t time_ns;
-    uint32_t channel;       /* position in reel_stream_channels() */
-    uint32_t source;        /* position of its recording in the stream */
-    uint32_t size;          /* payload bytes */
-    bool before_start;      /* put in front of the selection */
-    uint32_t front;         /* its place among the messages put in front, from 1; 0: an ordinary one */
-    uint32_t again;         /* how many messages a view has made of the same one before it */
-    const uint8_t *owned;   /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says, or the view makes them */
+    uint32_t channel;     /* position in reel_stream_channels() */
+    uint32_t source;      /* position of its recording in the stream */
+    uint32_t size;        /* payload bytes */
+    bool before_start;    /* put in front of the selection */
+    uint32_t front;       /* its place among the messages put in front, from 1; 0: an ordinary one */
+    uint32_t again;       /* how many messages a view has made of the same one before it */
+    const uint8_t *owned; /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says, or the
+                             view makes them */
     struct reel_entry entry;
 };
 
@@ -77,9 +79,9 @@ struct reel_stream_ops {
     enum reel_step (*next)(struct reel_stream *s, struct reel_message *m, struct reel_error *err);
     bool (*seek)(struct reel_stream *s, const struct reel_mark *mark, struct reel_error *err);
     void (*free)(struct reel_stream *s);
-    /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes, valid until the next call on the stream.
-     * Any message the stream has given may be asked for, also an earlier one. */
-    bool (*payload)(struct reel_stream *s, const struct reel_message *m, struct bytes *out, struct reel_error *err);
+    /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes, valid until the next
+     * call on the stream. Any message the stream has given may be asked for, also an earlier one. */
+    bool (*payload)(struct reel_stream *s, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err);
 };
 struct reel_stream {
     const struct reel_stream_ops *ops;
@@ -95,38 +97,42 @@ struct reel_stream {
 };
 
 /* Each recording gets a reference. The selection's texts and options are copied. Unknown topics select nothing. */
-struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
-                                     struct reel_error *err);
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
+                                     const struct reel_selection *selection, struct reel_error *err);
 void reel_stream_free(struct reel_stream *stream);
 REEL_DEFINE_AUTO(struct reel_stream, reel_stream_free);
 
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
-/* Goes on with the message at `mark` (or the first one after that place). What every_n / every_ns have counted up to there is found from the index. */
+/* Goes on with the message at `mark` (or the first one after that place). What every_n / every_ns have counted up to there is found from
+ * the index. */
 bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err);
 
 /* Payload bytes [offset, offset + size) of m into the caller's memory. */
-bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size,
+                      struct reel_error *err);
 /* The whole payload, valid until the next call on the stream. */
-bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct bytes *out, struct reel_error *err);
+bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err);
 bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err);
 
-/* The message of `channel_name` (glob) at place `index` in time order (negative: from the end), or the last at or before time_ns. REEL_NOT_FOUND. */
+/* The message of `channel_name` (glob) at place `index` in time order (negative: from the end), or the last at or before time_ns.
+ * REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
-bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns, struct reel_stream **stream,
-                          struct reel_message *out, struct reel_error *err);
+bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
+                          struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
 
 /* Messages put in front, made once per (recordings, selection); counted references. */
 struct reel_front *reel_front_ref(struct reel_front *front);
 void reel_front_free(struct reel_front *front);
 
-/* What a format's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over, also on failure. The channel is copied
- * and joined to the stream's channels; one equal to a channel of the recording (same name, type, encoding) is that channel. */
-bool reel_front_add(struct reel_front *front, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
-                    struct reel_error *err);
+/* What a format's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over, also on failure. The
+ * channel is copied and joined to the stream's channels; one equal to a channel of the recording (same name, type, encoding) is that
+ * channel. */
+bool reel_front_add(struct reel_front *front, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size,
+                    const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err);
 
 /* Entries of one channel with time < before_ns, newest first; for state_at(). Stops when visit() returns false. */
-bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns, bool (*visit)(void *context, const struct reel_entry *entry), void *context,
-                      struct reel_error *err);
+bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
+                      bool (*visit)(void *context, const struct reel_entry *entry), void *context, struct reel_error *err);
 
 bool reel_glob_match(const char *glob, const char *text);
 /* The same for topics: one leading slash does not count on either side, because recordings from before 2010 often lack it. */

@@ -14,20 +14,20 @@ struct reel_pairs { /* keys may repeat */
 };
 
 struct reel_schema {
-    const char *name;     /* "sensor_msgs/LaserScan" */
-    const char *encoding; /* "ros1msg", "jsonschema", … ; "" = none */
-    const char *hash;     /* of the file (ROS md5, TIDE hash as hex); "" = none */
-    struct bytes data;    /* the definition; may be empty */
+    const char *name;       /* "sensor_msgs/LaserScan" */
+    const char *encoding;   /* "ros1msg", "jsonschema", … ; "" = none */
+    const char *hash;       /* of the file (ROS md5, TIDE hash as hex); "" = none */
+    struct reel_bytes data; /* the definition; may be empty */
 };
 
 /* One connection: topic + type + definition (+ callerid, latching …). Several channels may share a name. */
 struct reel_channel {
-    uint32_t id;              /* dense, 0 …: position in the index; the file's own id is in metadata where it has one */
-    const char *name;         /* the topic */
+    uint32_t id;               /* dense, 0 …: position in the index; the file's own id is in metadata where it has one */
+    const char *name;          /* the topic */
     const char *const *topics; /* the names it is found under; usually { name }. NanoVer's "frame+state" is found under both types */
-    uint32_t n_topics;        /* at least 1 */
-    const char *type;         /* message type; may be "" */
-    const char *encoding;     /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
+    uint32_t n_topics;         /* at least 1 */
+    const char *type;          /* message type; may be "" */
+    const char *encoding;      /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
     const struct reel_schema *schemas;
     uint32_t n_schemas; /* outer first (TIDE: envelope, then payload) */
     struct reel_pairs metadata;
@@ -47,7 +47,8 @@ enum reel_codec {
 
 #define REEL_INSIDE UINT32_C(0x80000000)
 
-/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain. */
+/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain.
+ */
 struct reel_chunk {
     uint32_t part; /* or REEL_INSIDE | id: it lies in the raw bytes of that earlier chunk (a member of an archive, a row) */
     enum reel_codec codec;
@@ -59,11 +60,11 @@ enum { REEL_ENTRY_EXTRAS = 2 };
 
 /* One message. */
 struct reel_entry {
-    int64_t time_ns;  /* log_time: since 1970 (clock wall) or since the recording's own zero (clock relative) */
-    uint64_t offset;  /* of its record, in the chunk's raw bytes; the payload is at offset + head */
+    int64_t time_ns; /* log_time: since 1970 (clock wall) or since the recording's own zero (clock relative) */
+    uint64_t offset; /* of its record, in the chunk's raw bytes; the payload is at offset + head */
     uint32_t channel, chunk;
-    uint32_t head;    /* bytes of record header kept reachable before the payload, for the format's describe() */
-    uint32_t size;    /* bytes of payload */
+    uint32_t head;                     /* bytes of record header kept reachable before the payload, for the format's describe() */
+    uint32_t size;                     /* bytes of payload */
     uint64_t extra[REEL_ENTRY_EXTRAS]; /* the format's own columns; 0 when unused (a constant column costs nothing) */
 };
 
@@ -91,7 +92,7 @@ struct reel_finding {
 struct reel_channel_stats {
     uint64_t count, bytes;     /* messages, payload bytes */
     int64_t first_ns, last_ns; /* smallest and largest time; 0 when count is 0 */
-    bool knows_gap;            /* not of outlines, nor where messages lie far out of order */
+    bool knows_gap;            /* not of summarys, nor where messages lie far out of order */
     uint64_t max_gap_ns;       /* the longest time between a message and the next */
 };
 

@@ -2,7 +2,7 @@
 #ifndef REEL_PICTURE_H
 #define REEL_PICTURE_H
 
-#include "reel/decode.h"
+#include "reel/encoding.h"
 
 enum reel_picture_form { REEL_PICTURE_JPEG, REEL_PICTURE_PNG };
 
@@ -14,11 +14,11 @@ struct reel_image {
     uint32_t width, height; /* of pixels */
     uint64_t step;          /* bytes from row to row */
     bool big_endian;
-    struct bytes data; /* in the payload, or in `own` */
+    struct reel_bytes data; /* in the payload, or in `own` */
     uint8_t *own;
 };
 /* REEL_UNSUPPORTED: this message is no image, or one of a form that is not read; the payload must outlive it. */
-bool reel_image_read(const struct reel_decoder *decoder, struct bytes payload, struct reel_image *out, struct reel_error *err);
+bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err);
 void reel_image_done(struct reel_image *image);
 
 struct reel_picture {

@@ -24,53 +24,55 @@ struct reel_scan {
     uint32_t n_parts;
     struct reel_builder *builder;
     const struct reel_progress *progress; /* may be NULL */
-    const struct reel_place *places;      /* in a scan within a scan, by another format's scan(): one a part. NULL: parts of the recording */
+    const struct reel_place *places; /* in a scan within a scan, by another format's scan(): one a part. NULL: parts of the recording */
 };
 
 /* Call every few MiB. False when the work was cancelled (err is filled). */
 bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err);
 
-/* Adds a channel (c->id is ignored, all is copied; n_topics 0 means { name }). The new dense id goes to *id. Never merges: a format interns its own. */
+/* Adds a channel (c->id is ignored, all is copied; n_topics 0 means { name }). The new dense id goes to *id. Never merges: a format interns
+ * its own. */
 bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
 
 /* Replaces what was said of channel `id` (a definition that stood after its messages); its entries stay. */
 bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err);
 
-/* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). Entries and further chunks may refer to the
- * first REEL_SEGMENT_ENTRIES and the last REEL_SEGMENT_ENTRIES chunks. */
+/* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). Entries and further chunks may refer to
+ * the first REEL_SEGMENT_ENTRIES and the last REEL_SEGMENT_ENTRIES chunks. */
 bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err);
 
 /* Adds a message; the hot path. Checks that it lies inside its chunk. */
 bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err);
 
-/* In an outline: what the file's index says of a channel, added to what was said of it before. `first_ns` and `last_ns` may be bounds: of the chunks that it
- * lies in. `bytes` 0 = unknown. */
+/* In a summary: what the file's index says of a channel, added to what was said of it before. `first_ns` and `last_ns` may be bounds: of
+ * the chunks that it lies in. `bytes` 0 = unknown. */
 bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err);
 
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err);
-bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct bytes value, struct reel_error *err);
+bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_bytes value, struct reel_error *err);
 
 /* Notes something unusual or damaged. At most REEL_FINDINGS_MAX texts are kept, all are counted. */
-__attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset,
-                                                             uint64_t length, const char *text, ...);
+__attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part,
+                                                             uint64_t offset, uint64_t length, const char *text, ...);
 
 /* Default is REEL_CLOCK_WALL. `why` (may be NULL) is shown with the recording: "stamps count from the start of the recording". */
 void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why);
 void reel_scan_container(struct reel_scan *scan, const char *version); /* "#ROSRECORD V1.2" */
 
 /* Copies file bytes as model text (UTF-8, other bytes as \xNN) into memory that lives as long as the scan. NULL: no memory. */
-const char *reel_scan_text(struct reel_scan *scan, struct bytes raw);
+const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw);
 
-/* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than REEL_CHUNK_MEMORY_MAX). Caller frees. */
+/* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than REEL_CHUNK_MEMORY_MAX). Caller frees.
+ */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
 
 /* Scans `parts` and writes the index pack to `pack_path` (made whole beside it, fsynced, renamed). `format` NULL = probe part 0. */
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err);
 
-/* The shallow depth: a pack without entries, from what the parts say of themselves (reel_index_info.shallow). REEL_UNSUPPORTED when they say nothing or the
- * format has no outline(): only reel_scan_run() tells. Finds nothing damaged that a scan would find. */
-bool reel_scan_outline(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
+/* The shallow depth: a pack without entries, from what the parts say of themselves (reel_index_info.shallow). REEL_UNSUPPORTED when they
+ * say nothing or the format has no summary(): only reel_scan_run() tells. Finds nothing damaged that a scan would find. */
+bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                        const struct reel_progress *progress, struct reel_error *err);
 
 #endif

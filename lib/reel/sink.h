@@ -3,6 +3,8 @@
 #ifndef REEL_SINK_H
 #define REEL_SINK_H
 
+#include <string.h>
+
 #include "reel/bytes.h"
 
 struct reel_sink {
@@ -25,7 +27,7 @@ static inline void reel_sink_put(struct reel_sink *s, const void *data, size_t s
     }
     reel_sink_edge(s, data, size);
 }
-static inline void reel_sink_put_bytes(struct reel_sink *s, struct bytes b) {
+static inline void reel_sink_put_bytes(struct reel_sink *s, struct reel_bytes b) {
     if (b.size > 0) {
         reel_sink_put(s, b.data, b.size);
     }
@@ -34,27 +36,26 @@ static inline void reel_sink_u8(struct reel_sink *s, uint8_t v) {
     reel_sink_put(s, &v, 1);
 }
 static inline void reel_sink_u16le(struct reel_sink *s, uint16_t v) {
-    uint8_t b[2];
-    store_u16le(b, v);
+    const uint8_t b[2] = {(uint8_t)v, (uint8_t)(v >> 8)};
     reel_sink_put(s, b, sizeof b);
 }
 static inline void reel_sink_u32le(struct reel_sink *s, uint32_t v) {
-    uint8_t b[4];
-    store_u32le(b, v);
+    const uint8_t b[4] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24)};
     reel_sink_put(s, b, sizeof b);
 }
 static inline void reel_sink_u64le(struct reel_sink *s, uint64_t v) {
-    uint8_t b[8];
-    store_u64le(b, v);
+    const uint8_t b[8] = {(uint8_t)v,         (uint8_t)(v >> 8),  (uint8_t)(v >> 16), (uint8_t)(v >> 24),
+                          (uint8_t)(v >> 32), (uint8_t)(v >> 40), (uint8_t)(v >> 48), (uint8_t)(v >> 56)};
     reel_sink_put(s, b, sizeof b);
 }
 /* u32 length + bytes, the string of MCAP, ROS and TIDE. */
-static inline void reel_sink_string32(struct reel_sink *s, struct bytes b) {
+static inline void reel_sink_string32(struct reel_sink *s, struct reel_bytes b) {
     reel_sink_u32le(s, (uint32_t)b.size);
     reel_sink_put_bytes(s, b);
 }
 
-/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window or the group is not shown whole. For checksums and patches. */
+/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window or the group is not shown whole. For
+ * checksums and patches. */
 static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uint64_t size) {
     return !s->partial && pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
 }

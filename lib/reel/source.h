@@ -30,7 +30,7 @@ struct reel_source *reel_source_open(const char *path, const char *name, struct 
 struct reel_source *reel_source_from_fd(int fd, const char *name, struct reel_error *err);
 
 /* The bytes must outlive the source. */
-struct reel_source *reel_source_from_memory(struct bytes data, const char *name, struct reel_error *err);
+struct reel_source *reel_source_from_memory(struct reel_bytes data, const char *name, struct reel_error *err);
 
 /* A part of `base`, which must outlive the slice. Fails when the slice does not lie inside. */
 struct reel_source *reel_source_slice(struct reel_source *base, uint64_t offset, uint64_t size, struct reel_error *err);

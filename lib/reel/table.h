@@ -18,17 +18,17 @@ enum reel_cell_kind {
 struct reel_cell {
     enum reel_cell_kind kind;
     union {
-        struct bytes text;
+        struct reel_bytes text;
         int64_t integer;
         double real;
         float real32;
         bool boolean;
     };
 };
-static inline struct reel_cell reel_cell_text(struct bytes text) {
+static inline struct reel_cell reel_cell_text(struct reel_bytes text) {
     return (struct reel_cell){.kind = REEL_CELL_TEXT, .text = text};
 }
-static inline struct reel_cell reel_cell_json(struct bytes text) {
+static inline struct reel_cell reel_cell_json(struct reel_bytes text) {
     return (struct reel_cell){.kind = REEL_CELL_JSON, .text = text};
 }
 static inline struct reel_cell reel_cell_integer(int64_t value) {
@@ -59,9 +59,9 @@ struct reel_text_sink {
     void *context;
 };
 
-/* A table as text: CSV by RFC 4180, a JSON array of objects, one object a line, or, of a table with the columns x_m, y_m, z_m and time_s, a GeoJSON-like
- * line through them. Numbers that are not finite stand as NaN, Infinity,
- * -Infinity (strings in JSON). The sink's context outlives it. */
+/* A table as text: CSV by RFC 4180, a JSON array of objects, one object a line, or, of a table with the columns x_m, y_m, z_m and time_s, a
+ * GeoJSON-like line through them. Numbers that are not finite stand as NaN, Infinity, -Infinity (strings in JSON). The sink's context
+ * outlives it. */
 enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON, REEL_TABLE_GEOJSON };
 struct reel_table_text;
 struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err);

@@ -13,7 +13,8 @@ struct reel_time {
     int64_t ns; /* since 1970 (or the recording's zero), or the offset: "-2.5s" is FROM_END, -2500000000; "now-1h" FROM_NOW, -3600e9 */
 };
 
-/* RFC 3339 with up to 9 digits; integer or decimal with ns/us/ms/s (bare = bare_unit_ns: 1 for ns, 1000000 for from=/to=); "+2.5s" from the start,
+/* RFC 3339 with up to 9 digits; integer or decimal with ns/us/ms/s (bare = bare_unit_ns: 1 for ns, 1000000 for from=/to=); "+2.5s" from the
+ * start,
  * "-2.5s" from the end (with m, h, d too); "now", "now-1h". REEL_ARGUMENT with what is accepted. */
 bool reel_time_parse(const char *text, int64_t bare_unit_ns, struct reel_time *out, struct reel_error *err);
 
@@ -25,8 +26,8 @@ bool reel_duration_parse(const char *text, int64_t *ns, struct reel_error *err);
 
 int64_t reel_now_ns(void); /* since 1970 */
 
-enum { REEL_TIME_TEXT = 40 }; /* room for any of these, with NUL */
-size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]);      /* 2010-05-10T14:29:17.457991000Z; returns its length */
-size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]);      /* -1.500000000 */
+enum { REEL_TIME_TEXT = 40 };                                   /* room for any of these, with NUL */
+size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]); /* 2010-05-10T14:29:17.457991000Z; returns its length */
+size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]); /* -1.500000000 */
 
 #endif

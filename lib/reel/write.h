@@ -1,6 +1,6 @@
-/* A writer is its own planner: it only appends to a sink, group by group. Run over a counting sink it tells the length of the result and the
- * place of every group; run again it renders any group, or any part of one, alone. So a conversion has a length, an ETag and byte ranges, needs no
- * temporary file and never seeks back.
+/* A writer is its own planner: it only appends to a sink, group by group. Run over a counting sink it tells the length of the result and
+ * the place of every group; run again it renders any group, or any part of one, alone. So a conversion has a length, an ETag and byte
+ * ranges, needs no temporary file and never seeks back.
  *
  * Groups, in file order: the head (0), runs of messages, the parts of the tail. A group of at most REEL_GROUP_WHOLE_MAX bytes is always
  * rendered whole into memory (so a writer may patch a checksum into it); a larger one (one huge message) is rendered window by window. */
@@ -27,7 +27,9 @@ struct reel_loss;
 struct reel_loss *reel_loss_new(void);
 void reel_loss_free(struct reel_loss *loss);
 REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
-__attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel, const char *text, ...); /* loss, channel may be NULL */
+__attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
+                                                         const struct reel_channel *channel, const char *text,
+                                                         ...); /* loss, channel may be NULL */
 struct reel_loss_item {
     enum reel_loss_kind kind;
     const char *channel; /* topic, or NULL: the whole file */
@@ -40,10 +42,16 @@ struct reel_write_options {
     bool is_cut;             /* the selection has a start */
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
-    enum reel_time_format { REEL_TIME_RFC3339, REEL_TIME_SECONDS, REEL_TIME_MILLISECONDS, REEL_TIME_NANOSECONDS, REEL_TIME_RELATIVE } time_format;
-    uint64_t block_bytes;    /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
-    uint64_t limit;          /* REEL_STREAMED only: stop after this many messages, 0 = all */
-    bool raw;                /* text targets: payloads as bytes, not decoded */
+    enum reel_time_format {
+        REEL_TIME_RFC3339,
+        REEL_TIME_SECONDS,
+        REEL_TIME_MILLISECONDS,
+        REEL_TIME_NANOSECONDS,
+        REEL_TIME_RELATIVE
+    } time_format;
+    uint64_t block_bytes;      /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
+    uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
+    bool raw;                  /* text targets: payloads as bytes, not decoded */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
@@ -53,18 +61,18 @@ struct reel_plan;
 struct reel_write; /* one run of a writer: planning or rendering */
 
 struct reel_writer {
-    const char *name;       /* "mcap" */
-    const char *extension;  /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
-    const char *variant;    /* what ?version= says: "1.2"; NULL = the only or usual one */
+    const char *name;      /* "mcap" */
+    const char *extension; /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
+    const char *variant;   /* what ?version= says: "1.2"; NULL = the only or usual one */
     const char *media_type;
     const char *compressions; /* what options.compression may say besides "", with blanks between; NULL: nothing */
     unsigned needs;
-    unsigned version; /* part of every ETag: raise it when one output byte changes */
+    unsigned version;   /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
 
-    /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it fails; gives it back
-     * as it is when nothing is to be changed. */
+    /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it
+     * fails; gives it back as it is when nothing is to be changed. */
     struct reel_stream *(*view)(struct reel_stream *source, struct reel_error *err);
 
     /* Can this target hold the channel? False: refused, the reason added to loss. Also adds what would be lost or changed. */
@@ -85,10 +93,10 @@ struct reel_writer {
 
 /* One planned group of messages, in file order. */
 struct reel_group {
-    uint64_t offset;  /* in the output */
+    uint64_t offset; /* in the output */
     uint64_t size;
-    uint64_t first;   /* ordinal of its first message in the stream */
-    uint32_t count;   /* messages */
+    uint64_t first; /* ordinal of its first message in the stream */
+    uint32_t count; /* messages */
     uint32_t note_size;
     const uint8_t *note; /* what the writer left with reel_write_note() while planning */
 };
@@ -97,8 +105,8 @@ struct reel_write {
     const struct reel_writer *writer;
     const struct reel_write_options *options;
     struct reel_stream *stream;
-    void *totals;   /* shared by all runs; written only while planning */
-    void *run;      /* this run's own */
+    void *totals; /* shared by all runs; written only while planning */
+    void *run;    /* this run's own */
     bool planning;
     uint64_t group; /* the message group being emitted, 0 … ; valid in messages() */
 };
@@ -116,16 +124,19 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
-uint64_t reel_write_groups(const struct reel_write *w);                                     /* message groups planned so far */
+uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */
 const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group);
-uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part);                 /* in the output; parts planned so far */
-/* Runs the messages of group g through visit(), in order, payloads not read; for tails that need places of single messages. Not inside messages(). */
-bool reel_write_walk(struct reel_write *w, uint64_t group, bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
+uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part); /* in the output; parts planned so far */
+/* Runs the messages of group g through visit(), in order, payloads not read; for tails that need places of single messages. Not inside
+ * messages(). */
+bool reel_write_walk(struct reel_write *w, uint64_t group,
+                     bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
                      void *context, struct reel_error *err);
 
 /* The table of writers, NULL-terminated (formats/formats.c). */
 extern const struct reel_writer *const reel_writers[];
-const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err); /* REEL_UNSUPPORTED with the list */
+const struct reel_writer *reel_writer_named(const char *extension, const char *variant,
+                                            struct reel_error *err); /* REEL_UNSUPPORTED with the list */
 /* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"). */
 const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
 
@@ -142,14 +153,16 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
 struct reel_plan *reel_plan_ref(struct reel_plan *plan);
 void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
-struct reel_front *reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
+struct reel_front *
+reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */
 REEL_DEFINE_AUTO(struct reel_plan, reel_plan_free);
 
-/* One reader's run over a plan: its own stream (taken over, also on failure), opened like the one planned with. plan NULL: REEL_STREAMED. */
+/* One reader's run over a plan: its own stream (taken over, also on failure), opened like the one planned with. plan NULL: REEL_STREAMED.
+ */
 struct reel_render;
-struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-                                    struct reel_error *err);
+struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options,
+                                    struct reel_stream *stream, struct reel_error *err);
 void reel_render_free(struct reel_render *render);
 REEL_DEFINE_AUTO(struct reel_render, reel_render_free);
 /* Bytes [offset, offset + size) of a planned output; touches only the groups they lie in. */

@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "wire/json_out.h"
 #include "reel/table.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 struct reel_table_text {
     struct reel_table table;
@@ -11,7 +12,7 @@ struct reel_table_text {
     enum reel_table_form form;
     struct grow line;
     const char *const *names;
-    bool any; /* row was told */
+    bool any;         /* row was told */
     unsigned path[4]; /* of a path: the columns x_m, y_m, z_m, time_s */
 };
 
@@ -26,7 +27,7 @@ static bool flush(struct reel_table_text *t) {
 }
 
 /* Quotes only around what would be read as something else without them. */
-static void put_csv(struct reel_table_text *t, struct bytes text) {
+static void put_csv(struct reel_table_text *t, struct reel_bytes text) {
     bool quoted = false;
     for (size_t i = 0; i < text.size && !quoted; i++) {
         quoted = memchr("\",\r\n", text.data[i], 4) != NULL;
@@ -99,7 +100,8 @@ static bool begin_path(struct reel_table_text *t, const char *const *names, unsi
             return false;
         }
     }
-    say(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":\"LineString\",\"coordinates\":[");
+    say(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":"
+           "\"LineString\",\"coordinates\":[");
     return flush(t);
 }
 static bool tell_place(struct reel_table_text *t, const struct reel_cell *cells) {

@@ -1,15 +1,17 @@
-/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each field that was
- * asked for, or for each field of the schemas of all channels. A field that is a list of any length, a map or bytes is one cell: JSON, or base64.
- * Payloads without a schema stand in the column "data": JSON, or base64 when they are not decoded; no two columns have one name.
- * Rule: the columns follow from the selection alone, never from what the messages hold; a payload that does not fit its schema stands as base64 in
- * the column "data" where there is one, else as {"$base64":…} in its first cell. */
+/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each field
+ * that was asked for, or for each field of the schemas of all channels. A field that is a list of any length, a map or bytes is one cell:
+ * JSON, or base64. Payloads without a schema stand in the column "data": JSON, or base64 when they are not decoded; no two columns have one
+ * name. Rule: the columns follow from the selection alone, never from what the messages hold; a payload that does not fit its schema stands
+ * as base64 in the column "data" where there is one, else as {"$base64":…} in its first cell. */
 #include <stddef.h>
 #include <stdio.h>
 
-#include "wire/utf8.h"
-#include "wire/json_out.h"
-#include "targets/rows.h"
 #include "formats/formats.h"
+#include "targets/rows.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/json_out.h"
+#include "wire/utf8.h"
 
 struct cell {
     size_t start, size;
@@ -19,13 +21,13 @@ struct csv_run {
     struct rows_clock clock;
     struct field_set *fields;
     struct field_picker picker;
-    struct json_out json;               /* of a cell */
+    struct json_out json; /* of a cell */
     const struct reel_visitor_ops *usual;
-    struct reel_visitor_ops ops;        /* json's, but a text or bytes alone in a cell stand as they are */
+    struct reel_visitor_ops ops; /* json's, but a text or bytes alone in a cell stand as they are */
     struct cell *cells;
-    bool *schemas;                      /* by channel: it has fields */
-    struct grow values, row;            /* what the cells hold; the line */
-    bool topics, whole;                 /* there is a column topic, data */
+    bool *schemas;           /* by channel: it has fields */
+    struct grow values, row; /* what the cells hold; the line */
+    bool topics, whole;      /* there is a column topic, data */
     struct rows_place place;
 };
 
@@ -74,7 +76,7 @@ static struct csv_run *run_of(struct reel_visitor *v) {
     return (struct csv_run *)((char *)v - offsetof(struct csv_run, json));
 }
 
-static bool cell_text(struct reel_visitor *v, struct bytes value) {
+static bool cell_text(struct reel_visitor *v, struct reel_bytes value) {
     struct csv_run *run = run_of(v);
     if (run->json.depth > 0) {
         return run->usual->text(v, value);
@@ -90,7 +92,7 @@ static bool cell_text(struct reel_visitor *v, struct bytes value) {
     }
     return run->values.size <= ROWS_TEXT_MAX;
 }
-static bool cell_binary(struct reel_visitor *v, struct bytes value) {
+static bool cell_binary(struct reel_visitor *v, struct reel_bytes value) {
     struct csv_run *run = run_of(v);
     if (run->json.depth > 0) {
         return run->usual->binary(v, value);
@@ -151,7 +153,7 @@ static void put_text(struct grow *row, const char *text) {
     grow_put(row, text, strlen(text));
 }
 
-static bool needs_quotes(struct bytes value) {
+static bool needs_quotes(struct reel_bytes value) {
     for (size_t i = 0; i < value.size; i++) {
         uint8_t c = value.data[i];
         if (c == ',' || c == '"' || c == '\n' || c == '\r') {
@@ -161,7 +163,7 @@ static bool needs_quotes(struct bytes value) {
     return value.size > 0 && (value.data[0] == ' ' || value.data[value.size - 1] == ' ');
 }
 
-static void put_value(struct grow *row, struct bytes value) {
+static void put_value(struct grow *row, struct reel_bytes value) {
     if (!needs_quotes(value)) {
         grow_put(row, value.data, value.size);
         return;
@@ -215,7 +217,7 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
 /* The payload as base64, in the cell of `data` or framed in the first one. */
 static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct cell *c, bool framed, struct reel_error *err) {
     struct csv_run *run = w->run;
-    struct bytes payload;
+    struct reel_bytes payload;
     if (m->size > ROWS_PAYLOAD_MAX) {
         return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for a cell; take it as NDJSON or raw", m->size);
     }

@@ -1,14 +1,16 @@
 /* Messages as rows of text: NDJSON, a JSON array, a JSON sequence (RFC 7464), server-sent events. One object a message:
  *   {"recording":…,"topic":…,"sequence":…,"log_time":…,"publish_time":…,"frame_id":…,"callerid":…,"before_start":true,"data":…}
- * "recording" with several recordings, "frame_id", "callerid" and "before_start" where there are such; "data" is the decoded payload, or of the fields
- * that were asked for those that it has, by their paths; or {"$base64":…} and then also "encoding".
- * Rule: a payload of any size goes through in pieces, and a group that is rendered again (for another window on it) gives the same bytes.
+ * "recording" with several recordings, "frame_id", "callerid" and "before_start" where there are such; "data" is the decoded payload, or of
+ * the fields that were asked for those that it has, by their paths; or {"$base64":…} and then also "encoding". Rule: a payload of any size
+ * goes through in pieces, and a group that is rendered again (for another window on it) gives the same bytes.
  */
 #include <stdio.h>
 
-#include "wire/json_out.h"
-#include "targets/rows.h"
 #include "formats/formats.h"
+#include "targets/rows.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
+#include "wire/visit.h"
 
 enum { PIECE = 48 << 10 /* of a payload; a multiple of 3 */ };
 
@@ -18,8 +20,8 @@ struct rows_run {
     struct field_set *fields; /* NULL: all */
     struct field_picker picker;
     struct json_out json;
-    struct grow row;             /* the row under way, up to the payload or whole */
-    struct reel_mark row_of;     /* whose row that is, so that another window on it does not decode it again */
+    struct grow row;         /* the row under way, up to the payload or whole */
+    struct reel_mark row_of; /* whose row that is, so that another window on it does not decode it again */
     bool row_told;
     struct rows_place place;
     bool ended;                  /* the tail was met */
@@ -145,7 +147,8 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *t
 }
 
 static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
-    return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk && a->front == b->front && a->again == b->again;
+    return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk && a->front == b->front &&
+           a->again == b->again;
 }
 
 static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
@@ -264,7 +267,7 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
 }
 
 #define ROWS_WRITER                                                                                                                        \
-    .needs = REEL_STREAMED, .version = 2, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,           \
+    .needs = REEL_STREAMED, .version = 2, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
     .close = rows_write_close, .head = rows_head, .messages = rows_messages, .tail = rows_tail
 
 const struct reel_writer reel_writer_ndjson = {.name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};

@@ -1,12 +1,14 @@
-/* Messages as MessagePack: a map a message, back to back, with the keys of the JSON rows; integers of any size, bytes and numbers that are not finite are
- * themselves. "data" is the decoded payload, or bytes with "encoding" beside them. Rule: sizes of maps and lists are not known before they end, so each
- * has a head of five bytes that is filled in then. */
+/* Messages as MessagePack: a map a message, back to back, with the keys of the JSON rows; integers of any size, bytes and numbers that are
+ * not finite are themselves. "data" is the decoded payload, or bytes with "encoding" beside them. Rule: sizes of maps and lists are not
+ * known before they end, so each has a head of five bytes that is filled in then. */
 #include <string.h>
 
-#include "wire/utf8.h"
-#include "wire/json_out.h"
-#include "targets/rows.h"
 #include "formats/formats.h"
+#include "targets/rows.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
+#include "wire/utf8.h"
+#include "wire/visit.h"
 
 enum { DEPTH_MAX = JSON_DEPTH_MAX };
 
@@ -60,7 +62,7 @@ static void put_integer(struct grow *to, int64_t v) {
     }
 }
 /* Text that is no UTF-8 would not be text to who reads it: it goes as bytes. */
-static void put_string(struct grow *to, struct bytes s) {
+static void put_string(struct grow *to, struct reel_bytes s) {
     uint8_t one = s.size < 32 ? (uint8_t)(0xa0 | s.size) : 0;
     if (one) {
         put_head(to, one, 0, 0);
@@ -69,11 +71,11 @@ static void put_string(struct grow *to, struct bytes s) {
     }
     grow_put(to, s.data, s.size);
 }
-static void put_bytes(struct grow *to, struct bytes s) {
+static void put_bytes(struct grow *to, struct reel_bytes s) {
     put_head(to, s.size < 256 ? 0xc4 : s.size < 65536 ? 0xc5 : 0xc6, s.size, s.size < 256 ? 1 : s.size < 65536 ? 2 : 4);
     grow_put(to, s.data, s.size);
 }
-static bool is_utf8(struct bytes s) {
+static bool is_utf8(struct reel_bytes s) {
     for (size_t at = 0, size; at < s.size; at += size) {
         if (!(size = utf8_length(s.data + at, s.size - at))) {
             return false;
@@ -81,7 +83,7 @@ static bool is_utf8(struct bytes s) {
     }
     return true;
 }
-static void put_text(struct grow *to, struct bytes s) {
+static void put_text(struct grow *to, struct reel_bytes s) {
     if (is_utf8(s)) {
         put_string(to, s);
     } else {
@@ -125,7 +127,7 @@ static bool begin_map(struct reel_visitor *v) {
 static bool begin_list(struct reel_visitor *v) {
     return begin(v, false);
 }
-static bool key(struct reel_visitor *v, struct bytes name) {
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
     struct pack_out *p = self(v);
     p->counts[p->depth]++;
     put_text(p->to, name);
@@ -159,11 +161,11 @@ static bool real32(struct reel_visitor *v, float number) {
     put_head(value(v), 0xca, bits, 4);
     return goes_on(self(v));
 }
-static bool text(struct reel_visitor *v, struct bytes s) {
+static bool text(struct reel_visitor *v, struct reel_bytes s) {
     put_text(value(v), s);
     return goes_on(self(v));
 }
-static bool binary(struct reel_visitor *v, struct bytes s) {
+static bool binary(struct reel_visitor *v, struct reel_bytes s) {
     put_bytes(value(v), s);
     return goes_on(self(v));
 }
@@ -247,7 +249,7 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     if (told && !run->out.too_long && !run->row.failed) {
         return !run->fields || visit_end_map(&run->out.visitor) || reel_fail_memory(err);
     }
-    struct bytes payload;
+    struct reel_bytes payload;
     run->out = before;
     run->row.size = size;
     if (m->size > ROWS_PAYLOAD_MAX) {

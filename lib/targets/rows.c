@@ -50,9 +50,10 @@ const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_wri
     return rows->decoders[channel];
 }
 
-bool rows_tell(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *told, struct reel_error *err) {
+bool rows_tell(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *told,
+               struct reel_error *err) {
     const struct reel_decoder *decoder = m->size > ROWS_PAYLOAD_MAX ? NULL : rows_decoder(rows, w, m->channel);
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_error why = {0};
     *told = false;
     if (!decoder) {
@@ -74,7 +75,8 @@ bool rows_limit_met(const struct reel_write *w, uint64_t count) {
     return w->options->limit > 0 && count >= w->options->limit;
 }
 
-bool rows_group(struct reel_write *w, struct rows_place *place, bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
+bool rows_group(struct reel_write *w, struct rows_place *place,
+                bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err) {
     enum { GROUP_BYTES = 64 << 10, GROUP_MESSAGES = 512 };
     if (!place->began || place->group != w->group) {
@@ -169,8 +171,10 @@ static void put_quoted(struct grow *out, int64_t time, int digits) {
     grow_put(out, "\"", 1);
 }
 
-/* A recording whose times count from its own start has no date: RFC 3339 would lie, so it gets a string of decimal seconds, "12.345678000". */
-void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w, const struct reel_message *m, int64_t time, struct grow *out) {
+/* A recording whose times count from its own start has no date: RFC 3339 would lie, so it gets a string of decimal seconds, "12.345678000".
+ */
+void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w, const struct reel_message *m,
+                   int64_t time, struct grow *out) {
     switch (w->options->time_format) {
     case REEL_TIME_RFC3339:
         if (rows->sources[m->source].relative) {

@@ -1,14 +1,16 @@
-/* See reel/series.h. Rule: a payload is decoded once for a column, and no further than the field; whatever the recording, a column is bounded. */
+/* See reel/series.h. Rule: a payload is decoded once for a column, and no further than the field; whatever the recording, a column is
+ * bounded. */
 #include "reel/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/grow.h"
-#include "core/stream.h"
 #include "core/fields.h"
+#include "core/stream.h"
 #include "targets/series_internal.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 enum { SERIES_PAYLOAD_MAX = 64 << 20 };
 
@@ -44,7 +46,7 @@ static bool nothing(struct reel_visitor *v) {
     (void)v;
     return true;
 }
-static bool no_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)v;
     (void)type;
     (void)data;
@@ -146,7 +148,8 @@ static void reel_auto_reading_done(struct reading *r) {
     reel_stream_free(r->stream);
 }
 
-static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns, struct reel_error *err) {
+static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,
+                                      struct reel_error *err) {
     struct reel_selection q = REEL_SELECT_ALL;
     q.topics = &topic;
     q.n_topics = 1;
@@ -155,8 +158,8 @@ static struct reel_stream *open_topic(struct reel_recording *recording, const ch
     return reel_stream_open(&recording, 1, &q, err);
 }
 
-static bool start_reading(struct reading *r, struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
-                          struct reel_error *err) {
+static bool start_reading(struct reading *r, struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
+                          int64_t end_ns, struct reel_error *err) {
     struct reel_error why = {0};
     if (!(r->stream = open_topic(recording, topic, start_ns, end_ns, err)) || !(r->path = field_set_new(&path, 1, err))) {
         return false;
@@ -184,7 +187,7 @@ static bool start_reading(struct reading *r, struct reel_recording *recording, c
 }
 
 static bool read_one(struct reading *r, const struct reel_message *m, struct reel_column *c, struct reel_error *err) {
-    struct bytes payload;
+    struct reel_bytes payload;
     const struct reel_decoder *decoder = r->decoders[m->channel];
     if (!decoder || m->size > SERIES_PAYLOAD_MAX) {
         return true;
@@ -252,18 +255,21 @@ struct reel_column *reel_column_new(struct reel_recording *recording, const char
         return NULL;
     }
     if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns)) {
-        reel_fail(err, REEL_NOT_FOUND, "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic, path);
+        reel_fail(err, REEL_NOT_FOUND, "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic,
+                  path);
         return NULL;
     }
     return TAKE(c);
 }
 
-bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns, uint64_t *count, struct reel_error *err) {
+bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns, uint64_t *count,
+                       struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = open_topic(recording, topic, start_ns, end_ns, err);
     return stream && stream_count(stream, REEL_TIME_MAX, count, err);
 }
 
-bool reel_series_split(const struct reel_recording *recording, const char *text, const char **topic, const char **path, struct reel_error *err) {
+bool reel_series_split(const struct reel_recording *recording, const char *text, const char **topic, const char **path,
+                       struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     size_t best = 0;
     const char *bare = text + (text[0] == '/');

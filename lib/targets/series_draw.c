@@ -1,4 +1,5 @@
-/* Points of a column, few enough to be drawn. Rule: the time of a call goes with the runs of the column in the interval, never with its messages. */
+/* Points of a column, few enough to be drawn. Rule: the time of a call goes with the runs of the column in the interval, never with its
+ * messages. */
 #include <math.h>
 
 #include "targets/series_internal.h"
@@ -136,7 +137,8 @@ static void draw_triangles(struct drawing *d) {
     }
 }
 
-size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t end_ns, size_t max_points, enum reel_aggregate how, struct reel_point *out) {
+size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t end_ns, size_t max_points, enum reel_aggregate how,
+                          struct reel_point *out) {
     size_t first = first_at(c, start_ns), end = first;
     uint64_t values = 0;
     while (end < c->count && c->runs[end].first.time_ns < end_ns) {

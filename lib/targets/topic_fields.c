@@ -1,9 +1,11 @@
-/* The fields of a topic (reel/series.h). Rule: what a schema says goes before what a message shows; of messages only the first one is looked at. */
+/* The fields of a topic (reel/series.h). Rule: what a schema says goes before what a message shows; of messages only the first one is
+ * looked at. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/fields.h"
 #include "reel/series.h"
+#include "wire/cleanup.h"
 
 /* ---- the leaves of one payload */
 
@@ -47,7 +49,7 @@ static bool end_map(struct reel_visitor *v) {
     }
     return true;
 }
-static bool key(struct reel_visitor *v, struct bytes name) {
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
     struct leaves *l = self(v);
     if (l->list_depth > 0) {
         return true;
@@ -94,16 +96,17 @@ static bool real32(struct reel_visitor *v, float value) {
     (void)value;
     return leaf(v, "float32", true);
 }
-static bool text(struct reel_visitor *v, struct bytes value) {
+static bool text(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return leaf(v, "string", false);
 }
-static bool binary(struct reel_visitor *v, struct bytes value) {
+static bool binary(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return leaf(v, "bytes", false);
 }
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
-    static const char *const names[] = {"bool[]", "int8[]", "uint8[]", "int16[]", "uint16[]", "int32[]", "uint32[]", "int64[]", "uint64[]", "float32[]", "float64[]"};
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    static const char *const names[] = {"bool[]",   "int8[]",  "uint8[]",  "int16[]",   "uint16[]", "int32[]",
+                                        "uint32[]", "int64[]", "uint64[]", "float32[]", "float64[]"};
     (void)data;
     (void)columns;
     return leaf(v, names[type], false);
@@ -142,14 +145,14 @@ static bool tell(void *context, const struct reel_field *field) {
     return field_set_add(t->told, field->path, t->err) && (field_set_count(t->told) == before || t->visit(t->context, field));
 }
 
-static bool tell_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder, struct telling *t,
-                               struct reel_error *err) {
+static bool tell_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
+                               struct telling *t, struct reel_error *err) {
     struct reel_selection q = REEL_SELECT_ALL;
     q.topics = &topic;
     q.n_topics = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
     struct reel_message m;
-    struct bytes payload;
+    struct reel_bytes payload;
     enum reel_step step = REEL_STEP_ERROR;
     enum { LOOKED_AT = 1000 }; /* messages of other channels of this topic */
     for (unsigned i = 0; stream && i < LOOKED_AT && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {

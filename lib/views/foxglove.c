@@ -1,9 +1,11 @@
-/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes right
- * after its place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is kept. */
+/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes
+ * right after its place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is
+ * kept. */
 #include <stdlib.h>
 
-#include "reel/decode.h"
+#include "reel/encoding.h"
 #include "views/foxglove.h"
+#include "wire/bytes.h"
 
 enum {
     VIEW_VERSION = 2, /* part of every ETag: raise it when one byte changes (nanover_view.c says 1) */
@@ -133,7 +135,7 @@ static bool bring(struct view_feed *feed, const struct reel_mark *mark, struct r
     return send(feed, mark, &ended, err);
 }
 
-static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     struct view *v = (struct view *)base;
     if (m->channel < v->below->n_channels) {
         return reel_stream_payload(v->below, m, out, err);
@@ -181,7 +183,8 @@ static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_
 
 /* --- opening --- */
 
-static bool copy_setup(struct view *v, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+static bool copy_setup(struct view *v, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
+                       struct reel_error *err) {
     struct view_setup *s = &v->setup;
     s->recordings = calloc((size_t)n + 1, sizeof *s->recordings);
     s->sources = q->sources ? malloc((n + 1) * sizeof *s->sources) : NULL;
@@ -228,7 +231,8 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
     }
     const struct reel_index *index = reel_recording_index(v->setup.recordings[out->source]);
     *schema = (struct reel_schema){.name = out->schema->name, .encoding = "jsonschema", .hash = "", .data = bytes_text(out->schema->json)};
-    *c = (struct reel_channel){.name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
+    *c = (struct reel_channel){
+        .name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
     c->n_schemas = 1;
     c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* none of the recording's own */
     *made = c;
@@ -263,8 +267,8 @@ static bool add_channels(struct view *v, uint32_t n, struct reel_error *err) {
     return true;
 }
 
-static struct reel_stream *view_open(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
-                                     struct reel_error *err) {
+static struct reel_stream *view_open(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n,
+                                     const struct reel_selection *q, struct reel_error *err) {
     struct view *v = calloc(1, sizeof *v);
     if (!v) {
         reel_stream_free(below);
@@ -273,7 +277,7 @@ static struct reel_stream *view_open(struct reel_stream *below, struct reel_reco
     }
     v->base = *below; /* sources, readers and the front are those below */
     v->base.ops = &view_ops;
-    v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_decodings_version() << 8);
+    v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_encodings_version() << 8);
     v->below = below;
     bool good = copy_setup(v, recordings, n, q, err) && (v->feed = view_feed_new(&v->setup, err));
     uint32_t topics = good ? choose_topics(v->feed, q) : 0;

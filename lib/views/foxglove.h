@@ -1,12 +1,12 @@
-/* view=foxglove: beside the messages as they are, messages that viewers of the Foxglove lineage draw. feed: what is made, in time order · transforms:
- * a file per encoding · json, schemas: their words. Its one rule: what is made at a place depends on the recordings, the place and the selection's
- * start alone, so that it is the same bytes whether the stream ran there or was sought. */
+/* view=foxglove: beside the messages as they are, messages that viewers of the Foxglove lineage draw. feed: what is made, in time order ·
+ * transforms: a file per encoding · json, schemas: their words. Its one rule: what is made at a place depends on the recordings, the place
+ * and the selection's start alone, so that it is the same bytes whether the stream ran there or was sought. */
 #ifndef REEL_VIEWS_FOXGLOVE_H
 #define REEL_VIEWS_FOXGLOVE_H
 
+#include "reel/view.h"
 #include "wire/arena.h"
 #include "wire/grow.h"
-#include "reel/view.h"
 
 extern const struct reel_view reel_view_foxglove;
 
@@ -15,16 +15,16 @@ extern const struct reel_view reel_view_foxglove;
 struct view_schema {
     const char *name, *json;
 };
-extern const struct view_schema view_schema_scene, view_schema_transforms, view_schema_poses, view_schema_cloud, view_schema_log, view_schema_ego,
-    view_schema_energies;
+extern const struct view_schema view_schema_scene, view_schema_transforms, view_schema_poses, view_schema_cloud, view_schema_log,
+    view_schema_ego, view_schema_energies;
 
 /* --- transforms --- */
 
-enum view_role { /* of a channel, for one transform; 0: it is not looked at */
-    VIEW_HERE = 1,  /* its messages are looked at where they stand */
-    VIEW_ALL = 2,   /* … and the state that makes others is made of all of them */
-    VIEW_LAST = 4,  /* … or of the last one */
-    VIEW_OPENS = 8, /* the first of these in a selection tells all that is known by then */
+enum view_role {                 /* of a channel, for one transform; 0: it is not looked at */
+                 VIEW_HERE = 1,  /* its messages are looked at where they stand */
+                 VIEW_ALL = 2,   /* … and the state that makes others is made of all of them */
+                 VIEW_LAST = 4,  /* … or of the last one */
+                 VIEW_OPENS = 8, /* the first of these in a selection tells all that is known by then */
 };
 
 struct view_maker;
@@ -34,7 +34,8 @@ struct view_transform {
     const char *encoding;
     unsigned (*role)(const struct reel_channel *channel); /* of channels of this encoding: enum view_role */
     uint32_t nothing;                                     /* VIEW_ALL messages of at most so many bytes leave the state as it is */
-    bool by_format; /* the state is made of what the format puts in front of a cut, where it has that; else of VIEW_ALL and VIEW_LAST messages */
+    bool by_format;    /* the state is made of what the format puts in front of a cut, where it has that; else of VIEW_ALL and VIEW_LAST
+                          messages */
     size_t state_size; /* zeroed */
 
     /* Says with view_topic() what there will be; the channel is of the encoding and has a role. Called for each of a recording. */
@@ -42,7 +43,7 @@ struct view_transform {
     void (*close)(void *state);
     void (*forget)(void *state); /* the state that it had after open() */
     /* A message of such a channel: learns from it, and, unless m->silent, makes messages of it. What it cannot read it passes over. */
-    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload,
+    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
                  struct reel_error *err);
 };
 extern const struct view_transform view_carla, view_nanover, view_cloud;
@@ -94,7 +95,7 @@ struct view_feed {
     struct view_lane {
         struct view_maker *maker;
         unsigned role;
-    } *lanes; /* by channel of the stream */
+    } * lanes; /* by channel of the stream */
     struct view_maker *makers;
     size_t n_makers, n_outs, cap_outs;
     struct view_out *outs;
@@ -132,8 +133,8 @@ void fg_put(struct grow *g, const char *text); /* as it is */
 void fg_number(struct grow *g, double value);  /* in the precision of a float */
 void fg_double(struct grow *g, double value);
 void fg_count(struct grow *g, uint64_t value);
-void fg_text(struct grow *g, struct bytes text); /* in quotes */
-void fg_time(struct grow *g, int64_t ns);        /* "timestamp":{…} */
+void fg_text(struct grow *g, struct reel_bytes text); /* in quotes */
+void fg_time(struct grow *g, int64_t ns);             /* "timestamp":{…} */
 void fg_point(struct grow *g, struct view_vec v);
 void fg_quat(struct grow *g, struct view_quat q);
 void fg_pose(struct grow *g, struct view_vec v, struct view_quat q); /* "pose":{…} */
@@ -143,13 +144,14 @@ void fg_sphere(struct grow *g, struct view_vec at, double diameter, struct view_
 /* A line's own members before "points":[ and after its ]. type: 0 strip, 1 loop, 2 list of pairs. */
 void fg_line(struct grow *g, int type, double thickness);
 void fg_line_end(struct grow *g, struct view_color color);
-void fg_log(struct grow *g, int64_t ns, int level, const char *name, struct bytes text);
+void fg_log(struct grow *g, int64_t ns, int level, const char *name, struct reel_bytes text);
 enum { FG_DEBUG = 1, FG_INFO, FG_WARNING, FG_ERROR };
 
 /* {"deletions":[all that was],"entities":[ … ]} */
 void fg_scene(struct grow *g, int64_t ns);
 void fg_scene_end(struct grow *g);
-/* One of them: fg_entity(), then its metadata and those arrays that are not empty, each by fg_array() … fg_array_end(), then fg_entity_end(). */
+/* One of them: fg_entity(), then its metadata and those arrays that are not empty, each by fg_array() … fg_array_end(), then
+ * fg_entity_end(). */
 struct fg_entity {
     struct grow *g;
     unsigned written; /* arrays */
@@ -157,7 +159,7 @@ struct fg_entity {
 struct fg_entity fg_entity(struct grow *g, int64_t ns, const char *frame, const char *id, bool follows);
 void fg_array(struct fg_entity *e, const char *name);
 void fg_array_end(struct fg_entity *e);
-void fg_pair(struct grow *g, const char *key, struct bytes value); /* of its metadata */
+void fg_pair(struct grow *g, const char *key, struct reel_bytes value); /* of its metadata */
 void fg_entity_end(struct fg_entity *e);
 /* A comma unless the text so far ends where a list or map begins. */
 void fg_comma(struct grow *g);

@@ -1,11 +1,12 @@
-/* CARLA's packets as scenes: vehicles and walkers as cubes in frames of their own (actor/24) that move with every position packet, what stands still
- * as cubes in "map"; the ego vehicle as numbers; what happens as log lines. A scene tells all that is there, and comes when something in it has
- * changed, so that its last one holds after any seek. Rule: the state is made of events, boxes, and the last position and collision packet; nothing
- * else is remembered. */
+/* CARLA's packets as scenes: vehicles and walkers as cubes in frames of their own (actor/24) that move with every position packet, what
+ * stands still as cubes in "map"; the ego vehicle as numbers; what happens as log lines. A scene tells all that is there, and comes when
+ * something in it has changed, so that its last one holds after any seek. Rule: the state is made of events, boxes, and the last position
+ * and collision packet; nothing else is remembered. */
 #include <math.h>
 #include <stdio.h>
 
 #include "views/foxglove_carla.h"
+#include "wire/bytes.h"
 
 enum { SCENE_ACTORS_MAX = 4096, SAME_MAX = 256 /* collisions of the frame before that one is compared with */ };
 
@@ -56,8 +57,10 @@ static unsigned role(const struct reel_channel *c) {
 static bool open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
     struct carla *s = m->state;
     (void)channel;
-    return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) && view_topic(m, "/view/tf", &view_schema_transforms, &s->frames, err) &&
-           view_topic(m, "/view/log", &view_schema_log, &s->log, err) && view_topic(m, "/view/trajectories", &view_schema_scene, &s->paths, err) &&
+    return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) &&
+           view_topic(m, "/view/tf", &view_schema_transforms, &s->frames, err) &&
+           view_topic(m, "/view/log", &view_schema_log, &s->log, err) &&
+           view_topic(m, "/view/trajectories", &view_schema_scene, &s->paths, err) &&
            view_topic(m, "/view/ego", &view_schema_ego, &s->ego, err);
 }
 
@@ -74,7 +77,7 @@ static void close_state(void *state) {
     free(s->collision.data.data);
 }
 
-static bool keep(struct packets *p, const struct reel_message *message, struct bytes payload, struct reel_error *err) {
+static bool keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
     p->data.size = 0;
     grow_put(&p->data, payload.data, payload.size);
     p->time_ns = message->time_ns;
@@ -84,7 +87,8 @@ static bool keep(struct packets *p, const struct reel_message *message, struct b
 
 /* --- log --- */
 
-static bool tell(struct view_maker *m, const struct reel_message *message, int level, const char *name, struct grow *text, struct reel_error *err) {
+static bool tell(struct view_maker *m, const struct reel_message *message, int level, const char *name, struct grow *text,
+                 struct reel_error *err) {
     struct carla *s = m->state;
     struct grow *g = view_begin(m, s->log);
     if (g && !text->failed) {
@@ -128,7 +132,7 @@ static bool tell_two(struct view_maker *m, const struct reel_message *message, u
 
 /* --- events --- */
 
-static bool take_add(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message, struct bytes record,
+static bool take_add(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message, struct reel_bytes record,
                      struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_added added;
@@ -143,7 +147,7 @@ static bool take_add(struct view_maker *m, const struct carla_layout *layout, co
     return m->silent || tell_one(m, message, "created ", added.id, "", err);
 }
 
-static bool take_del(struct view_maker *m, const struct reel_message *message, struct bytes record, struct reel_error *err) {
+static bool take_del(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
     struct carla *s = m->state;
     uint32_t id = load_u32le(record.data);
     if (!m->silent && !tell_one(m, message, "destroyed ", id, "", err)) {
@@ -157,7 +161,7 @@ static bool take_del(struct view_maker *m, const struct reel_message *message, s
     return true;
 }
 
-static bool take_parent(struct view_maker *m, const struct reel_message *message, struct bytes record, struct reel_error *err) {
+static bool take_parent(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_actor *child = carla_actor_of(&s->actors, load_u32le(record.data));
     if (child) {
@@ -168,7 +172,7 @@ static bool take_parent(struct view_maker *m, const struct reel_message *message
            tell_two(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4), FG_DEBUG, "carla.actors", err);
 }
 
-static void take_box(struct carla *s, const struct carla_layout *layout, struct bytes record) {
+static void take_box(struct carla *s, const struct carla_layout *layout, struct reel_bytes record) {
     struct carla_actor *a = carla_actor_of(&s->actors, load_u32le(record.data));
     double origin[3], half[3];
     carla_vec_read(record.data + 4, layout, origin);
@@ -182,10 +186,10 @@ static void take_box(struct carla *s, const struct carla_layout *layout, struct 
 }
 
 /* CARLA reports a collision anew in each frame that it lasts: the first of them is told. */
-static bool is_new(const struct carla *s, struct bytes record) {
+static bool is_new(const struct carla *s, struct reel_bytes record) {
     struct carla_layout layout = {.vec = CARLA_VEC_FLOAT};
     struct cursor c = cursor_of(bytes_of(s->collision.data.data, s->collision.has ? s->collision.data.size : 0));
-    struct bytes before;
+    struct reel_bytes before;
     cursor_take(&c, 2);
     for (int i = 0; i < SAME_MAX && carla_record(CARLA_COLLISION, &layout, &c, &before); i++) {
         if (memcmp(before.data + 4, record.data + 4, 8) == 0) {
@@ -195,17 +199,17 @@ static bool is_new(const struct carla *s, struct bytes record) {
     return true;
 }
 
-static bool take_collision(struct view_maker *m, const struct reel_message *message, struct bytes record, struct reel_error *err) {
+static bool take_collision(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
     int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* is one of them the hero? */
     return m->silent || !is_new(m->state, record) ||
            tell_two(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level, "carla.collisions", err);
 }
 
 static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout, const struct reel_message *message,
-                         struct bytes payload, struct reel_error *err) {
+                         struct reel_bytes payload, struct reel_error *err) {
     uint32_t count = 0;
     struct cursor c = cursor_of(payload);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     if (!carla_count(kind, layout, payload, &count)) {
         return true;
@@ -231,16 +235,16 @@ struct walk { /* over the records of a position packet */
     uint32_t left;
 };
 static struct walk walk_of(const struct packets *p, const struct carla_layout *layout) {
-    struct bytes data = bytes_of(p->data.data, p->has ? p->data.size : 0);
+    struct reel_bytes data = bytes_of(p->data.data, p->has ? p->data.size : 0);
     struct walk w = {.c = cursor_of(data), .layout = *layout};
     w.left = p->has && carla_count(CARLA_POSITION, layout, data, &w.left) ? w.left : 0;
     cursor_take(&w.c, 2);
     return w;
 }
-static bool walk_next(struct walk *w, struct bytes *record) {
+static bool walk_next(struct walk *w, struct reel_bytes *record) {
     return w->left > 0 && w->left-- > 0 && carla_record(CARLA_POSITION, &w->layout, &w->c, record);
 }
-static struct carla_place place_in(const struct carla_layout *layout, struct bytes record) {
+static struct carla_place place_in(const struct carla_layout *layout, struct reel_bytes record) {
     double location[3], rotation[3];
     carla_vec_read(record.data + 4, layout, location);
     carla_vec_read(record.data + 4 + layout->vec, layout, rotation);
@@ -250,7 +254,7 @@ static struct carla_place place_in(const struct carla_layout *layout, struct byt
 /* Are others in this packet than in the one before, or has moved what is drawn where it stands? */
 static bool scene_differs(const struct carla *s) {
     struct walk now = walk_of(&s->position, &s->layout), before = walk_of(&s->before, &s->layout);
-    struct bytes a, b;
+    struct reel_bytes a, b;
     bool differs = now.left != before.left;
     while (!differs && walk_next(&now, &a) && walk_next(&before, &b)) {
         const struct carla_actor *actor = carla_actor_of(&s->actors, load_u32le(a.data));
@@ -283,7 +287,7 @@ static bool show_frames(struct view_maker *m, const struct reel_message *message
     const struct carla_actor *ego = ego_of(&s->actors);
     char name[CARLA_FRAME_ROOM];
     struct walk w = walk_of(&s->position, &s->layout);
-    struct bytes record;
+    struct reel_bytes record;
     fg_put(g, "{\"transforms\":[");
     while (walk_next(&w, &record)) {
         const struct carla_actor *a = carla_actor_of(&s->actors, load_u32le(record.data));
@@ -300,8 +304,8 @@ static bool show_frames(struct view_maker *m, const struct reel_message *message
     return view_end(m, err);
 }
 
-static bool take_position(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message, struct bytes payload,
-                          struct reel_error *err) {
+static bool take_position(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message,
+                          struct reel_bytes payload, struct reel_error *err) {
     struct carla *s = m->state;
     struct packets free_one = s->before;
     s->before = s->position;
@@ -312,7 +316,7 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
         return false;
     }
     struct walk w = walk_of(&s->position, layout);
-    struct bytes record;
+    struct reel_bytes record;
     bool any = w.left > 0;
     s->actors.packets++;
     while (walk_next(&w, &record)) {
@@ -382,12 +386,13 @@ static void put_member(struct grow *g, const char *name, double value) {
 /* Metres a second, from its place in the packet before. */
 static void put_speed(struct grow *g, const struct carla *s, const struct carla_actor *ego) {
     struct walk w = walk_of(&s->before, &s->layout);
-    struct bytes record;
+    struct reel_bytes record;
     double step = (double)(s->position.time_ns - s->before.time_ns) / CARLA_NS_PER_SEC;
     while (step > 0 && walk_next(&w, &record)) {
         if (load_u32le(record.data) == ego->id) {
             struct carla_place before = place_in(&s->layout, record);
-            put_member(g, "speed", hypot(hypot(ego->place.at.x - before.at.x, ego->place.at.y - before.at.y), ego->place.at.z - before.at.z) / step);
+            put_member(g, "speed",
+                       hypot(hypot(ego->place.at.x - before.at.x, ego->place.at.y - before.at.y), ego->place.at.z - before.at.z) / step);
             return;
         }
     }
@@ -422,11 +427,11 @@ static bool show_ego(struct view_maker *m, struct reel_error *err) {
     return view_end(m, err);
 }
 
-static void take_control(struct carla *s, const struct carla_layout *layout, struct bytes payload) {
+static void take_control(struct carla *s, const struct carla_layout *layout, struct reel_bytes payload) {
     const struct carla_actor *ego = ego_of(&s->actors);
     uint32_t count;
     struct cursor c = cursor_of(payload);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     if (!ego || !carla_count(CARLA_VEHICLE_ANIMATION, layout, payload, &count)) {
         return;
@@ -454,7 +459,7 @@ static bool end_frame(struct view_maker *m, const struct reel_message *message, 
     return !g || (carla_paths_make(m, &s->actors, message->time_ns, g, err) && view_end(m, err));
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload,
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
                  struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_layout layout;

@@ -18,13 +18,13 @@ struct view_quat carla_turn_of(const struct carla_place *p);
 struct carla_actor {
     uint32_t id;
     uint8_t type;
-    bool hero, child; /* child: it moves with another */
-    bool gone;        /* its item waits to be taken out */
-    uint64_t seen;             /* the position packet that it is in (carla_actors.packets), 0: none */
+    bool hero, child;                  /* child: it moves with another */
+    bool gone;                         /* its item waits to be taken out */
+    uint64_t seen;                     /* the position packet that it is in (carla_actors.packets), 0: none */
     struct carla_place created, place; /* place: of that packet */
     struct view_vec origin, size;      /* of its box */
     struct view_color color;
-    struct bytes name; /* the description's */
+    struct reel_bytes name; /* the description's */
 };
 
 /* In the order in which they were created. */

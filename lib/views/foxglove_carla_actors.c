@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "views/foxglove_carla.h"
+#include "wire/bytes.h"
 
 /* + 0: never -0 */
 struct carla_place carla_place_of(const double location[3], const double rotation[3]) {
@@ -16,7 +17,8 @@ struct carla_place carla_place_of(const double location[3], const double rotatio
 struct view_quat carla_turn_of(const struct carla_place *p) {
     double r = p->roll * M_PI / 360, t = p->pitch * M_PI / 360, y = p->yaw * M_PI / 360;
     double cr = cos(r), sr = sin(r), cp = cos(t), sp = sin(t), cy = cos(y), sy = sin(y);
-    struct view_quat q = {sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy};
+    struct view_quat q = {sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy,
+                          cr * cp * cy + sr * sp * sy};
     return isfinite(q.x + q.y + q.z + q.w) ? q : VIEW_UPRIGHT;
 }
 
@@ -40,7 +42,7 @@ static struct view_color color_of(uint8_t type) {
 }
 
 /* "255,0,10" */
-static void read_color(struct bytes text, struct view_color *out) {
+static void read_color(struct reel_bytes text, struct view_color *out) {
     unsigned parts[3] = {0}, n = 0;
     for (size_t i = 0; i < text.size && n < 3; i++) {
         uint8_t c = text.data[i];
@@ -59,7 +61,7 @@ static void read_color(struct bytes text, struct view_color *out) {
 
 static void read_attributes(const struct carla_added *added, struct carla_actor *a) {
     struct cursor c = added->attributes;
-    struct bytes id, value;
+    struct reel_bytes id, value;
     for (uint16_t i = 0; i < added->n_attributes && carla_attribute_read(&c, &id, &value); i++) {
         if (bytes_is(id, "color")) {
             read_color(value, &a->color);
@@ -135,7 +137,7 @@ void carla_actors_free(struct carla_actors *actors) {
     *actors = (struct carla_actors){.count = 0};
 }
 
-static bool begins(struct bytes text, const char *prefix) {
+static bool begins(struct reel_bytes text, const char *prefix) {
     return bytes_start(text, bytes_text(prefix));
 }
 

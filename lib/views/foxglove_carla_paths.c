@@ -1,9 +1,11 @@
-/* Where vehicles and walkers went, as one line each: a pass over all position packets of the selection. Rule: a line keeps a bounded number of
- * points; when it has more, every second goes and the next ones stand twice as far apart. */
+/* Where vehicles and walkers went, as one line each: a pass over all position packets of the selection. Rule: a line keeps a bounded number
+ * of points; when it has more, every second goes and the next ones stand twice as far apart. */
 #include <math.h>
 #include <stdio.h>
 
 #include "views/foxglove_carla.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { PATHS_MAX = 1024, POINTS_MAX = 256 };
 #define APART 0.5 /* metres between points, at first */
@@ -72,7 +74,7 @@ static void path_add(struct path *path, struct view_vec at) {
     path->points[path->n++] = at;
 }
 
-static bool take_added(struct paths *p, struct bytes record, const struct carla_layout *layout, struct reel_error *err) {
+static bool take_added(struct paths *p, struct reel_bytes record, const struct carla_layout *layout, struct reel_error *err) {
     struct carla_added added;
     bool moves = carla_added_read(record, layout, &added) && (added.type == CARLA_VEHICLE || added.type == CARLA_WALKER);
     struct view_color color = {0.3f, 0.5f, 0.9f, 0.9f};
@@ -82,13 +84,13 @@ static bool take_added(struct paths *p, struct bytes record, const struct carla_
     return !moves || path_begin(p, added.id, color, err);
 }
 
-static bool take_packet(struct paths *p, const struct reel_channel *channel, struct bytes payload, struct reel_error *err) {
+static bool take_packet(struct paths *p, const struct reel_channel *channel, struct reel_bytes payload, struct reel_error *err) {
     struct carla_layout layout;
     enum carla_kind kind;
     uint8_t id;
     uint32_t count;
     struct cursor c = cursor_of(payload);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     if (!carla_channel_read(channel, &id, &kind, &layout) || !carla_count(kind, &layout, payload, &count)) {
         return true;
@@ -114,17 +116,18 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
 }
 
 static bool run(struct paths *p, const struct view_maker *m, struct reel_error *err) {
-    const char *const topics[] = {carla_facts[CARLA_EVENT_ADD].topic, carla_facts[CARLA_EVENT_DEL].topic, carla_facts[CARLA_POSITION].topic};
+    const char *const topics[] = {carla_facts[CARLA_EVENT_ADD].topic, carla_facts[CARLA_EVENT_DEL].topic,
+                                  carla_facts[CARLA_POSITION].topic};
     AUTO(reel_stream_free) struct reel_stream *stream = view_whole(m, topics, 3, err);
     for (;;) {
         struct reel_message message;
-        struct bytes payload;
+        struct reel_bytes payload;
         enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
-        if (message.size > 2 && (!reel_stream_payload(stream, &message, &payload, err) ||
-                                 !take_packet(p, stream->channels[message.channel], payload, err))) {
+        if (message.size > 2 &&
+            (!reel_stream_payload(stream, &message, &payload, err) || !take_packet(p, stream->channels[message.channel], payload, err))) {
             return false;
         }
     }

@@ -1,8 +1,9 @@
-/* Point clouds of ROS before 2010 (sensor_msgs/PointCloud, which no viewer draws) as foxglove.PointCloud: places and channels interleaved, in the
- * frame and at the time of their header. Rule: nothing is remembered from one to the next. */
-#include "wire/json_out.h"
-#include "reel/decode.h"
+/* Point clouds of ROS before 2010 (sensor_msgs/PointCloud, which no viewer draws) as foxglove.PointCloud: places and channels interleaved,
+ * in the frame and at the time of their header. Rule: nothing is remembered from one to the next. */
+#include "reel/encoding.h"
 #include "views/foxglove.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 enum { CLOUD_CHANNELS_MAX = 32, CLOUD_DEPTH_MAX = 8 };
 
@@ -69,11 +70,11 @@ struct cloud {
     uint8_t point[12];
 };
 
-static bool word_is(struct bytes name, const char *one, const char *other) {
+static bool word_is(struct reel_bytes name, const char *one, const char *other) {
     return bytes_is(name, one) || (other && bytes_is(name, other));
 }
 
-static bool on_key(struct reel_visitor *v, struct bytes name) {
+static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     struct cloud *c = (struct cloud *)v;
     if (c->depth == 1) {
         c->header = bytes_is(name, "header");
@@ -121,7 +122,7 @@ static bool on_natural(struct reel_visitor *v, uint64_t value) {
     }
     return true;
 }
-static bool on_text(struct reel_visitor *v, struct bytes text) {
+static bool on_text(struct reel_visitor *v, struct reel_bytes text) {
     struct cloud *c = (struct cloud *)v;
     if (c->part == PART_FRAME && c->depth == 2) {
         grow_put(&c->frame, text.data, text.size);
@@ -132,7 +133,7 @@ static bool on_text(struct reel_visitor *v, struct bytes text) {
     }
     return true;
 }
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct cloud *c = (struct cloud *)v;
     (void)columns;
     if (c->part == PART_CHANNELS && c->axis == 'v' && type == REEL_F32 && c->n_channels <= CLOUD_CHANNELS_MAX && c->n_channels > 0) {
@@ -153,7 +154,7 @@ static const struct reel_visitor_ops cloud_ops = {.begin_map = on_begin,
                                                   .text = on_text,
                                                   .numbers = on_numbers};
 
-static void put_field(struct grow *g, struct bytes name, uint64_t offset) {
+static void put_field(struct grow *g, struct reel_bytes name, uint64_t offset) {
     fg_comma(g);
     fg_put(g, "{\"name\":");
     fg_text(g, name);
@@ -207,7 +208,7 @@ static void put_cloud(struct grow *g, const struct cloud *c) {
     fg_put(g, "\"}");
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload,
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
                  struct reel_error *err) {
     const struct clouds *s = m->state;
     const struct cloud_topic *t = s->items;

@@ -1,13 +1,14 @@
-/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected, and each
- * message goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
+/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected,
+ * and each message goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
 #include <stdlib.h>
 
-#include "wire/limits.h"
 #include "core/merge.h"
 #include "core/naming.h"
 #include "core/pack_model.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "views/foxglove.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 enum { NAMED_TOPICS_MAX = 64 }; /* more are not told one by one: all are opened */
 
@@ -110,7 +111,8 @@ static void want_channels(struct wanted *w, const struct reel_recording *recordi
 }
 
 /* Messages of older NanoVer files come as those of today. */
-static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q, struct reel_error *err) {
+static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
+                                       struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
     return stream ? nanover_view(stream, err) : NULL;
 }
@@ -135,8 +137,9 @@ struct reel_stream *view_whole(const struct view_maker *m, const char *const *to
 /* --- the state at an instant --- */
 
 static bool learn(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
-    struct bytes payload;
-    return reel_stream_payload(stream, message, &payload, err) && m->how->take(m, stream->channels[message->channel], message, payload, err);
+    struct reel_bytes payload;
+    return reel_stream_payload(stream, message, &payload, err) &&
+           m->how->take(m, stream->channels[message->channel], message, payload, err);
 }
 
 static bool learn_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
@@ -174,7 +177,8 @@ static int compare_messages(const void *a, const void *b) {
     return view_compare(&x, &y);
 }
 
-static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, int64_t time_ns, struct lasts *lasts, struct reel_error *err) {
+static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, int64_t time_ns, struct lasts *lasts,
+                       struct reel_error *err) {
     int64_t shift = stream->shifts[0], own_ns;
     if (__builtin_sub_overflow(time_ns, shift, &own_ns)) {
         own_ns = shift > 0 ? INT64_MIN : INT64_MAX;
@@ -203,8 +207,8 @@ static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, i
 }
 
 /* Those that stand before `message` (NULL: all), each once. */
-static bool learn_lasts(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at, const struct reel_message *message,
-                        struct reel_error *err) {
+static bool learn_lasts(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at,
+                        const struct reel_message *message, struct reel_error *err) {
     for (; *at < lasts->count && (!message || compare_messages(&lasts->items[*at], message) < 0); ++*at) {
         if (!learn(m, stream, &lasts->items[*at], err)) {
             return false;

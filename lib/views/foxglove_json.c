@@ -1,8 +1,9 @@
 /* The pieces that messages for viewers are made of, as JSON. Rule: every message is what its schema says, whatever the numbers. */
 #include <math.h>
 
-#include "wire/json_out.h"
 #include "views/foxglove.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 void fg_put(struct grow *g, const char *text) {
     grow_put(g, text, strlen(text));
@@ -17,7 +18,7 @@ void fg_double(struct grow *g, double value) {
 void fg_count(struct grow *g, uint64_t value) {
     json_put_natural(g, value);
 }
-void fg_text(struct grow *g, struct bytes text) {
+void fg_text(struct grow *g, struct reel_bytes text) {
     json_put_string(g, text);
 }
 
@@ -127,7 +128,7 @@ void fg_line_end(struct grow *g, struct view_color color) {
     fg_put(g, ",\"colors\":[],\"indices\":[]}");
 }
 
-void fg_log(struct grow *g, int64_t ns, int level, const char *name, struct bytes text) {
+void fg_log(struct grow *g, int64_t ns, int level, const char *name, struct reel_bytes text) {
     fg_put(g, "{");
     fg_time(g, ns);
     fg_put(g, ",\"level\":");
@@ -184,7 +185,7 @@ void fg_array_end(struct fg_entity *e) {
     fg_put(e->g, "]");
 }
 
-void fg_pair(struct grow *g, const char *key, struct bytes value) {
+void fg_pair(struct grow *g, const char *key, struct reel_bytes value) {
     fg_comma(g);
     fg_put(g, "{\"key\":");
     fg_text(g, bytes_text(key));

@@ -1,8 +1,9 @@
-/* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre; where
- * visitors' heads and hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each (/view/points). Rule: a scene
- * tells all that is known, so that the last one holds after any seek. */
-#include "wire/json_out.h"
+/* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre;
+ * where visitors' heads and hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each
+ * (/view/points). Rule: a scene tells all that is known, so that the last one holds after any seek. */
 #include "views/foxglove_nanover.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 enum { SPHERES_MAX = 2000, BONDS_MAX = 20000 };
 
@@ -22,9 +23,11 @@ static bool open_channel(struct view_maker *m, const struct reel_channel *channe
     struct nanover *s = m->state;
     (void)channel;
     nanover_room_forget(&s->room);
-    return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) && view_topic(m, "/view/points", &view_schema_cloud, &s->points, err) &&
+    return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) &&
+           view_topic(m, "/view/points", &view_schema_cloud, &s->points, err) &&
            view_topic(m, "/view/avatars", &view_schema_poses, &s->visitors, err) &&
-           view_topic(m, "/view/energies", &view_schema_energies, &s->energies, err) && view_topic(m, "/view/log", &view_schema_log, &s->log, err);
+           view_topic(m, "/view/energies", &view_schema_energies, &s->energies, err) &&
+           view_topic(m, "/view/log", &view_schema_log, &s->log, err);
 }
 static void forget(void *state) {
     nanover_room_forget(&((struct nanover *)state)->room);
@@ -41,13 +44,13 @@ struct element {
 };
 static struct element element_of(uint8_t number) {
     static const struct element by_number[] = {
-        [0] = {0.04f, 160, 160, 160},  [1] = {0.037f, 240, 240, 240}, [2] = {0.047f, 200, 240, 240}, [3] = {0.061f, 150, 80, 210},
-        [5] = {0.064f, 240, 170, 150}, [6] = {0.057f, 80, 80, 80},    [7] = {0.052f, 60, 90, 230},   [8] = {0.051f, 230, 40, 40},
-        [9] = {0.049f, 100, 210, 90},  [10] = {0.051f, 180, 220, 240}, [11] = {0.076f, 150, 90, 220}, [12] = {0.058f, 90, 170, 60},
-        [13] = {0.061f, 180, 160, 160}, [14] = {0.07f, 220, 190, 150}, [15] = {0.06f, 240, 140, 40},  [16] = {0.06f, 235, 205, 60},
-        [17] = {0.058f, 60, 200, 60},  [18] = {0.063f, 140, 200, 220}, [19] = {0.092f, 140, 70, 200}, [20] = {0.077f, 80, 180, 80},
-        [26] = {0.065f, 210, 110, 60}, [29] = {0.047f, 200, 130, 70}, [30] = {0.046f, 130, 130, 170}, [35] = {0.062f, 160, 50, 40},
-        [53] = {0.066f, 140, 30, 140}, [79] = {0.055f, 240, 200, 50},
+        [0] = {0.04f, 160, 160, 160},   [1] = {0.037f, 240, 240, 240},  [2] = {0.047f, 200, 240, 240},  [3] = {0.061f, 150, 80, 210},
+        [5] = {0.064f, 240, 170, 150},  [6] = {0.057f, 80, 80, 80},     [7] = {0.052f, 60, 90, 230},    [8] = {0.051f, 230, 40, 40},
+        [9] = {0.049f, 100, 210, 90},   [10] = {0.051f, 180, 220, 240}, [11] = {0.076f, 150, 90, 220},  [12] = {0.058f, 90, 170, 60},
+        [13] = {0.061f, 180, 160, 160}, [14] = {0.07f, 220, 190, 150},  [15] = {0.06f, 240, 140, 40},   [16] = {0.06f, 235, 205, 60},
+        [17] = {0.058f, 60, 200, 60},   [18] = {0.063f, 140, 200, 220}, [19] = {0.092f, 140, 70, 200},  [20] = {0.077f, 80, 180, 80},
+        [26] = {0.065f, 210, 110, 60},  [29] = {0.047f, 200, 130, 70},  [30] = {0.046f, 130, 130, 170}, [35] = {0.062f, 160, 50, 40},
+        [53] = {0.066f, 140, 30, 140},  [79] = {0.055f, 240, 200, 50},
     };
     struct element e = number < sizeof by_number / sizeof *by_number ? by_number[number] : (struct element){0};
     return e.radius > 0 ? e : (struct element){0.06f, 220, 100, 180};
@@ -155,7 +158,8 @@ static bool show_points(struct view_maker *m, int64_t time_ns, struct reel_error
     fg_put(g, ",\"frame_id\":\"simulation\"");
     fg_pose(g, (struct view_vec){0, 0, 0}, VIEW_UPRIGHT);
     fg_put(g, ",\"point_stride\":16,\"fields\":[{\"name\":\"x\",\"offset\":0,\"type\":7},{\"name\":\"y\",\"offset\":4,\"type\":7},"
-              "{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"red\",\"offset\":12,\"type\":1},{\"name\":\"green\",\"offset\":13,\"type\":1},"
+              "{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"red\",\"offset\":12,\"type\":1},{\"name\":\"green\",\"offset\":13,"
+              "\"type\":1},"
               "{\"name\":\"blue\",\"offset\":14,\"type\":1},{\"name\":\"alpha\",\"offset\":15,\"type\":1}],\"data\":\"");
     json_put_base64(g, bytes_of(data.data, data.size));
     fg_put(g, "\"}");
@@ -216,7 +220,7 @@ static bool show_energies(struct view_maker *m, const struct nanover_news *news,
     return view_end(m, err);
 }
 
-static bool tell(struct view_maker *m, int64_t time_ns, int level, struct bytes text, struct reel_error *err) {
+static bool tell(struct view_maker *m, int64_t time_ns, int level, struct reel_bytes text, struct reel_error *err) {
     struct grow *g = view_begin(m, ((const struct nanover *)m->state)->log);
     if (g) {
         fg_log(g, time_ns, level, "nanover.simulation", text);
@@ -224,7 +228,7 @@ static bool tell(struct view_maker *m, int64_t time_ns, int level, struct bytes 
     return !g || view_end(m, err);
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct bytes payload,
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
                  struct reel_error *err) {
     struct nanover *s = m->state;
     struct nanover_news news;

@@ -1,10 +1,11 @@
-/* What the parts of the NanoVer transform share. nanover_state: what is known of the simulation and its visitors · foxglove_nanover: what is
- * shown. */
+/* What the parts of the NanoVer transform share. nanover_state: what is known of the simulation and its visitors · foxglove_nanover: what
+ * is shown. */
 #ifndef REEL_VIEWS_FOXGLOVE_NANOVER_H
 #define REEL_VIEWS_FOXGLOVE_NANOVER_H
 
 #include "formats/nanover/nanover.h"
 #include "views/foxglove.h"
+#include "wire/bytes.h"
 
 /* What a message says beside the state. */
 enum nanover_energy { ENERGY_TIME, ENERGY_KINETIC, ENERGY_POTENTIAL, ENERGY_USER, ENERGY_TOTAL, ENERGY_WORK, ENERGY_TEMPERATURE, ENERGIES };
@@ -12,11 +13,11 @@ struct nanover_news {
     bool reset, scene, visitors; /* the run begins; what is drawn, who is there has changed */
     bool has[ENERGIES];
     double energies[ENERGIES];
-    struct bytes exception; /* in the message */
+    struct reel_bytes exception; /* in the message */
 };
 
 struct nanover_visitor {
-    struct bytes key, value; /* one allocation each; value packed */
+    struct reel_bytes key, value; /* one allocation each; value packed */
 };
 
 struct nanover_room {
@@ -28,7 +29,7 @@ struct nanover_room {
 void nanover_room_forget(struct nanover_room *room);
 void nanover_room_free(struct nanover_room *room);
 /* False: no memory. A message that is none says nothing. */
-bool nanover_room_take(struct nanover_room *room, struct bytes message, struct nanover_news *news, struct reel_error *err);
+bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news, struct reel_error *err);
 
 static inline size_t nanover_particles(const struct nanover_room *room) {
     return room->positions.size / 12;

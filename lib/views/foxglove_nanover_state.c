@@ -1,8 +1,9 @@
-/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that aggregates
- * them. */
+/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that
+ * aggregates them. */
 #include <math.h>
 
 #include "views/foxglove_nanover.h"
+#include "wire/bytes.h"
 
 enum { VISITORS_MAX = 1024, VISITOR_BYTES_MAX = 64 << 10, DEPTH = REEL_DEPTH_MAX - 4, POSES_MAX = 16 };
 
@@ -22,17 +23,17 @@ static bool put_number(struct grow *out, enum nanover_packed type, double value)
 
 /* A packed value, or a list of numbers as one. What is neither empties it. */
 static bool read_packed(struct cursor at, enum nanover_packed type, struct grow *out) {
-    struct pack_item item, number;
+    struct msgpack_item item, number;
     out->size = 0;
-    if (pack_read(&at, &item) != PACK_OK) {
+    if (msgpack_read(&at, &item) != MSGPACK_OK) {
         return true;
     }
-    if (item.kind == PACK_BIN) {
+    if (item.kind == MSGPACK_BIN) {
         grow_put(out, item.bytes.data, item.bytes.size);
         return !out->failed;
     }
-    for (uint64_t i = 0; item.kind == PACK_ARRAY && i < item.count; i++) {
-        if (pack_read(&at, &number) != PACK_OK || !pack_is_number(&number)) {
+    for (uint64_t i = 0; item.kind == MSGPACK_ARRAY && i < item.count; i++) {
+        if (msgpack_read(&at, &number) != MSGPACK_OK || !msgpack_is_number(&number)) {
             out->size = 0;
             return true;
         }
@@ -44,12 +45,12 @@ static bool read_packed(struct cursor at, enum nanover_packed type, struct grow 
 }
 
 static size_t read_numbers(struct cursor at, double *out, size_t room) {
-    struct pack_item item, number;
+    struct msgpack_item item, number;
     size_t n = 0;
-    if (pack_read(&at, &item) != PACK_OK || item.kind != PACK_ARRAY || item.count != room) {
+    if (msgpack_read(&at, &item) != MSGPACK_OK || item.kind != MSGPACK_ARRAY || item.count != room) {
         return 0;
     }
-    while (n < room && pack_read(&at, &number) == PACK_OK && pack_is_number(&number) && isfinite(number.number)) {
+    while (n < room && msgpack_read(&at, &number) == MSGPACK_OK && msgpack_is_number(&number) && isfinite(number.number)) {
         out[n++] = number.number;
     }
     return n;
@@ -65,22 +66,23 @@ static const struct {
     const char *key;
     enum nanover_energy is;
 } energies[] = {
-    {"system.simulation.time", ENERGY_TIME},  {"energy.kinetic", ENERGY_KINETIC},          {"energy.potential", ENERGY_POTENTIAL},
-    {"energy.user.total", ENERGY_USER},       {"energy.total", ENERGY_TOTAL},              {"forces.user.work_done", ENERGY_WORK},
+    {"system.simulation.time", ENERGY_TIME},    {"energy.kinetic", ENERGY_KINETIC}, {"energy.potential", ENERGY_POTENTIAL},
+    {"energy.user.total", ENERGY_USER},         {"energy.total", ENERGY_TOTAL},     {"forces.user.work_done", ENERGY_WORK},
     {"system.temperature", ENERGY_TEMPERATURE},
 };
 
-static void take_energy(struct nanover_news *news, struct bytes key, struct cursor at) {
-    struct pack_item item;
+static void take_energy(struct nanover_news *news, struct reel_bytes key, struct cursor at) {
+    struct msgpack_item item;
     for (size_t i = 0; i < sizeof energies / sizeof *energies; i++) {
-        if (bytes_is(key, energies[i].key) && pack_read(&at, &item) == PACK_OK && pack_is_number(&item) && isfinite(item.number)) {
+        if (bytes_is(key, energies[i].key) && msgpack_read(&at, &item) == MSGPACK_OK && msgpack_is_number(&item) && isfinite(item.number)) {
             news->has[energies[i].is] = true;
             news->energies[energies[i].is] = item.number;
         }
     }
 }
 
-static bool take_key(struct nanover_room *room, struct nanover_news *news, struct bytes key, struct cursor at, struct reel_error *err) {
+static bool take_key(struct nanover_room *room, struct nanover_news *news, struct reel_bytes key, struct cursor at,
+                     struct reel_error *err) {
     const struct {
         const char *key;
         struct grow *to;
@@ -96,24 +98,24 @@ static bool take_key(struct nanover_room *room, struct nanover_news *news, struc
         }
     }
     if (bytes_is(key, "system.simulation.exception")) {
-        struct pack_item item;
-        news->exception = pack_read(&at, &item) == PACK_OK && item.kind == PACK_STR ? item.bytes : news->exception;
+        struct msgpack_item item;
+        news->exception = msgpack_read(&at, &item) == MSGPACK_OK && item.kind == MSGPACK_STR ? item.bytes : news->exception;
     }
     take_energy(news, key, at);
     return true;
 }
 
 static bool take_frame(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    struct bytes key;
-    pack_read(&c, &map);
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    struct reel_bytes key;
+    msgpack_read(&c, &map);
     for (uint64_t i = 0; i < map.count; i++) {
-        if (pack_key(&c, &key, DEPTH, &faults) != PACK_OK) {
+        if (msgpack_key(&c, &key, DEPTH, &faults) != MSGPACK_OK) {
             return true;
         }
         struct cursor value = c;
-        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+        if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {
             return true;
         }
         if (!take_key(room, news, key, value, err)) {
@@ -125,12 +127,12 @@ static bool take_frame(struct nanover_room *room, struct cursor c, struct nanove
 
 /* --- who is there --- */
 
-static size_t visitor_at(const struct nanover_room *room, struct bytes key, bool *found) {
+static size_t visitor_at(const struct nanover_room *room, struct reel_bytes key, bool *found) {
     size_t low = 0, high = room->n_visitors;
     *found = false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        struct bytes k = room->visitors[middle].key;
+        struct reel_bytes k = room->visitors[middle].key;
         size_t n = k.size < key.size ? k.size : key.size;
         int order = n > 0 ? memcmp(k.data, key.data, n) : 0;
         order = order != 0 ? order : (k.size > key.size) - (k.size < key.size);
@@ -150,7 +152,7 @@ static void forget_visitor(struct nanover_room *room, size_t at) {
     memmove(&room->visitors[at], &room->visitors[at + 1], (--room->n_visitors - at) * sizeof *room->visitors);
 }
 
-static struct bytes copy_of(struct bytes b) {
+static struct reel_bytes copy_of(struct reel_bytes b) {
     uint8_t *data = malloc(b.size + 1);
     if (data && b.size > 0) {
         memcpy(data, b.data, b.size);
@@ -159,7 +161,7 @@ static struct bytes copy_of(struct bytes b) {
 }
 
 /* More than VISITORS_MAX are no people: further ones are not kept. */
-static bool put_visitor(struct nanover_room *room, struct bytes key, struct bytes value, struct reel_error *err) {
+static bool put_visitor(struct nanover_room *room, struct reel_bytes key, struct reel_bytes value, struct reel_error *err) {
     bool found;
     size_t at = visitor_at(room, key, &found);
     if (found) {
@@ -193,21 +195,21 @@ static void take_origin(struct nanover_room *room, struct cursor at) {
     }
 }
 
-static bool is_visitor(struct bytes key) {
+static bool is_visitor(struct reel_bytes key) {
     return bytes_start(key, bytes_text("avatar."));
 }
 
 static bool take_updates(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    struct bytes key;
-    pack_read(&c, &map);
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    struct reel_bytes key;
+    msgpack_read(&c, &map);
     for (uint64_t i = 0; i < map.count; i++) {
-        if (pack_key(&c, &key, DEPTH, &faults) != PACK_OK) {
+        if (msgpack_key(&c, &key, DEPTH, &faults) != MSGPACK_OK) {
             return true;
         }
         struct cursor value = c;
-        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+        if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {
             return true;
         }
         if (bytes_is(key, "scene")) {
@@ -224,11 +226,11 @@ static bool take_updates(struct nanover_room *room, struct cursor c, struct nano
 }
 
 static void take_removals(struct nanover_room *room, struct cursor c, struct nanover_news *news) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item list;
-    struct bytes key;
-    pack_read(&c, &list);
-    for (uint64_t i = 0; i < list.count && pack_key(&c, &key, DEPTH, &faults) == PACK_OK; i++) {
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item list;
+    struct reel_bytes key;
+    msgpack_read(&c, &list);
+    for (uint64_t i = 0; i < list.count && msgpack_key(&c, &key, DEPTH, &faults) == MSGPACK_OK; i++) {
         bool found;
         size_t at = visitor_at(room, key, &found);
         if (found) {
@@ -242,20 +244,21 @@ static void take_removals(struct nanover_room *room, struct cursor c, struct nan
 
 /* --- the whole --- */
 
-bool nanover_room_take(struct nanover_room *room, struct bytes message, struct nanover_news *news, struct reel_error *err) {
+bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news, struct reel_error *err) {
     struct nanover_body body;
     struct nanover_message facts;
     const char *why;
     struct cursor c = cursor_of(message);
     *news = (struct nanover_news){.reset = false};
-    if (nanover_message_read(&c, &facts, &why) != PACK_OK || nanover_message_body(message, &body) != PACK_OK) {
+    if (nanover_message_read(&c, &facts, &why) != MSGPACK_OK || nanover_message_body(message, &body) != MSGPACK_OK) {
         return true;
     }
     if (facts.has_frame_index && facts.frame_index == 0) {
         no_frame(room);
         news->reset = news->scene = true;
     }
-    if ((body.has_frame && !take_frame(room, body.frame, news, err)) || (body.has_updates && !take_updates(room, body.updates, news, err))) {
+    if ((body.has_frame && !take_frame(room, body.frame, news, err)) ||
+        (body.has_updates && !take_updates(room, body.updates, news, err))) {
         return false;
     }
     if (body.has_removals) {
@@ -303,24 +306,24 @@ static void tell_pose(const struct nanover_room *room, const double at[3], const
 }
 
 /* {name, position[3], rotation[4]}; the cursor steps over it. */
-static void read_component(const struct nanover_room *room, struct cursor *c, void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn),
-                           struct grow *g) {
-    struct pack_faults faults = {.text = false};
+static void read_component(const struct nanover_room *room, struct cursor *c,
+                           void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+    struct msgpack_faults faults = {.text = false};
     struct cursor whole = *c;
-    struct pack_item map;
-    struct bytes key;
+    struct msgpack_item map;
+    struct reel_bytes key;
     double at[3], turn[4] = {0, 0, 0, 1};
     bool placed = false;
-    if (pack_skip(c, DEPTH, &faults) != PACK_OK || pack_read(&whole, &map) != PACK_OK || map.kind != PACK_MAP) {
+    if (msgpack_skip(c, DEPTH, &faults) != MSGPACK_OK || msgpack_read(&whole, &map) != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         return;
     }
-    for (uint64_t i = 0; i < map.count && pack_key(&whole, &key, DEPTH, &faults) == PACK_OK; i++) {
+    for (uint64_t i = 0; i < map.count && msgpack_key(&whole, &key, DEPTH, &faults) == MSGPACK_OK; i++) {
         placed |= bytes_is(key, "position") && read_numbers(whole, at, 3) == 3;
         if (bytes_is(key, "rotation") && read_numbers(whole, turn, 4) != 4) {
             turn[0] = turn[1] = turn[2] = 0;
             turn[3] = 1;
         }
-        pack_skip(&whole, DEPTH, &faults);
+        msgpack_skip(&whole, DEPTH, &faults);
     }
     if (placed) {
         tell_pose(room, at, turn, tell, g);
@@ -329,21 +332,21 @@ static void read_component(const struct nanover_room *room, struct cursor *c, vo
 
 void nanover_visitor_poses(const struct nanover_room *room, const struct nanover_visitor *visitor,
                            void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
-    struct pack_faults faults = {.text = false};
+    struct msgpack_faults faults = {.text = false};
     struct cursor c = cursor_of(visitor->value);
-    struct pack_item map, list;
-    struct bytes key;
-    if (pack_read(&c, &map) != PACK_OK || map.kind != PACK_MAP) {
+    struct msgpack_item map, list;
+    struct reel_bytes key;
+    if (msgpack_read(&c, &map) != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         return;
     }
-    for (uint64_t i = 0; i < map.count && pack_key(&c, &key, DEPTH, &faults) == PACK_OK; i++) {
+    for (uint64_t i = 0; i < map.count && msgpack_key(&c, &key, DEPTH, &faults) == MSGPACK_OK; i++) {
         struct cursor value = c;
-        if (bytes_is(key, "components") && pack_read(&value, &list) == PACK_OK && list.kind == PACK_ARRAY) {
+        if (bytes_is(key, "components") && msgpack_read(&value, &list) == MSGPACK_OK && list.kind == MSGPACK_ARRAY) {
             for (uint64_t k = 0; k < list.count && k < POSES_MAX && !cursor_done(&value); k++) {
                 read_component(room, &value, tell, g);
             }
         }
-        if (pack_skip(&c, DEPTH, &faults) != PACK_OK) {
+        if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {
             return;
         }
     }

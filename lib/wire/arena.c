@@ -6,6 +6,7 @@
 
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arena_block {
     struct arena_block *next;
@@ -85,7 +86,7 @@ static size_t arena_utf8_plain(const uint8_t *p, size_t left) {
     return *p == 0 ? 0 : utf8_length(p, left);
 }
 
-const char *arena_utf8(struct arena *a, struct bytes raw) {
+const char *arena_utf8(struct arena *a, struct reel_bytes raw) {
     size_t size = 0;
     for (size_t i = 0; i < raw.size;) {
         size_t plain = arena_utf8_plain(raw.data + i, raw.size - i);

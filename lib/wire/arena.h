@@ -16,8 +16,8 @@ struct arena { /* zero-initialised = empty */
 
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, 16-byte aligned; NULL: no memory or over the ceiling */
 void *arena_copy(struct arena *a, const void *data, size_t size);
-const char *arena_text(struct arena *a, const char *text); /* copy with NUL */
-const char *arena_utf8(struct arena *a, struct bytes raw); /* as model text: other bytes and NUL as \xNN */
-void arena_free(struct arena *a);                          /* empties; the struct may be used again */
+const char *arena_text(struct arena *a, const char *text);      /* copy with NUL */
+const char *arena_utf8(struct arena *a, struct reel_bytes raw); /* as model text: other bytes and NUL as \xNN */
+void arena_free(struct arena *a);                               /* empties; the struct may be used again */
 
 #endif

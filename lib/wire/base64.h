@@ -7,7 +7,7 @@
 #define BASE64_ROOM(text_size) ((text_size) / 4 * 3 + 1)
 
 /* Into `out`, which has BASE64_ROOM(text.size). False: the text is no base64 with all its padding. */
-static inline bool base64_read(struct bytes text, uint8_t *out, size_t *size) {
+static inline bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size) {
     size_t made = 0;
     uint32_t v = 0;
     for (size_t i = 0; i < text.size; i++) {

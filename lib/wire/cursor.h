@@ -4,13 +4,14 @@
 #define REEL_CORE_CURSOR_H
 
 #include "reel/bytes.h"
+#include "wire/bytes.h"
 
 struct cursor {
     const uint8_t *at, *end;
     bool failed;
 };
 
-static inline struct cursor cursor_of(struct bytes b) {
+static inline struct cursor cursor_of(struct reel_bytes b) {
     return (struct cursor){.at = b.data, .end = b.size > 0 ? b.data + b.size : b.data}; /* NULL + 0 is undefined */
 }
 static inline size_t cursor_left(const struct cursor *c) {
@@ -30,7 +31,7 @@ static inline const uint8_t *cursor_take(struct cursor *c, uint64_t size) {
     c->at += size;
     return p;
 }
-static inline struct bytes cursor_bytes(struct cursor *c, uint64_t size) {
+static inline struct reel_bytes cursor_bytes(struct cursor *c, uint64_t size) {
     const uint8_t *p = cursor_take(c, size);
     return p ? bytes_of(p, (size_t)size) : bytes_of("", 0);
 }
@@ -60,12 +61,12 @@ static inline uint64_t cursor_be(struct cursor *c, unsigned size) {
     return v;
 }
 /* u32 length + bytes. */
-static inline struct bytes cursor_string32(struct cursor *c) {
+static inline struct reel_bytes cursor_string32(struct cursor *c) {
     uint32_t size = cursor_u32le(c);
     return cursor_bytes(c, size);
 }
 static inline struct cursor cursor_sub(struct cursor *c, uint64_t size) {
-    struct bytes b = cursor_bytes(c, size);
+    struct reel_bytes b = cursor_bytes(c, size);
     struct cursor sub = cursor_of(b);
     sub.failed = c->failed;
     return sub;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "reel/bytes.h"
+#include "wire/bytes.h"
 
 struct grow {
     uint8_t *data;
@@ -55,8 +56,7 @@ static inline void grow_u64(struct grow *g, uint64_t v) {
 }
 
 /* Makes room for one more item in `array` (capacity a variable beside it); false when there is no memory. */
-#define GROW_ARRAY(array, count, capacity)                                                                                                 \
-    ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
+#define GROW_ARRAY(array, count, capacity) ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
 static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
     size_t want = *capacity ? *capacity * 2 : 16;
     void *p = want > SIZE_MAX / item ? NULL : realloc(*array, want * item);

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include "wire/utf8.h"
+#include "wire/bytes.h"
 #include "wire/shortest.h"
+#include "wire/utf8.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 
@@ -27,7 +28,7 @@ static void put_escaped(struct grow *to, uint8_t c) {
 }
 
 /* Almost every text: nothing in it to be escaped. */
-static bool is_plain(struct bytes text) {
+static bool is_plain(struct reel_bytes text) {
     bool plain = true;
     for (size_t i = 0; i < text.size; i++) {
         uint8_t c = text.data[i];
@@ -36,7 +37,7 @@ static bool is_plain(struct bytes text) {
     return plain;
 }
 
-void json_put_string(struct grow *to, struct bytes text) {
+void json_put_string(struct grow *to, struct reel_bytes text) {
     uint8_t *room = is_plain(text) ? grow_take(to, text.size + 2) : NULL;
     if (room) {
         room[0] = room[text.size + 1] = '"';
@@ -122,7 +123,7 @@ void json_put_natural(struct grow *to, uint64_t value) {
     put_whole(to, false, value);
 }
 
-void json_put_base64(struct grow *to, struct bytes data) {
+void json_put_base64(struct grow *to, struct reel_bytes data) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t length = (data.size + 2) / 3 * 4, whole = data.size - data.size % 3;
     uint8_t *out = grow_take(to, length);
@@ -130,7 +131,8 @@ void json_put_base64(struct grow *to, struct bytes data) {
         return;
     }
     for (size_t i = 0; i < data.size; i += 3, out += 4) {
-        uint32_t v = (uint32_t)data.data[i] << 16 | (i + 1 < data.size ? (uint32_t)data.data[i + 1] << 8 : 0) | (i + 2 < data.size ? data.data[i + 2] : 0);
+        uint32_t v = (uint32_t)data.data[i] << 16 | (i + 1 < data.size ? (uint32_t)data.data[i + 1] << 8 : 0) |
+                     (i + 2 < data.size ? data.data[i + 2] : 0);
         out[0] = (uint8_t)digits[v >> 18];
         out[1] = (uint8_t)digits[v >> 12 & 63];
         out[2] = (uint8_t)digits[v >> 6 & 63];
@@ -193,7 +195,7 @@ static bool end_list(struct reel_visitor *v) {
     return end(v, ']');
 }
 
-static bool key(struct reel_visitor *v, struct bytes name) {
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
     struct json_out *j = self(v);
     part(j);
     json_put_string(j->to, name);
@@ -232,12 +234,12 @@ static bool real32(struct reel_visitor *v, float value) {
     json_put_real32(self(v)->to, value);
     return goes_on(self(v));
 }
-static bool text(struct reel_visitor *v, struct bytes value) {
+static bool text(struct reel_visitor *v, struct reel_bytes value) {
     part(self(v));
     json_put_string(self(v)->to, value);
     return goes_on(self(v));
 }
-static bool binary(struct reel_visitor *v, struct bytes value) {
+static bool binary(struct reel_visitor *v, struct reel_bytes value) {
     struct json_out *j = self(v);
     part(j);
     put_text(j->to, "{\"$base64\":\"");
@@ -247,7 +249,7 @@ static bool binary(struct reel_visitor *v, struct bytes value) {
 }
 
 /* Most of what large messages hold are flat arrays of these two: told without a call for each. */
-static bool reals(struct json_out *j, enum reel_number type, struct bytes data) {
+static bool reals(struct json_out *j, enum reel_number type, struct reel_bytes data) {
     size_t size = reel_number_size(type);
     part(j);
     grow_u8(j->to, '[');
@@ -267,7 +269,7 @@ static bool reals(struct json_out *j, enum reel_number type, struct bytes data) 
     grow_u8(j->to, ']');
     return goes_on(j);
 }
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     bool flat = columns <= 1 && (type == REEL_F32 || type == REEL_F64);
     return flat ? reals(self(v), type, data) : reel_numbers_expand(v, type, data, columns);
 }

@@ -1,10 +1,10 @@
-/* Values as JSON text. Integers beyond 2^53 and numbers that are not finite stand as strings, bytes as {"$base64":"…"}, bytes of a text that are no UTF-8
- * as \xNN; of keys that repeat all are written. */
+/* Values as JSON text. Integers beyond 2^53 and numbers that are not finite stand as strings, bytes as {"$base64":"…"}, bytes of a text
+ * that are no UTF-8 as \xNN; of keys that repeat all are written. */
 #ifndef REEL_DECODE_JSON_OUT_H
 #define REEL_DECODE_JSON_OUT_H
 
+#include "reel/encoding.h"
 #include "wire/grow.h"
-#include "reel/decode.h"
 
 enum { JSON_DEPTH_MAX = 160 }; /* above that of every decoder */
 
@@ -21,11 +21,11 @@ struct json_out {
 struct json_out json_out_to(struct grow *to, size_t max);
 
 /* One value each, for those who write JSON without a visitor. */
-void json_put_string(struct grow *to, struct bytes text);
+void json_put_string(struct grow *to, struct reel_bytes text);
 void json_put_real(struct grow *to, double value);
 void json_put_real32(struct grow *to, float value);
 void json_put_integer(struct grow *to, int64_t value);
 void json_put_natural(struct grow *to, uint64_t value);
-void json_put_base64(struct grow *to, struct bytes data); /* the digits alone */
+void json_put_base64(struct grow *to, struct reel_bytes data); /* the digits alone */
 
 #endif

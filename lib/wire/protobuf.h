@@ -3,6 +3,7 @@
 #ifndef REEL_PROTO_H
 #define REEL_PROTO_H
 
+#include "wire/bytes.h"
 #include "wire/cursor.h"
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };
@@ -11,8 +12,8 @@ enum { PROTO_VARINT_MAX = 10, PROTO_NUMBER_MAX = (1 << 29) - 1 };
 struct proto_field {
     uint32_t number;
     enum proto_wire wire;
-    uint64_t value;     /* varint, 64, 32 */
-    struct bytes bytes; /* bytes */
+    uint64_t value;          /* varint, 64, 32 */
+    struct reel_bytes bytes; /* bytes */
 };
 
 static inline uint64_t proto_varint(struct cursor *c) {

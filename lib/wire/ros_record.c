@@ -1,6 +1,7 @@
 /* See rosrecord.h. Rule: a length is believed only when its bytes are there. */
 #include "wire/ros_record.h"
 
+#include "wire/bytes.h"
 #include "wire/limits.h"
 
 enum { PEEK_BYTES = 4096, HEADER_MIN = 12, FIELD_MIN = 4 };
@@ -42,11 +43,11 @@ bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, 
     return !r->cut || reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds %s", (ull)r->at, r->size, bounds->of);
 }
 
-bool rosrecord_field(struct cursor *c, struct bytes *name, struct bytes *value) {
+bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_bytes *value) {
     if (cursor_done(c)) {
         return false;
     }
-    struct bytes field = cursor_string32(c);
+    struct reel_bytes field = cursor_string32(c);
     const uint8_t *equals = c->failed ? NULL : memchr(field.data, '=', field.size);
     if (!equals) {
         c->failed = true;
@@ -57,7 +58,7 @@ bool rosrecord_field(struct cursor *c, struct bytes *name, struct bytes *value) 
     return true;
 }
 
-bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct bytes name, struct bytes value) {
+bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name, struct reel_bytes value) {
     for (size_t i = 0; i < n; i++) {
         if (known[i].size == name.size && memcmp(known[i].name, name.data, name.size) == 0) {
             memcpy((uint8_t *)fields + known[i].at, &value, sizeof value);
@@ -67,7 +68,7 @@ bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, 
     return false;
 }
 
-bool rosrecord_printable(struct bytes name) {
+bool rosrecord_printable(struct reel_bytes name) {
     for (size_t i = 0; i < name.size; i++) {
         if (name.data[i] < 0x20 || name.data[i] > 0x7e) {
             return false;

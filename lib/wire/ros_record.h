@@ -1,10 +1,10 @@
 /* What is the same in every framed ROS bag, 1.2 and 2.0: a record is a header of named fields and data. Reading one, and looking for the
- * next one behind damage. Layouts: rosbag1_wire.h, bag2_wire.h. */
+ * next one behind damage. Layouts: rosbag1_wire.h, rosbag2_0_wire.h. */
 #ifndef REEL_FORMATS_ROSRECORD_H
 #define REEL_FORMATS_ROSRECORD_H
 
-#include "wire/cursor.h"
 #include "core/window.h"
+#include "wire/cursor.h"
 
 enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
 
@@ -16,10 +16,10 @@ struct rosrecord_bounds {
 
 struct rosrecord {
     uint64_t at;
-    uint32_t head;       /* bytes before the data */
-    uint32_t size;       /* of the data */
-    bool cut;            /* not read because the bytes end inside it */
-    struct bytes header; /* its fields; good until the window's next use */
+    uint32_t head;            /* bytes before the data */
+    uint32_t size;            /* of the data */
+    bool cut;                 /* not read because the bytes end inside it */
+    struct reel_bytes header; /* its fields; good until the window's next use */
 };
 
 /* Header and data length, the header not parsed. REEL_DAMAGED: they are not there. */
@@ -28,18 +28,18 @@ bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_b
 bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, struct reel_error *err);
 
 /* The next "name=value" of a header; the first '=' divides. False: there is none, or (c->failed) these bytes are no field. */
-bool rosrecord_field(struct cursor *c, struct bytes *name, struct bytes *value);
+bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_bytes *value);
 
-/* Parsing into a struct of `struct bytes` members, one a known name. */
+/* Parsing into a struct of `struct reel_bytes` members, one a known name. */
 struct rosrecord_name {
     const char *name;
     size_t size, at; /* of the name; of the member in the struct */
 };
 #define ROSRECORD_NAME(type, member)                                                                                                       \
     { #member, sizeof #member - 1, offsetof(type, member) }
-bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct bytes name,
-                    struct bytes value); /* false: not known */
-bool rosrecord_printable(struct bytes name);
+bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
+                    struct reel_bytes value); /* false: not known */
+bool rosrecord_printable(struct reel_bytes name);
 
 /* Looks for bytes that look like a record, from `from` to before `to`. `window` walks; looks_like() has a small window of its own. */
 struct rosrecord_search {

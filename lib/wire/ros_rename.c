@@ -1,6 +1,7 @@
 /* The rewrite of old ROS definitions. Rule: only type names change (in `MSG:` lines and as the first word of a field line), never a
  * comment, a field name or a constant's value. */
 #include "wire/ros_rename.h"
+#include "wire/bytes.h"
 
 static const struct {
     const char *old, *later;
@@ -37,7 +38,7 @@ static void put(struct rewrite *r, const void *data, size_t size) {
 
 /* Bare `Header` means std_msgs/Header to every reader, so only the other two need their package now that their neighbours have left roslib.
  */
-static const char *later_name(const struct rewrite *r, struct bytes word) {
+static const char *later_name(const struct rewrite *r, struct reel_bytes word) {
     for (size_t i = 0; i < RENAMED; i++) {
         bool bare = r->in_roslib && strcmp(renamed[i].old, "roslib/Header") != 0;
         if (bytes_is(word, renamed[i].old) || (bare && bytes_is(word, renamed[i].old + strlen("roslib/")))) {
@@ -47,7 +48,7 @@ static const char *later_name(const struct rewrite *r, struct bytes word) {
     return NULL;
 }
 
-static size_t skip_blanks(struct bytes line, size_t i) {
+static size_t skip_blanks(struct reel_bytes line, size_t i) {
     while (i < line.size && (line.data[i] == ' ' || line.data[i] == '\t')) {
         i++;
     }
@@ -55,7 +56,7 @@ static size_t skip_blanks(struct bytes line, size_t i) {
 }
 
 /* `line` without its newline. A type ends at a blank, at `[` of an array, or with the line. */
-static void rewrite_line(struct rewrite *r, struct bytes line) {
+static void rewrite_line(struct rewrite *r, struct reel_bytes line) {
     static const char msg[] = "MSG:";
     size_t start = skip_blanks(line, 0);
     bool heading = bytes_start(bytes_of(line.data + start, line.size - start), bytes_text(msg));
@@ -66,7 +67,7 @@ static void rewrite_line(struct rewrite *r, struct bytes line) {
     while (end < line.size && !strchr(" \t\r[", line.data[end])) { /* strchr also finds NUL: the word ends there too */
         end++;
     }
-    struct bytes word = bytes_of(line.data + start, end - start);
+    struct reel_bytes word = bytes_of(line.data + start, end - start);
     if (heading) {
         r->in_roslib = bytes_start(word, bytes_text("roslib/"));
     }
@@ -77,7 +78,7 @@ static void rewrite_line(struct rewrite *r, struct bytes line) {
     r->changed |= later != NULL;
 }
 
-static void rewrite_text(struct rewrite *r, const char *type, struct bytes text) {
+static void rewrite_text(struct rewrite *r, const char *type, struct reel_bytes text) {
     r->in_roslib = bytes_start(bytes_text(type), bytes_text("roslib/"));
     for (size_t at = 0; at < text.size;) {
         const uint8_t *newline = memchr(text.data + at, '\n', text.size - at);
@@ -89,11 +90,11 @@ static void rewrite_text(struct rewrite *r, const char *type, struct bytes text)
 }
 
 /* Nearly no definition is concerned; this tells so at memory speed. */
-static bool mentions_roslib(const char *type, struct bytes text) {
+static bool mentions_roslib(const char *type, struct reel_bytes text) {
     return strncmp(type, "roslib/", 7) == 0 || (text.size > 0 && memmem(text.data, text.size, "roslib/", 7));
 }
 
-bool ros_rename_changes(const char *type, struct bytes text) {
+bool ros_rename_changes(const char *type, struct reel_bytes text) {
     if (!mentions_roslib(type, text)) {
         return false;
     }
@@ -102,7 +103,7 @@ bool ros_rename_changes(const char *type, struct bytes text) {
     return r.changed;
 }
 
-bool ros_rename_definition(struct arena *arena, const char *type, struct bytes text, struct bytes *out, struct reel_error *err) {
+bool ros_rename_definition(struct arena *arena, const char *type, struct reel_bytes text, struct reel_bytes *out, struct reel_error *err) {
     *out = text;
     if (!mentions_roslib(type, text)) {
         return true;

@@ -10,9 +10,9 @@ const char *ros_rename_type(const char *type);
 
 /* The definition of `type` (its name in the file) with every type in its later name; memory from the arena, or `text` itself when nothing
  * changes. */
-bool ros_rename_definition(struct arena *arena, const char *type, struct bytes text, struct bytes *out, struct reel_error *err);
+bool ros_rename_definition(struct arena *arena, const char *type, struct reel_bytes text, struct reel_bytes *out, struct reel_error *err);
 
 /* Would ros_rename_definition() change anything? */
-bool ros_rename_changes(const char *type, struct bytes text);
+bool ros_rename_changes(const char *type, struct reel_bytes text);
 
 #endif

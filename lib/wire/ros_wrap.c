@@ -2,8 +2,9 @@
  * with how many such fields there are. */
 #include "wire/ros_wrap.h"
 
-#include "wire/limits.h"
 #include "core/ros_write.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 #include "wire/ros_record.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size) {
     reel_sink_put(out, head, sizeof head);
 }
 
-static void put_numbered(struct reel_sink *out, const char *kind, size_t number, const char *part, struct bytes value) {
+static void put_numbered(struct reel_sink *out, const char *kind, size_t number, const char *part, struct reel_bytes value) {
     char name[64];
     snprintf(name, sizeof name, "reel.%s.%zu%s", kind, number, part);
     ros_put_field(out, name, value);
@@ -63,13 +64,13 @@ void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c) {
 
 /* ---- reading ---- */
 
-bool ros_wrap_is_field(struct bytes name) {
+bool ros_wrap_is_field(struct reel_bytes name) {
     return bytes_start(name, bytes_text("reel."));
 }
 
-static struct bytes field_named(struct bytes header, const char *wanted) {
+static struct reel_bytes field_named(struct reel_bytes header, const char *wanted) {
     struct cursor c = cursor_of(header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     while (rosrecord_field(&c, &name, &value)) {
         if (bytes_is(name, wanted)) {
             return value;
@@ -78,12 +79,12 @@ static struct bytes field_named(struct bytes header, const char *wanted) {
     return bytes_of(NULL, 0);
 }
 
-bool ros_wrap_is(struct bytes header) {
+bool ros_wrap_is(struct reel_bytes header) {
     return bytes_is(field_named(header, "type"), ROS_WRAP_TYPE) && field_named(header, "reel.encoding").data;
 }
 
 /* "reel.schema.12.name": prefix "reel.schema.", number 12, rest ".name". False: not of this kind, or the number is no plain one. */
-static bool numbered(struct bytes name, const char *prefix, uint32_t *number, struct bytes *rest) {
+static bool numbered(struct reel_bytes name, const char *prefix, uint32_t *number, struct reel_bytes *rest) {
     size_t i = strlen(prefix), first = i;
     *number = 0;
     if (!bytes_start(name, bytes_text(prefix))) {
@@ -103,9 +104,9 @@ struct parts { /* how many there are, or where they go */
     const char **topics;
 };
 
-static void count_parts(struct bytes header, struct parts *p) {
+static void count_parts(struct reel_bytes header, struct parts *p) {
     struct cursor c = cursor_of(header);
-    struct bytes name, value, rest;
+    struct reel_bytes name, value, rest;
     uint32_t number;
     while (rosrecord_field(&c, &name, &value)) {
         p->n_schemas += numbered(name, "reel.schema.", &number, &rest) && bytes_is(rest, ".name");
@@ -137,8 +138,8 @@ static bool make_parts(struct arena *arena, struct parts *p) {
 }
 
 /* Where the text of a field belongs; NULL: nowhere. */
-static const char **text_place(const struct parts *p, struct reel_channel *c, struct bytes name) {
-    struct bytes rest;
+static const char **text_place(const struct parts *p, struct reel_channel *c, struct reel_bytes name) {
+    struct reel_bytes rest;
     uint32_t n;
     if (numbered(name, "reel.schema.", &n, &rest) && n < p->n_schemas) {
         return bytes_is(rest, ".name")       ? &p->schemas[n].name
@@ -155,7 +156,7 @@ static const char **text_place(const struct parts *p, struct reel_channel *c, st
     return bytes_is(name, "reel.type") ? &c->type : bytes_is(name, "reel.encoding") ? &c->encoding : NULL;
 }
 
-bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct bytes header, struct reel_channel *c, struct reel_error *err) {
+bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c, struct reel_error *err) {
     struct parts p = {0};
     count_parts(header, &p);
     if (!make_parts(arena, &p)) {
@@ -163,7 +164,7 @@ bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct bytes hea
     }
     c->type = c->encoding = "";
     struct cursor fields = cursor_of(header);
-    struct bytes name, value, rest;
+    struct reel_bytes name, value, rest;
     uint32_t n;
     while (rosrecord_field(&fields, &name, &value)) {
         const char **place = text_place(&p, c, name);

@@ -12,9 +12,10 @@
 #ifndef REEL_FORMATS_ROS_WRAP_H
 #define REEL_FORMATS_ROS_WRAP_H
 
-#include "wire/arena.h"
 #include "reel/scan.h"
 #include "reel/sink.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
 
 #define ROS_WRAP_TYPE "std_msgs/UInt8MultiArray"
 #define ROS_WRAP_MD5 "82373f1612381bb6ee473b5cd6f5d89c"
@@ -28,12 +29,12 @@ void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size);
 void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c); /* all but reel.channel */
 
 /* Reading. */
-bool ros_wrap_is_field(struct bytes name);
+bool ros_wrap_is_field(struct reel_bytes name);
 /* Does `header` (a list of fields) describe a wrapped channel? */
-bool ros_wrap_is(struct bytes header);
+bool ros_wrap_is(struct reel_bytes header);
 /* Fills type, encoding, schemas, metadata and topics of *c from such a header; name and `latched` are the caller's. Tables come from the
  * arena. */
-bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct bytes header, struct reel_channel *c, struct reel_error *err);
+bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c, struct reel_error *err);
 /* True when a payload of `size` bytes that begins with these is a wrapper's, with nothing before or after its one run of bytes. */
 static inline bool ros_wrap_fits(const uint8_t head[ROS_WRAP_HEAD], uint32_t size) {
     return size >= ROS_WRAP_HEAD && load_u64le(head) == 0 && load_u32le(head + 8) == size - ROS_WRAP_HEAD;

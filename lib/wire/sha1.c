@@ -1,6 +1,8 @@
 /* See sha1.h. */
 #include "wire/sha1.h"
 
+#include <string.h>
+
 static uint32_t rotate(uint32_t v, unsigned n) {
     return v << n | v >> (32 - n);
 }
@@ -30,7 +32,7 @@ static void take_block(uint32_t h[5], const uint8_t *p) {
     h[4] += e;
 }
 
-void sha1_of(struct bytes data, uint8_t out[SHA1_SIZE]) {
+void sha1_of(struct reel_bytes data, uint8_t out[SHA1_SIZE]) {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
     size_t at = 0;
     for (; data.size - at >= 64; at += 64) {

@@ -6,6 +6,6 @@
 
 enum { SHA1_SIZE = 20 };
 
-void sha1_of(struct bytes data, uint8_t out[SHA1_SIZE]);
+void sha1_of(struct reel_bytes data, uint8_t out[SHA1_SIZE]);
 
 #endif

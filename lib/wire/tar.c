@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 
 enum {
@@ -52,16 +54,16 @@ static bool sum_holds(const uint8_t *header) {
     return sum == number(header + SUM_AT, SUM_SIZE);
 }
 
-bool tar_is(struct bytes head) {
+bool tar_is(struct reel_bytes head) {
     return head.size >= BLOCK && memcmp(head.data + MAGIC_AT, "ustar", 5) == 0 && sum_holds(head.data);
 }
 
-static struct bytes field(const uint8_t *p, size_t size) {
+static struct reel_bytes field(const uint8_t *p, size_t size) {
     return bytes_of(p, strnlen((const char *)p, size));
 }
 
 static const char *header_name(struct tar *tar, const uint8_t *header) {
-    struct bytes name = field(header, NAME_SIZE), prefix = field(header + PREFIX_AT, PREFIX_SIZE);
+    struct reel_bytes name = field(header, NAME_SIZE), prefix = field(header + PREFIX_AT, PREFIX_SIZE);
     uint8_t whole[PREFIX_SIZE + 1 + NAME_SIZE];
     size_t used = 0;
     if (prefix.size > 0 && memcmp(header + MAGIC_AT, "ustar\0", 6) == 0) { /* GNU keeps other things there */
@@ -74,7 +76,7 @@ static const char *header_name(struct tar *tar, const uint8_t *header) {
 }
 
 /* "27 path=bag/metadata.yaml\n", as many as there are. */
-static bool read_pax(struct tar *tar, struct bytes text, struct extension *x, struct reel_error *err) {
+static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *x, struct reel_error *err) {
     struct cursor c = cursor_of(text);
     while (!cursor_done(&c)) {
         const uint8_t *start = c.at;
@@ -87,7 +89,7 @@ static bool read_pax(struct tar *tar, struct bytes text, struct extension *x, st
         if (record.failed || cursor_left(&record) < 2) {
             return true; /* not as it should be: the header's own fields count */
         }
-        struct bytes pair = bytes_of(record.at + 1, cursor_left(&record) - 2);
+        struct reel_bytes pair = bytes_of(record.at + 1, cursor_left(&record) - 2);
         if (bytes_start(pair, bytes_text("path="))) {
             x->name = arena_utf8(tar->arena, bytes_of(pair.data + 5, pair.size - 5));
             if (!x->name) {

@@ -8,8 +8,8 @@
 #ifndef REEL_TAR_H
 #define REEL_TAR_H
 
-#include "wire/arena.h"
 #include "reel/source.h"
+#include "wire/arena.h"
 
 struct tar {
     struct reel_source *source; /* not owned */
@@ -22,7 +22,7 @@ struct tar_member {
     uint64_t missing; /* bytes that the archive is cut by */
 };
 
-bool tar_is(struct bytes head);
+bool tar_is(struct reel_bytes head);
 /* The next plain file; *more = false at the end. REEL_DAMAGED when there is no header where one should be. */
 bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct reel_error *err);
 

@@ -3,6 +3,8 @@
  * killed, its end is cut off) is read by its local headers from the front. */
 #include "formats/nanover/nanover.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <zip.h>
 

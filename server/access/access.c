@@ -12,6 +12,7 @@
 #include "access/links.h"
 #include "app.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum {
     FAILURES_AT_ONCE = 10, /* log-ins that fail, of one address, */
@@ -59,7 +60,8 @@ static bool read_options(struct access *a, struct reel_error *err) {
         return reel_fail(err, REEL_ARGUMENT, "a header that says who asks needs the address of the proxy that sets it");
     }
     a->proxy_role = ROLE_READ;
-    return !o->role || token_role_parse(o->role, &a->proxy_role) || reel_fail(err, REEL_ARGUMENT, "a proxy's users read, upload, edit or admin");
+    return !o->role || token_role_parse(o->role, &a->proxy_role) ||
+           reel_fail(err, REEL_ARGUMENT, "a proxy's users read, upload, edit or admin");
 }
 
 struct access *access_open(const struct access_options *options, struct reel_error *err) {
@@ -117,11 +119,12 @@ static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdic
     return verdict;
 }
 
-/* A log-in that failed. One that is right is let in whatever was before: nobody guesses 256 bits, and who has a token is not to be locked out by
- * others of the same address. */
+/* A log-in that failed. One that is right is let in whatever was before: nobody guesses 256 bits, and who has a token is not to be locked
+ * out by others of the same address. */
 static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out, const char *detail) {
     out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
-    return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many log-ins from this address have failed.") : refuse(out, HTTP_UNKNOWN, detail);
+    return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many log-ins from this address have failed.")
+                              : refuse(out, HTTP_UNKNOWN, detail);
 }
 
 static enum http_verdict by_token(const struct token *t, const char *how, struct http_grant *out) {
@@ -212,7 +215,8 @@ static enum http_verdict by_nothing(struct access *a, struct http_grant *out) {
         }
     }
     if (!access_is_open(a)) {
-        return refuse(out, HTTP_UNKNOWN, "A token is needed here: as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+        return refuse(out, HTTP_UNKNOWN,
+                      "A token is needed here: as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
     }
     out->caller = (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN};
     return HTTP_GRANTED;
@@ -297,7 +301,8 @@ void access_finished(const struct http_request *r) {
 
 /* ---- links */
 
-bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out, struct reel_error *err) {
+bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
+                 struct reel_error *err) {
     return links_sign(a->links, target, caller->token, expires_s, out, err);
 }
 

@@ -10,11 +10,11 @@ struct access;
 struct access_options {
     const char *data;
     struct catalog *catalog;
-    bool insecure_open;                /* anybody may do anything, whatever the address */
-    bool metrics_open;                 /* /metrics needs no token */
-    const char *const *trusted;        /* addresses or networks of proxies that say who asks, NULL-terminated; may be NULL */
-    const char *user_header;           /* … in this header */
-    const char *role;                  /* … and all of them have this role; NULL: read */
+    bool insecure_open;         /* anybody may do anything, whatever the address */
+    bool metrics_open;          /* /metrics needs no token */
+    const char *const *trusted; /* addresses or networks of proxies that say who asks, NULL-terminated; may be NULL */
+    const char *user_header;    /* … in this header */
+    const char *role;           /* … and all of them have this role; NULL: read */
 };
 struct access *access_open(const struct access_options *options, struct reel_error *err);
 void access_close(struct access *a);
@@ -29,9 +29,10 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
 void access_finished(const struct http_request *r);
 
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */
-bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out, struct reel_error *err);
-/* The same for an address that an answer holds, for as long as one may look at it; `target` itself (a copy) when links need no signature here, or
- * the caller came by a link, which is to end some day. NULL: no memory. */
+bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
+                 struct reel_error *err);
+/* The same for an address that an answer holds, for as long as one may look at it; `target` itself (a copy) when links need no signature
+ * here, or the caller came by a link, which is to end some day. NULL: no memory. */
 char *access_link(const struct http_request *r, const char *target);
 
 #endif

@@ -1,4 +1,5 @@
-/* See audit.h. Its one rule: a full queue or a failing disk never stops a request; the next row that is written says how many are missing. */
+/* See audit.h. Its one rule: a full queue or a failing disk never stops a request; the next row that is written says how many are missing.
+ */
 #include "access/audit.h"
 
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum { QUEUE_MAX = 2048, USES_MAX = 256, USE_EVERY_S = 60, FAILED_WAIT_S = 1 };
 static const int64_t SECOND_NS = 1000000000;
@@ -78,7 +80,8 @@ struct batch {
     uint64_t missing;
 };
 
-/* Waits for something to do and takes it all; false: there is nothing, and it ends. What could not be written before is still in the batch. */
+/* Waits for something to do and takes it all; false: there is nothing, and it ends. What could not be written before is still in the batch.
+ */
 static bool take(struct audit *a, struct batch *b) {
     pthread_mutex_lock(&a->mutex);
     while (!a->stop && a->n == 0 && !a->use_due && a->missing == 0) {
@@ -111,7 +114,8 @@ static bool write_batch(struct audit *a, struct batch *b) {
     b->n = 0;
     if (b->missing > 0) {
         snprintf(what, sizeof what, "%llu rows could not be kept", (unsigned long long)b->missing);
-        const struct audit_row row = {.time_ns = reel_now_ns(), .caller = "reel", .how = "", .peer = "", .method = "", .path = what, .request = ""};
+        const struct audit_row row = {
+            .time_ns = reel_now_ns(), .caller = "reel", .how = "", .peer = "", .method = "", .path = what, .request = ""};
         if (!catalog_audit_add(a->catalog, &row, 1, &err)) {
             return false;
         }

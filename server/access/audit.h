@@ -1,4 +1,5 @@
-/* The audit: rows are handed over and written by a thread of its own, so that nobody waits for the disk. Bounded; what is lost is counted and told. */
+/* The audit: rows are handed over and written by a thread of its own, so that nobody waits for the disk. Bounded; what is lost is counted
+ * and told. */
 #ifndef SERVER_ACCESS_AUDIT_H
 #define SERVER_ACCESS_AUDIT_H
 

@@ -1,4 +1,5 @@
-/* Base64: read in the usual alphabet, written for tokens and links without padding, in the one that needs no escapes (RFC 4648, 4 and 5). */
+/* Base64: read in the usual alphabet, written for tokens and links without padding, in the one that needs no escapes (RFC 4648, 4 and 5).
+ */
 #ifndef SERVER_ACCESS_BASE64_H
 #define SERVER_ACCESS_BASE64_H
 

@@ -7,6 +7,7 @@
 
 #include "access/base64.h"
 #include "http/http.h"
+#include "wire/cleanup.h"
 
 struct pair {
     const char *name, *value; /* NUL-terminated, decoded */

@@ -2,6 +2,8 @@
 #ifndef SERVER_ACCESS_LINK_TEXT_H
 #define SERVER_ACCESS_LINK_TEXT_H
 
+#include <stddef.h>
+
 #include "access/links.h"
 
 enum { LINK_MAC = 32, LINK_MAC_TEXT = 44, LINK_NUMBER_MAX = 20 };
@@ -12,9 +14,10 @@ struct link_claim { /* what sig= and exp= say: sig is VERSION.TOKEN.MAC */
     char mac[LINK_MAC_TEXT];
 };
 
-/* The segments of the path and all parameters but sig and exp, decoded, each with its length; parameters in the order of their names, those of one name
- * as they came. So it does not matter how a client escapes them or in which order it sends them; anything else does. `claim` (may be NULL) gets what the
- * target claims; false: no such target, or it does not claim anything well formed exactly once (or does, when claim is NULL). malloc'd. */
+/* The segments of the path and all parameters but sig and exp, decoded, each with its length; parameters in the order of their names, those
+ * of one name as they came. So it does not matter how a client escapes them or in which order it sends them; anything else does. `claim`
+ * (may be NULL) gets what the target claims; false: no such target, or it does not claim anything well formed exactly once (or does, when
+ * claim is NULL). malloc'd. */
 bool link_text(const char *target, struct link_claim *claim, char **text, size_t *size);
 
 #endif

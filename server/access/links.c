@@ -17,8 +17,9 @@
 
 #include "access/base64.h"
 #include "access/link_text.h"
-#include "store/disk.h"
 #include "core/ownership.h"
+#include "store/disk.h"
+#include "wire/cleanup.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */
@@ -107,7 +108,8 @@ static bool write_keys(const char *data, const struct keys *keys, bool fresh, st
         return reel_fail_errno(err, "the keys of signed links cannot be written");
     }
     reel_own_by_folder(fd, made);
-    bool good = write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
+    bool good =
+        write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
     good = good || reel_fail_errno(err, "the keys of signed links cannot be written");
     if (!good || fresh) {
         unlink(made);
@@ -172,8 +174,8 @@ void links_close(struct links *links) {
 }
 
 static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_mode == b->st_mode;
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_mode == b->st_mode;
 }
 
 /* A copy of the keys as they are now. Without a file there are none. */
@@ -216,7 +218,8 @@ bool links_sign(struct links *links, const char *target, int64_t token, int64_t 
     size_t size;
     char mac[LINK_MAC_TEXT];
     if (!link_text(target, NULL, &text, &size)) {
-        return reel_fail(err, REEL_ARGUMENT, "what is signed is a path of this server with its parameters, without sig and exp, of at most %d bytes",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "what is signed is a path of this server with its parameters, without sig and exp, of at most %d bytes",
                          LINK_TARGET_MAX);
     }
     if (!current_keys(links, &keys, err)) {

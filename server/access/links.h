@@ -1,4 +1,5 @@
-/* Signed links: a path with all its parameters that anybody who has the link may GET until it expires, as the token that signed it would. */
+/* Signed links: a path with all its parameters that anybody who has the link may GET until it expires, as the token that signed it would.
+ */
 #ifndef SERVER_ACCESS_LINKS_H
 #define SERVER_ACCESS_LINKS_H
 
@@ -7,8 +8,8 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
-/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; what `reel token rotate` changes counts at
- * once. Any thread may call. */
+/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; what `reel token rotate`
+ * changes counts at once. Any thread may call. */
 struct links;
 struct links *links_open(const char *data, struct reel_error *err); /* makes the first key when there is none */
 void links_close(struct links *links);

@@ -21,7 +21,8 @@ bool network_parse(const char *text, struct network *out, struct reel_error *err
 bool network_holds(const struct network *networks, size_t n, const struct address *address);
 struct address address_of_household(const struct address *a); /* who may be taken for one: an IPv4 address, 64 bits of IPv6 */
 
-/* Whom the last trusted proxy of X-Forwarded-For speaks for: the last address that is none of the trusted ones. False: it says nothing usable. */
+/* Whom the last trusted proxy of X-Forwarded-For speaks for: the last address that is none of the trusted ones. False: it says nothing
+ * usable. */
 bool forwarded_for(const char *header, const struct network *trusted, size_t n, char out[ADDRESS_TEXT]);
 
 #endif

@@ -54,8 +54,10 @@ static bool is_plain(const char *text, size_t max) {
 
 /* A name must not be taken for a number, by which tokens are named too. */
 static bool check_name(const char *name, struct reel_error *err) {
-    bool good = name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
-    return good || reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is no number and holds no \"/\"", TOKEN_NAME_MAX);
+    bool good =
+        name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
+    return good ||
+           reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is no number and holds no \"/\"", TOKEN_NAME_MAX);
 }
 
 static bool read_role(const char *text, int *role, struct reel_error *err) {
@@ -88,7 +90,8 @@ static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct 
 static bool write_collections(const struct token_wish *wish, char **out, struct reel_error *err) {
     json_auto_t *array = json_array();
     if (wish->n_collections > TOKEN_COLLECTIONS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "a token is limited to at most %d collections; a glob may name several", TOKEN_COLLECTIONS_MAX);
+        return reel_fail(err, REEL_ARGUMENT, "a token is limited to at most %d collections; a glob may name several",
+                         TOKEN_COLLECTIONS_MAX);
     }
     for (uint32_t i = 0; i < wish->n_collections; i++) {
         if (!wish->collections[i] || !is_plain(wish->collections[i], GLOB_MAX)) {
@@ -115,8 +118,8 @@ bool token_make(struct catalog *c, const struct token_wish *wish, char text[TOKE
     uint8_t hash[TOKEN_HASH];
     *out = (struct token){0};
     if (!check_name(wish->name, err) || !read_role(wish->role, &out->role, err) ||
-        !read_expires(wish->expires, reel_now_ns(), &out->expires_ns, err) ||
-        !write_collections(wish, &out->collections, err) || !make_text(text, err)) {
+        !read_expires(wish->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(wish, &out->collections, err) ||
+        !make_text(text, err)) {
         token_done(out);
         return false;
     }

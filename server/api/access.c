@@ -12,6 +12,8 @@
 #include "api/routes.h"
 #include "api/table.h"
 #include "api/views.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { PAGE = 256, LINK_DAYS_MAX = 366 };
 static const int64_t SECOND_NS = 1000000000, LINK_USUAL_NS = 86400 * INT64_C(1000000000);
@@ -93,9 +95,9 @@ void api_tokens_list(struct http_request *r) {
 
 static json_t *view_token(const struct token *t) {
     json_t *collections = json_loads(t->collections, 0, NULL);
-    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o}", "id", (json_int_t)t->row, "name", t->name, "role", token_role_name(t->role), "collections",
-                     collections ? collections : json_null(), "created", view_time(t->created_ns, REEL_CLOCK_WALL), "expires",
-                     t->expires_ns ? view_time(t->expires_ns, REEL_CLOCK_WALL) : json_null());
+    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o}", "id", (json_int_t)t->row, "name", t->name, "role", token_role_name(t->role),
+                     "collections", collections ? collections : json_null(), "created", view_time(t->created_ns, REEL_CLOCK_WALL),
+                     "expires", t->expires_ns ? view_time(t->expires_ns, REEL_CLOCK_WALL) : json_null());
 }
 
 static void reply_made(struct http_request *r, const struct token *t, const char *text) {
@@ -168,7 +170,8 @@ static bool read_expires(struct http_request *r, const json_t *value, int64_t *e
         ns = good ? at - now : 0;
     }
     if (!good || ns > LINK_DAYS_MAX * LINK_USUAL_NS) {
-        http_reply_problem(r, 400, "bad-body", "expires is a duration such as \"12h\", or a time to come, at most %d days from now", LINK_DAYS_MAX);
+        http_reply_problem(r, 400, "bad-body", "expires is a duration such as \"12h\", or a time to come, at most %d days from now",
+                           LINK_DAYS_MAX);
         return false;
     }
     *expires_s = (now + ns) / SECOND_NS + 1;
@@ -210,8 +213,8 @@ enum { AUDIT_COLUMNS = sizeof audit_columns / sizeof *audit_columns };
 
 static bool put_audit(const struct reel_table *to, const struct audit_row *a) {
     char time[REEL_TIME_TEXT];
-    const struct reel_cell cells[AUDIT_COLUMNS] = {time_cell(a->time_ns, time), text_cell(a->caller),          text_cell(a->how),
-                                                   text_cell(a->peer),          text_cell(a->method),          text_cell(a->path),
+    const struct reel_cell cells[AUDIT_COLUMNS] = {time_cell(a->time_ns, time),  text_cell(a->caller), text_cell(a->how),
+                                                   text_cell(a->peer),           text_cell(a->method), text_cell(a->path),
                                                    reel_cell_integer(a->status), text_cell(a->request)};
     return to->row(to->context, cells, AUDIT_COLUMNS);
 }

@@ -2,13 +2,14 @@
 #include "api/answer.h"
 
 #include "api/table.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 
 struct api_answer {
     struct api_pass pass;
     struct reel_text_sink sink;
     struct reel_table_text *rows; /* NULL: the pass tells text */
-    struct grow text; /* told and not yet sent, from `at` on */
+    struct grow text;             /* told and not yet sent, from `at` on */
     size_t at;
     bool done;
 };

@@ -8,8 +8,9 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/table.h"
-#include "wire/number.h"
 #include "reel/carla.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {
     const char *text = http_param(r, name);
@@ -48,7 +49,8 @@ static void free_pass(void *pass) {
     reel_carla_free(pass);
 }
 
-static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording, int form, const char *media) {
+static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording, int form,
+                   const char *media) {
     struct reel_error err = {0};
     AUTO(api_answer_free) struct api_answer *out = api_answer_new(form, &err);
     struct reel_carla *pass = out ? reel_carla_open(recording, q, api_answer_text(out), api_answer_rows(out), &err) : NULL;
@@ -66,7 +68,8 @@ static void reply(struct http_request *r, struct reel_carla_question q) {
     struct api_recording a;
     int form;
     bool has_text = q.topic <= REEL_CARLA_BLOCKED;
-    const char *media = api_table_form(r, has_text ? API_TABLE_TEXT : REEL_TABLE_JSON, q.topic == REEL_CARLA_TRAJECTORY ? REEL_TABLE_GEOJSON : REEL_TABLE_JSON, &form);
+    const char *media = api_table_form(r, has_text ? API_TABLE_TEXT : REEL_TABLE_JSON,
+                                       q.topic == REEL_CARLA_TRAJECTORY ? REEL_TABLE_GEOJSON : REEL_TABLE_JSON, &form);
     if (!media || !read_question(r, &q) || !api_open(r, &a)) {
         return;
     }

@@ -10,6 +10,7 @@
 #include "api/rows.h"
 #include "catalog/access.h"
 #include "events/feed.h"
+#include "wire/cleanup.h"
 #include "wire/number.h"
 
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
@@ -233,7 +234,8 @@ static void page(struct http_request *r) {
     if (more) {
         api_add_next_link(r, next);
     }
-    json_t *body = json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(), "since", next, "gap", gap);
+    json_t *body =
+        json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(), "since", next, "gap", gap);
     rows_reply(r, &form, body, items, columns);
 }
 

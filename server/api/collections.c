@@ -1,11 +1,11 @@
 /* /collections: what there is in each, and what it is about. */
 #include <stdlib.h>
 
+#include "api/annotation_views.h"
 #include "api/body.h"
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 

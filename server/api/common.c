@@ -48,7 +48,8 @@ bool api_may_use(struct http_request *r, const char *collection) {
     if (http_caller_sees(http_caller(r), collection)) {
         return true;
     }
-    http_reply_problem(r, 403, "forbidden", "the collection %s is not one of those that %s is limited to", collection, http_caller(r)->name);
+    http_reply_problem(r, 403, "forbidden", "the collection %s is not one of those that %s is limited to", collection,
+                       http_caller(r)->name);
     return false;
 }
 
@@ -179,7 +180,8 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
-        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
+        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, span, "end", "to", &s->end_ns, &has_end) ||
+        !read_every(r, s)) {
         return false;
     }
     s->topics = out->topics;

@@ -21,8 +21,8 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 
 enum { API_GLOBS_MAX = 64 };
 
-/* Whether the caller may put things into this collection, which need not exist; false: replied (403). Whoever takes a collection's name from a
- * request asks this before ingest_check(); lists ask by catalog_query.allowed. */
+/* Whether the caller may put things into this collection, which need not exist; false: replied (403). Whoever takes a collection's name
+ * from a request asks this before ingest_check(); lists ask by catalog_query.allowed. */
 bool api_may_use(struct http_request *r, const char *collection);
 
 /* A selection whose texts belong to the request. */
@@ -34,8 +34,8 @@ struct api_selection {
 /* topic, exclude_topic, start/from, end/to, every, last, lookback of what spans [first_ns, last_ns]; false: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
-/* What the parameters of text targets say: decode, fields, time_format, end_record. `out->fields` points into `*text`, which the caller keeps until the render is
- * open. False: replied. */
+/* What the parameters of text targets say: decode, fields, time_format, end_record. `out->fields` points into `*text`, which the caller
+ * keeps until the render is open. False: replied. */
 enum { API_FIELDS_MAX = 256 };
 struct api_text {
     const char *fields[API_FIELDS_MAX];

@@ -17,8 +17,8 @@ static void reply_view(struct http_request *r, json_t *(*view)(const struct reel
 }
 
 void api_topics(struct http_request *r) {
-    static const char *const columns[] = {"name", "type", "encoding", "schema_id", "count", "bytes", "rate", "max_gap", "first", "last", "first_ns",
-                                          "last_ns", "latched", NULL};
+    static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "count",   "bytes",   "rate",
+                                          "max_gap", "first", "last",     "first_ns",  "last_ns", "latched", NULL};
     struct rows_form form;
     struct api_recording a;
     if (!rows_form(r, "format", &form) || !api_open(r, &a)) {
@@ -37,14 +37,15 @@ void api_scan(struct http_request *r) {
 static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
     uint64_t channel, n = 0;
     const char *dot = strchrnul(sid, '.');
-    if (!number_u64_of(sid, (size_t)(dot - sid), &channel) || (*dot && !number_u64(dot + 1, &n)) || channel >= reel_index_info(index)->n_channels) {
+    if (!number_u64_of(sid, (size_t)(dot - sid), &channel) || (*dot && !number_u64(dot + 1, &n)) ||
+        channel >= reel_index_info(index)->n_channels) {
         return NULL;
     }
     const struct reel_channel *c = reel_index_channel(index, (uint32_t)channel);
     return n < c->n_schemas ? &c->schemas[n] : NULL;
 }
 
-static json_t *schema_text(struct bytes data) {
+static json_t *schema_text(struct reel_bytes data) {
     json_t *text = json_stringn((const char *)data.data, data.size);
     return text ? text : json_null(); /* no UTF-8: only as octets */
 }
@@ -64,7 +65,9 @@ void api_schema(struct http_request *r) {
     if (!s) {
         http_reply_problem(r, 404, "not-found", "there is no schema %s; /topics names them", http_segment(r, "sid"));
     } else if (strcmp(media, "application/json") == 0) {
-        http_reply_json(r, 200, json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash, "data", schema_text(s->data)));
+        http_reply_json(
+            r, 200,
+            json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash, "data", schema_text(s->data)));
     } else {
         char *text = strndup(s->data.data ? (const char *)s->data.data : "", s->data.size);
         http_reply_text(r, 200, strcmp(media, "text/plain") == 0 ? "text/plain; charset=utf-8" : media, text ? text : "");

@@ -1,5 +1,5 @@
-/* /as/{name}.EXT: a recording as another format, and /merge/as/{name}.EXT: several as one. Planned targets behave like files (length, ETag, ranges); text
- * targets are streamed. Nothing is stored. */
+/* /as/{name}.EXT: a recording as another format, and /merge/as/{name}.EXT: several as one. Planned targets behave like files (length, ETag,
+ * ranges); text targets are streamed. Nothing is stored. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,10 @@
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "reel/decode.h"
-#include "reel/view.h"
+#include "reel/encoding.h"
 #include "reel/nanover.h"
+#include "reel/view.h"
+#include "wire/cleanup.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
 
@@ -60,9 +61,11 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
         return false;
     }
     print_inputs(f, c->in);
-    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version, c->options.compression);
-    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns,
-            s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
+    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version,
+            c->options.compression);
+    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
+            (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
+            s->sources ? (int)s->prefixing : -1);
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
     }
@@ -70,7 +73,7 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
         fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
     }
     if (c->writer->needs & REEL_STREAMED) {
-        fprintf(f, "text %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, reel_decodings_version());
+        fprintf(f, "text %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, reel_encodings_version());
         for (uint32_t i = 0; i < c->options.n_fields; i++) {
             fprintf(f, ".%s\n", c->options.fields[i]);
         }
@@ -173,7 +176,8 @@ static void reply_streamed(struct http_request *r, struct conversion *c, struct 
         http_reply_error(r, &err);
         return;
     }
-    http_reply_stream(r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_streamed, .context = s});
+    http_reply_stream(
+        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_streamed, .context = s});
 }
 
 static int64_t modified_ns(const struct inputs *in) {
@@ -216,8 +220,10 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                                            .context = render});
 }
 
-static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss, const struct reel_error *err) {
-    json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type, "accepted", accepted, "report", view_loss(loss));
+static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss,
+                         const struct reel_error *err) {
+    json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type, "accepted", accepted,
+                             "report", view_loss(loss));
     if (!accepted) {
         json_object_set_new(body, "reason", json_string(err->text));
     }
@@ -299,7 +305,8 @@ static bool merge_inputs(struct http_request *r, struct inputs *in) {
         names[i] = in->items[i].row.name;
     }
     in->merged = true;
-    if (!reel_merge_options(in->recordings, in->n, names, align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START, in->sources, &err)) {
+    if (!reel_merge_options(in->recordings, in->n, names, align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START,
+                            in->sources, &err)) {
         http_reply_error(r, &err);
         return false;
     }

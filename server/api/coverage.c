@@ -96,8 +96,9 @@ static json_t *rows_of(const json_t *topics) {
     size_t i, k;
     json_array_foreach((json_t *)topics, i, topic) {
         json_array_foreach(json_object_get(topic, "spans"), k, span) {
-            json_array_append_new(rows, json_pack("{s:O, s:O, s:O, s:O}", "topic", json_object_get(topic, "topic"), "start", json_array_get(span, 0), "end",
-                                                  json_array_get(span, 1), "count", json_array_get(span, 2)));
+            json_array_append_new(rows,
+                                  json_pack("{s:O, s:O, s:O, s:O}", "topic", json_object_get(topic, "topic"), "start",
+                                            json_array_get(span, 0), "end", json_array_get(span, 1), "count", json_array_get(span, 2)));
         }
     }
     return rows;
@@ -112,8 +113,10 @@ static void reply(struct http_request *r, const struct rows_form *form, const st
         return;
     }
     json_t *rows = form->form == REEL_TABLE_JSON ? json_array() : rows_of(topics);
-    rows_reply(r, form, json_pack("{s:s, s:f, s:f, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9, "tolerance_s",
-                                  (double)c->tolerance_ns / 1e9, "topics", topics), rows, columns);
+    rows_reply(r, form,
+               json_pack("{s:s, s:f, s:f, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9, "tolerance_s",
+                         (double)c->tolerance_ns / 1e9, "topics", topics),
+               rows, columns);
 }
 
 /* False: replied. */
@@ -123,7 +126,8 @@ static bool read_params(struct http_request *r, struct coverage *c, const struct
     http_param_u64(r, "bins", &bins);
     c->n_globs = http_params(r, "topic", c->globs, API_GLOBS_MAX);
     if (bins < 1 || bins > BINS_MAX || c->n_globs > API_GLOBS_MAX) {
-        http_reply_bad_param(r, c->n_globs > API_GLOBS_MAX ? "topic" : "bins", c->n_globs > API_GLOBS_MAX ? "at most 64 of them" : "1 to 2000");
+        http_reply_bad_param(r, c->n_globs > API_GLOBS_MAX ? "topic" : "bins",
+                             c->n_globs > API_GLOBS_MAX ? "at most 64 of them" : "1 to 2000");
         return false;
     }
     c->n_bins = (uint32_t)bins;

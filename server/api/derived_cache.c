@@ -196,8 +196,8 @@ static void *collect(struct made *m, const struct question *q, const struct job_
     return thing;
 }
 
-void *made_get(struct made *m, const struct made_kind *kind, const char *key, const char *subject, void *context, int64_t wait_ns, char job_id[33],
-               struct reel_error *err) {
+void *made_get(struct made *m, const struct made_kind *kind, const char *key, const char *subject, void *context, int64_t wait_ns,
+               char job_id[33], struct reel_error *err) {
     struct question q = {.kind = kind, .key = key, .subject = subject, .context = context};
     void *thing = NULL;
     struct job *job = NULL;

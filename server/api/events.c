@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotation_views.h"
 #include "api/body.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 
 /* ---- times */
@@ -69,8 +69,8 @@ static void reply_page(struct http_request *r, const struct catalog_event_query 
         http_reply_error(r, &err);
         return;
     }
-    static const char *const columns[] = {"id",    "recording", "collection", "name", "start", "end", "start_ns", "end_ns", "title",
-                                          "author", "tags",      "created",    "updated", NULL};
+    static const char *const columns[] = {"id",     "recording", "collection", "name", "start",   "end",     "start_ns",
+                                          "end_ns", "title",     "author",     "tags", "created", "updated", NULL};
     json_t *items = json_array();
     for (uint32_t i = 0; i < events.n; i++) {
         json_array_append_new(items, view_event(&events.items[i]));

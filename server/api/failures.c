@@ -10,8 +10,10 @@
 #include "api/table.h"
 #include "ingest/import.h"
 #include "ingest/scanning.h"
-#include "wire/number.h"
 #include "store/roots.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 enum { TRIES_MAX = 16 }; /* pages looked through for one answer to a caller who may see few of them */
 

@@ -7,6 +7,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "reel/picture.h"
+#include "wire/cleanup.h"
 
 enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and what stands around them */, WIDTH_MAX = 16384, DRAWN_AT_ONCE = 4 };
 
@@ -126,7 +127,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
         return;
     }
     char text[200], etag[64], time[REEL_TIME_TEXT];
-    snprintf(text, sizeof text, "frame %u %u %s %u %llu %s %u", REEL_PICTURE_VERSION, reel_decodings_version(), a->row.content,
+    snprintf(text, sizeof text, "frame %u %u %s %u %llu %s %u", REEL_PICTURE_VERSION, reel_encodings_version(), a->row.content,
              m->entry.chunk, (unsigned long long)m->entry.offset, media_types[form], width);
     api_etag(text, etag);
     bool relative = reel_index_info(reel_recording_index(a->recording))->clock == REEL_CLOCK_RELATIVE;
@@ -145,7 +146,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
 static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
                  uint32_t width) {
     struct reel_error err = {0};
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_image image = {0};
     bool good =
         m->size <= PAYLOAD_MAX || reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, PAYLOAD_MAX);

@@ -2,11 +2,11 @@
  * or, of a recording of its own clock that is asked for by name, from the panel's beginning on. */
 #include <stdio.h>
 
+#include "api/annotation_views.h"
 #include "api/body.h"
 #include "api/events.h"
 #include "api/grafana.h"
 #include "api/routes.h"
-#include "api/annotation_views.h"
 
 enum { ANNOTATIONS_MAX = 1000 };
 static const int64_t MS = 1000000;

@@ -130,7 +130,11 @@ static void add_topics(struct list *l, struct reel_recording *recording) {
 
 /* The newest that match. False: replied. */
 static bool list_recordings(struct http_request *r, const char *words, uint32_t limit, struct catalog_page *page) {
-    const struct catalog_query q = {.words = words && *words ? words : NULL, .allowed = http_caller(r)->collections, .has_state = true, .state = STATE_READY, .limit = limit};
+    const struct catalog_query q = {.words = words && *words ? words : NULL,
+                                    .allowed = http_caller(r)->collections,
+                                    .has_state = true,
+                                    .state = STATE_READY,
+                                    .limit = limit};
     struct reel_error err = {0};
     if (!catalog_list(http_app(r)->catalog, &q, page, &err)) {
         http_reply_error(r, &err);

@@ -15,6 +15,7 @@
 #include "ingest/watch.h"
 #include "store/reference.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 static bool refuse_member(struct http_request *r, const char *member, const char *detail) {
     http_reply_problem_with(r, 400, "bad-body", "the body does not say what is to be imported",

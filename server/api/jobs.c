@@ -14,8 +14,9 @@ enum { LIST_MAX = 1000, QUIET_LOOKS = 40 };
 static const int64_t LOOK_NS = 250000000;
 
 static json_t *view_job(const struct job_view *j) {
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state", job_state_name(j->state), "done",
-                          view_u64(j->done), "total", view_u64(j->total), "created", view_time(j->created_ns, REEL_CLOCK_WALL));
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state",
+                          job_state_name(j->state), "done", view_u64(j->done), "total", view_u64(j->total), "created",
+                          view_time(j->created_ns, REEL_CLOCK_WALL));
     if (j->ended_ns) {
         json_object_set_new(o, "ended", view_time(j->ended_ns, REEL_CLOCK_WALL));
     }
@@ -38,14 +39,15 @@ static bool is_shown(const struct http_request *r, const struct job_view *j) {
     return !caller->collections || (j->collection[0] && http_caller_sees(caller, j->collection));
 }
 
-/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look, not
- * end it. */
+/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look,
+ * not end it. */
 static bool is_waited_for(const struct job_view *j) {
     return strcmp(j->kind, "plan") == 0;
 }
 
 void api_jobs_list(struct http_request *r) {
-    static const char *const columns[] = {"id", "kind", "subject", "state", "done", "total", "created", "ended", "problem", "result", "outcome", NULL};
+    static const char *const columns[] = {"id",      "kind",  "subject", "state",  "done",    "total",
+                                          "created", "ended", "problem", "result", "outcome", NULL};
     struct rows_form form;
     if (!rows_form(r, "format", &form)) {
         return;
@@ -171,7 +173,8 @@ void api_job_cancel(struct http_request *r) {
     if (!find(r, &view)) {
         reply_no_job(r);
     } else if (!is_shown(r, &view)) {
-        http_reply_problem(r, 403, "forbidden", "others may wait for this job too, and %s is limited to some collections", http_caller(r)->name);
+        http_reply_problem(r, 403, "forbidden", "others may wait for this job too, and %s is limited to some collections",
+                           http_caller(r)->name);
     } else {
         jobs_cancel(http_app(r)->jobs, view.id);
         http_reply_empty(r, 204);

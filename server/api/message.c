@@ -5,6 +5,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "wire/cleanup.h"
 
 struct payload { /* what an octet-stream answer reads from */
     struct reel_stream *stream;
@@ -33,8 +34,13 @@ static void reply_raw(struct http_request *r, const struct api_recording *a, str
     char text[160], etag[64];
     snprintf(text, sizeof text, "message %s %u %llu %u", a->row.content, m->entry.chunk, (unsigned long long)m->entry.offset, m->size);
     api_etag(text, etag);
-    http_reply_file(r, &(struct http_file){
-                           .length = m->size, .etag = etag, .media_type = "application/octet-stream", .fd = -1, .read = read_payload, .free = free_payload, .context = p});
+    http_reply_file(r, &(struct http_file){.length = m->size,
+                                           .etag = etag,
+                                           .media_type = "application/octet-stream",
+                                           .fd = -1,
+                                           .read = read_payload,
+                                           .free = free_payload,
+                                           .context = p});
 }
 
 /* The row by the same writer that streams rows. */

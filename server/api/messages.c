@@ -4,6 +4,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "wire/cleanup.h"
 
 enum { LIMIT_MAX = 1000000 };
 
@@ -11,22 +12,26 @@ struct row_media {
     const char *media_type, *format, *extension;
 };
 static const struct row_media medias[] = {
-    {"application/x-ndjson", "ndjson", ".ndjson"}, {"application/ndjson", "ndjson", ".ndjson"},         {"application/jsonl", "ndjson", ".ndjson"},
-    {"application/json", "json", ".json"},         {"application/json-seq", "json-seq", ".json-seq"}, {"text/csv", "csv", ".csv"},
-    {"application/msgpack", "msgpack", ".msgpack"}, {"text/event-stream", "events", ".events"},
+    {"application/x-ndjson", "ndjson", ".ndjson"},     {"application/ndjson", "ndjson", ".ndjson"},
+    {"application/jsonl", "ndjson", ".ndjson"},        {"application/json", "json", ".json"},
+    {"application/json-seq", "json-seq", ".json-seq"}, {"text/csv", "csv", ".csv"},
+    {"application/msgpack", "msgpack", ".msgpack"},    {"text/event-stream", "events", ".events"},
 };
 
 static const struct row_media *choose_media(struct http_request *r) {
-    static const char *const offers[] = {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "application/json-seq",
-                                         "text/csv",              "application/msgpack", "text/event-stream", NULL};
+    static const char *const offers[] = {"application/x-ndjson", "application/ndjson",   "application/jsonl",
+                                         "application/json",     "application/json-seq", "text/csv",
+                                         "application/msgpack",  "text/event-stream",    NULL};
     const char *format = http_param(r, "format"), *media = format ? NULL : http_negotiate(r, offers);
     for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
         if (format ? strcmp(medias[i].format, format) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
             return &medias[i];
         }
     }
-    http_reply_problem(r, 406, "not-acceptable", "messages are given as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
-                                                "text/event-stream");
+    http_reply_problem(
+        r, 406, "not-acceptable",
+        "messages are given as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
+        "text/event-stream");
     return NULL;
 }
 
@@ -38,7 +43,8 @@ static void free_rows(void *context) {
 }
 
 /* With a limit the place of the first message that is left out is found ahead (from the index alone), so that the headers can lead on. */
-static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from, struct reel_error *err) {
+static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from,
+                     struct reel_error *err) {
     struct reel_message m;
     struct reel_mark first = {0};
     bool any = false;
@@ -74,7 +80,8 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
         http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
         return false;
     }
-    if ((cursor && !reel_stream_seek(stream, &mark, &err)) || (limited && !add_next(r, stream, options->limit, cursor ? &mark : NULL, &err))) {
+    if ((cursor && !reel_stream_seek(stream, &mark, &err)) ||
+        (limited && !add_next(r, stream, options->limit, cursor ? &mark : NULL, &err))) {
         http_reply_error(r, &err);
         return false;
     }
@@ -94,8 +101,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         http_reply_error(r, &err);
         return;
     }
-    struct reel_write_options options = {
-        .is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
+    struct reel_write_options options = {.is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
     __attribute__((cleanup(api_text_done))) struct api_text text = {0};
     if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
         return;

@@ -1,5 +1,5 @@
-/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one rule:
- * every label has a fixed set of values. */
+/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one
+ * rule: every label has a fixed set of values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -130,7 +130,8 @@ static void put_changes(FILE *f, struct app *app) {
     put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not looked at yet, summed over all webhooks.", "", waiting);
     put_figure(f, "reel_webhook_tries_total", "counter", "Tries to tell a webhook of a change.", "{result=\"delivered\"}", told.delivered);
     put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", told.failed);
-    put_figure(f, "reel_webhook_dropped_total", "counter", "Changes that a webhook will not hear of: tried for a day, or trimmed.", "", told.dropped);
+    put_figure(f, "reel_webhook_dropped_total", "counter", "Changes that a webhook will not hear of: tried for a day, or trimmed.", "",
+               told.dropped);
 }
 
 /* ---- what there is */

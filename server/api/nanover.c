@@ -7,8 +7,10 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/table.h"
-#include "reel/decode.h"
+#include "reel/encoding.h"
 #include "reel/nanover.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { KEYS_MAX = 64, MOMENT_VERSION = 1 /* part of its ETag: raise it when one byte changes */ };
 
@@ -34,7 +36,8 @@ static void free_moment(void *context) {
 }
 REEL_DEFINE_AUTO(struct moment, free_moment);
 
-static struct moment *make_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, bool packed, struct reel_error *err) {
+static struct moment *make_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, bool packed,
+                                  struct reel_error *err) {
     AUTO(free_moment) struct moment *m = calloc(1, sizeof *m);
     if (!m) {
         reel_fail_memory(err);
@@ -77,11 +80,12 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
     struct moment *m = make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
     if (m) {
         char text[256], etag[64];
-        snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version, (long long)time_ns, type, MOMENT_VERSION,
-                 reel_decodings_version());
+        snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version, (long long)time_ns,
+                 type, MOMENT_VERSION, reel_encodings_version());
         api_etag(text, etag);
-        http_reply_file(r, &(struct http_file){
-                               .length = m->size, .etag = etag, .media_type = type, .fd = -1, .read = read_moment, .free = free_moment, .context = m});
+        http_reply_file(
+            r, &(struct http_file){
+                   .length = m->size, .etag = etag, .media_type = type, .fd = -1, .read = read_moment, .free = free_moment, .context = m});
     } else {
         http_reply_error(r, &err);
     }

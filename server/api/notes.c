@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/annotation_views.h"
 #include "api/body.h"
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/annotation_views.h"
 #include "ingest/manifests.h"
 
 void api_notes_list(struct http_request *r) {

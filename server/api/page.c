@@ -9,7 +9,8 @@
 #include "api/routes.h"
 
 static const char not_built[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was built without its page: "
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was built without its "
+    "page: "
     "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API works: "
     "<a href=\"/api/v1/recordings\">recordings</a>, <a href=\"/api/v1\">the service document</a>.</p></html>\n";
 
@@ -30,8 +31,9 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
 
 /* The page runs its own scripts, and talks to the server it came from: nothing else. */
 static void add_guards(struct http_request *r) {
-    http_add_header(r, "Content-Security-Policy",
-                    "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+    http_add_header(
+        r, "Content-Security-Policy",
+        "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
     http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
     http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
     http_add_header(r, "X-Frame-Options", "DENY");
@@ -48,7 +50,11 @@ static void reply(struct http_request *r, const struct page_file *f, const char 
     if (packed) {
         http_add_header(r, "Content-Encoding", "gzip");
     }
-    struct http_file file = {.length = (uint64_t)(end - begin), .etag = etag, .media_type = f->media_type, .fd = -1, .read = read_bytes,
+    struct http_file file = {.length = (uint64_t)(end - begin),
+                             .etag = etag,
+                             .media_type = f->media_type,
+                             .fd = -1,
+                             .read = read_bytes,
                              .context = (void *)(uintptr_t)begin};
     http_reply_file(r, &file);
 }
@@ -81,7 +87,9 @@ void api_openapi(struct http_request *r) {
     if (f) {
         reply(r, f, "no-cache");
     } else {
-        http_reply_problem(r, 404, "not-found", "This server was built without its page, and the document comes with that: it is web/openapi.yaml in the source.");
+        http_reply_problem(
+            r, 404, "not-found",
+            "This server was built without its page, and the document comes with that: it is web/openapi.yaml in the source.");
     }
 }
 

@@ -3,8 +3,8 @@
 #define SERVER_PAGE_H
 
 struct page_file {
-    const char *name;               /* "index.html", "assets/main-5QX3.js" */
-    const char *media_type, *hash;  /* of its bytes */
+    const char *name;              /* "index.html", "assets/main-5QX3.js" */
+    const char *media_type, *hash; /* of its bytes */
     const unsigned char *plain, *plain_end;
     const unsigned char *gzip, *gzip_end; /* the same packed; NULL: it does not get smaller */
 };

@@ -7,8 +7,9 @@
 
 #include "api/common.h"
 #include "api/rows.h"
-#include "wire/number.h"
 #include "reel/table.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
 
@@ -70,7 +71,8 @@ void paging_link(struct http_request *r, const char *next) {
 
 const char *const paging_forms[] = {"json", "csv", "ndjson", NULL};
 
-static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns, json_t *members) {
+static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,
+                  json_t *members) {
     char cursor[CURSOR_MAX + 1];
     write_cursor(next, cursor);
     if (next) {

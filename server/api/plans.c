@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
 
 struct making { /* a request with everything it points at */
     const struct reel_writer *writer;
@@ -108,6 +109,7 @@ static void unref_plan(void *plan) {
 }
 
 struct reel_plan *plans_get(struct made *made, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err) {
-    static const struct made_kind kind = {.job = "plan", .make = make_plan, .free_context = free_making, .ref = ref_plan, .unref = unref_plan};
+    static const struct made_kind kind = {
+        .job = "plan", .make = make_plan, .free_context = free_making, .ref = ref_plan, .unref = unref_plan};
     return made_get(made, &kind, q->key, q->writer->name, copy_request(q), wait_ns, job, err);
 }

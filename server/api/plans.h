@@ -17,7 +17,8 @@ struct plan_request {
     struct reel_selection selection;
 };
 
-/* A reference to the plan (reel_plan_free). NULL with job[0] set: it is still being made after wait_ns (503, Retry-After). NULL with err: it failed. */
+/* A reference to the plan (reel_plan_free). NULL with job[0] set: it is still being made after wait_ns (503, Retry-After). NULL with err:
+ * it failed. */
 struct reel_plan *plans_get(struct made *made, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err);
 
 #endif

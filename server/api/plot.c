@@ -1,5 +1,5 @@
-/* /plot.svg: fields over time as a picture for a page that can hold one. Rule: it is one file that asks for nothing and runs nothing, and whatever a
- * recording calls its topics is text in it. */
+/* /plot.svg: fields over time as a picture for a page that can hold one. Rule: it is one file that asks for nothing and runs nothing, and
+ * whatever a recording calls its topics is text in it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,11 @@
 #include "wire/utf8.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_USUAL = 800, HEIGHT_USUAL = 300, SIDE_MAX = 4000 };
-enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 };  /* pixels around the lines */
-enum { CHARACTER = 6, DATE = 11 };                     /* the width of one; so many are before the time of day */
-enum { LEGEND = 16, AREA_MIN = 40 };                   /* a row of the legend; what the lines need */
-static const char *const colours[PLOT_FIELDS_MAX] = {"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#17becf"};
+enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 }; /* pixels around the lines */
+enum { CHARACTER = 6, DATE = 11 };                    /* the width of one; so many are before the time of day */
+enum { LEGEND = 16, AREA_MIN = 40 };                  /* a row of the legend; what the lines need */
+static const char *const colours[PLOT_FIELDS_MAX] = {"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e",
+                                                     "#9467bd", "#8c564b", "#e377c2", "#17becf"};
 
 struct plot {
     const struct series *all;
@@ -150,8 +151,8 @@ static void put_legend(FILE *f, const struct plot *p, size_t i) {
 }
 
 static void put_plot(FILE *f, const struct plot *p, const char *title) {
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"", p->width, p->height, p->width,
-            p->height);
+    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"", p->width,
+            p->height, p->width, p->height);
     fputs(" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<title>", f);
     put_escaped(f, title);
     fprintf(f, "</title>\n<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", p->width, p->height);
@@ -186,8 +187,9 @@ static void reply(struct http_request *r, struct plot *p, const char *title) {
         return;
     }
     api_etag(text, etag);
-    http_reply_file(r, &(struct http_file){
-                           .length = size, .etag = etag, .media_type = "image/svg+xml", .fd = -1, .read = read_text, .free = free, .context = text});
+    http_reply_file(
+        r, &(struct http_file){
+               .length = size, .etag = etag, .media_type = "image/svg+xml", .fd = -1, .read = read_text, .free = free, .context = text});
 }
 
 static bool read_side(struct http_request *r, const char *name, unsigned low, unsigned *out) {
@@ -208,7 +210,8 @@ static bool read_plot(struct http_request *r, const char **fields, struct plot *
         http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", PLOT_FIELDS_MAX);
         return false;
     }
-    return read_side(r, "width", WIDTH_MIN, &out->width) && read_side(r, "height", TOP + AREA_MIN + TIMES + LEGEND * (unsigned)out->n, &out->height);
+    return read_side(r, "width", WIDTH_MIN, &out->width) &&
+           read_side(r, "height", TOP + AREA_MIN + TIMES + LEGEND * (unsigned)out->n, &out->height);
 }
 
 void api_plot(struct http_request *r) {

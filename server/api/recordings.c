@@ -13,6 +13,7 @@
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "maintenance/retention.h"
+#include "wire/cleanup.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;
@@ -71,8 +72,8 @@ bool recordings_read_query(struct http_request *r, struct recordings_query *out)
                                 .limit = limit > 1000 ? 1000 : (uint32_t)limit,
                                 .cursor = http_param(r, "cursor")};
     if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
-        !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) || !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) ||
-        !read_list(r, "tag", out->tags, &q->n_tags)) {
+        !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) ||
+        !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) || !read_list(r, "tag", out->tags, &q->n_tags)) {
         return false;
     }
     read_range(r, "min_size", "max_size", &q->size);
@@ -103,9 +104,10 @@ static void add_number(struct http_request *r, const char *header, uint64_t valu
 }
 
 void api_recordings_list(struct http_request *r) {
-    static const char *const columns[] = {"id",       "collection", "name",        "revision", "group",    "state",      "problem", "created",    "updated",
-                                          "format",   "size",       "messages",    "clock",    "start",    "end",        "start_ns", "end_ns",    "duration_ns",
-                                          "damaged",  "lost_bytes", "description", "epoch",    "tags",     "custom",     NULL};
+    static const char *const columns[] = {"id",      "collection", "name",   "revision",    "group",    "state",      "problem",
+                                          "created", "updated",    "format", "size",        "messages", "clock",      "start",
+                                          "end",     "start_ns",   "end_ns", "duration_ns", "damaged",  "lost_bytes", "description",
+                                          "epoch",   "tags",       "custom", NULL};
     struct recordings_query asked;
     struct rows_form form;
     if (!rows_form(r, "output", &form) || !recordings_read_query(r, &asked)) {
@@ -142,15 +144,15 @@ void api_recording_get(struct http_request *r) {
     }
     struct app *app = http_app(r);
     char job[33] = "", etag[CHANGE_ETAG];
-    AUTO(reel_index_free) struct reel_index *outline = NULL;
+    AUTO(reel_index_free) struct reel_index *summary = NULL;
     if (a.row.state == STATE_READY) {
         a.recording = recordings_get(app->recordings, &a.row, api_wait_ns(r, 0), job, NULL);
     } else if (a.row.state == STATE_SCANNING) {
-        outline = scan_open_outline(app, a.row.content, NULL);
+        summary = scan_open_summary(app, a.row.content, NULL);
     }
-    json_t *body = view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : outline);
+    json_t *body = view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : summary);
     viewer_add_links(r, body, &a.row);
-    change_etag(&a.row, a.recording || outline, etag);
+    change_etag(&a.row, a.recording || summary, etag);
     http_add_header(r, "ETag", etag);
     http_reply_json(r, 200, body);
     api_recording_done(&a);

@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "maintenance/settings.h"
+#include "wire/cleanup.h"
 
 /* The document, with what is not in it: the configuration's part and the last run. */
 static void reply_document(struct http_request *r) {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "api/table.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { COLUMNS_MAX = 40 };
 
@@ -52,8 +54,8 @@ static bool put_row(const struct reel_table *to, const json_t *item, const char 
 }
 
 static bool write_csv(FILE *out, const json_t *items, const char *const *columns) {
-    AUTO(reel_table_text_free) struct reel_table_text *text =
-        reel_table_text_new(REEL_TABLE_CSV, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
+    AUTO(reel_table_text_free)
+    struct reel_table_text *text = reel_table_text_new(REEL_TABLE_CSV, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
     const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
     unsigned n = 0;
     size_t i;

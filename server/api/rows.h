@@ -1,4 +1,5 @@
-/* Lists whose rows are JSON objects, in each form that a list is given in: the JSON document, its rows one a line (NDJSON), or a table (CSV). */
+/* Lists whose rows are JSON objects, in each form that a list is given in: the JSON document, its rows one a line (NDJSON), or a table
+ * (CSV). */
 #ifndef SERVER_API_ROWS_H
 #define SERVER_API_ROWS_H
 
@@ -8,10 +9,11 @@ struct rows_form {
     int form; /* enum reel_table_form */
     const char *media_type;
 };
-/* What the client wants: by the parameter of that name ("format", or where that means something else "output"), or by Accept. False: replied (406). */
+/* What the client wants: by the parameter of that name ("format", or where that means something else "output"), or by Accept. False:
+ * replied (406). */
 bool rows_form(struct http_request *r, const char *param, struct rows_form *out);
-/* Replies. Takes `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members that CSV tells of; what is no plain
- * value stands there as JSON. */
+/* Replies. Takes `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members that CSV tells of;
+ * what is no plain value stands there as JSON. */
 void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns);
 
 #endif

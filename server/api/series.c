@@ -1,5 +1,5 @@
-/* /series: numbers over time, few enough to be drawn, of one recording or across several; /topics/fields: what numbers there are. A field that was
- * asked for is kept as a column, so that the next call, of any interval, reads no message. */
+/* /series: numbers over time, few enough to be drawn, of one recording or across several; /topics/fields: what numbers there are. A field
+ * that was asked for is kept as a column, so that the next call, of any interval, reads no message. */
 #include "api/series.h"
 
 #include <stdio.h>
@@ -8,14 +8,15 @@
 
 #include "api/derived_cache.h"
 #include "api/routes.h"
+#include "wire/cleanup.h"
 
 enum {
     FIELDS_MAX = 16,
     POINTS_MAX = 100000,
     POINTS_USUAL = 1000,
-    AT_ONCE = 20000, /* messages that are read anew rather than kept … */
+    AT_ONCE = 20000,           /* messages that are read anew rather than kept … */
     AT_ONCE_BYTES = 256 << 20, /* … when they are no more than that, about */
-    ACROSS_MAX = 20, /* recordings */
+    ACROSS_MAX = 20,           /* recordings */
 };
 static const int64_t COLUMN_WAIT_NS = 20000000000;
 
@@ -84,15 +85,16 @@ static bool few(const struct api_recording *a, const struct series_question *q, 
 }
 
 /* The column of the whole recording, or, when few messages are in question, of these alone. */
-static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *topic,
-                                      const char *path, struct series_trouble *trouble) {
-    static const struct made_kind kind = {.job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
+static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q,
+                                      const char *topic, const char *path, struct series_trouble *trouble) {
+    static const struct made_kind kind = {
+        .job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
     char key[512], subject[256];
     uint64_t count;
     if (!reel_series_count(a->recording, topic, q->start_ns, q->end_ns, &count, &trouble->error)) {
         return NULL;
     }
-    int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_decodings_version(), topic, path);
+    int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_encodings_version(), topic, path);
     int told = snprintf(subject, sizeof subject, "%s.%s", topic, path);
     if (told < 0 || (size_t)told >= sizeof subject) { /* cut, it might end within a character */
         snprintf(subject, sizeof subject, "a field with a long name");
@@ -105,8 +107,8 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
     return made_get(http_app(r)->made, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
 }
 
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field, struct series *out,
-                 struct series_trouble *trouble) {
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
+                 struct series *out, struct series_trouble *trouble) {
     const char *topic, *path;
     *trouble = (struct series_trouble){0};
     if (!reel_series_split(a->recording, field, &topic, &path, &trouble->error)) {
@@ -249,8 +251,8 @@ static bool find_listed(struct http_request *r, struct across *x) {
         return false;
     }
     if (x->page.n_items > ACROSS_MAX) {
-        http_reply_bad_param(r, "q", "it finds more than %d recordings: narrow it by q, format, collection or topic, or name them by recording",
-                             ACROSS_MAX);
+        http_reply_bad_param(
+            r, "q", "it finds more than %d recordings: narrow it by q, format, collection or topic, or name them by recording", ACROSS_MAX);
         return false;
     }
     for (uint32_t i = 0; i < x->page.n_items; i++) {
@@ -286,7 +288,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
     }
     uint64_t most = (uint64_t)POINTS_MAX * FIELDS_MAX / x->n_fields / x->n_keys;
     if (q.max_points > most) {
-        http_reply_bad_param(r, "max_points", "of %zu fields of %zu recordings at most %llu", x->n_fields, x->n_keys, (unsigned long long)most);
+        http_reply_bad_param(r, "max_points", "of %zu fields of %zu recordings at most %llu", x->n_fields, x->n_keys,
+                             (unsigned long long)most);
         return false;
     }
     q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* for all of them together */
@@ -309,7 +312,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
 void api_series_across(struct http_request *r) {
     struct across x = {0};
     const char *media = series_media(r);
-    bool good = media && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
+    bool good =
+        media && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
     for (size_t i = 0; good && i < x.n_keys; i++) {
         struct api_recording a;
         good = api_open_key(r, x.keys[i], &a);

@@ -30,8 +30,8 @@ struct series_trouble {
     struct reel_error error;
     char job[33]; /* set: its values are still being read, by this job */
 };
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field, struct series *out,
-                 struct series_trouble *trouble);
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
+                 struct series *out, struct series_trouble *trouble);
 void series_refuse(struct http_request *r, const struct series_trouble *trouble); /* replies */
 
 /* The media type the client wants; NULL: replied (406). */

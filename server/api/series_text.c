@@ -1,5 +1,5 @@
-/* Series as text: JSON's pairs of time and value, CSV and NDJSON with a row a point. Rule: times are written by one function, whatever is around
- * them. */
+/* Series as text: JSON's pairs of time and value, CSV and NDJSON with a row a point. Rule: times are written by one function, whatever is
+ * around them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "api/routes.h"
 #include "api/series.h"
 #include "reel/table.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 /* Returns whether the time is a text rather than a number. */
 static bool time_text(const char *format, const struct series *s, int64_t ns, char out[REEL_TIME_TEXT]) {

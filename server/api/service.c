@@ -15,8 +15,8 @@ static json_t *view_formats(void) {
         for (size_t k = 0; reel_formats[i]->suffixes[k]; k++) {
             json_array_append_new(suffixes, json_string(reel_formats[i]->suffixes[k]));
         }
-        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:o}", "name", reel_formats[i]->name, "title", reel_formats[i]->title, "media_type",
-                                             reel_formats[i]->media_type, "suffixes", suffixes));
+        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:o}", "name", reel_formats[i]->name, "title", reel_formats[i]->title,
+                                             "media_type", reel_formats[i]->media_type, "suffixes", suffixes));
     }
     return out;
 }
@@ -36,7 +36,8 @@ static json_t *view_targets(void) {
     json_t *out = json_array();
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
-        json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "name", w->name, "extension", w->extension, "media_type", w->media_type, "ranges", !(w->needs & REEL_STREAMED));
+        json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "name", w->name, "extension", w->extension, "media_type", w->media_type, "ranges",
+                              !(w->needs & REEL_STREAMED));
         json_object_set_new(o, "compressions", view_words(w->compressions));
         if (w->variant) {
             json_object_set_new(o, "version", json_string(w->variant));
@@ -53,9 +54,12 @@ void api_service(struct http_request *r) {
     }
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
-    json_t *links = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "openapi", "/openapi.json", "docs", "/docs", "recordings", "/api/v1/recordings", "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
-    http_reply_json(r, 200, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "formats", view_formats(), "targets", view_targets(),
-                                      "links", links, "free_bytes", view_u64(free_bytes), "interval", "[)"));
+    json_t *links =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "openapi", "/openapi.json", "docs", "/docs", "recordings", "/api/v1/recordings",
+                  "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
+    http_reply_json(r, 200,
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "formats", view_formats(),
+                              "targets", view_targets(), "links", links, "free_bytes", view_u64(free_bytes), "interval", "[)"));
 }
 
 void api_health(struct http_request *r) {
@@ -104,7 +108,8 @@ static const struct {
     {"too-large", "The upload is larger than this server takes."},
     {"too-many-failures", "Log-ins from this address have failed too often. A right token is let in all the same."},
     {"trashed", "The recording is in the trash. POST …/restore brings it back."},
-    {"unauthorized", "Who asks is not known. Send a token: as Authorization: Bearer TOKEN, as the password of any user name, or use a signed link."},
+    {"unauthorized",
+     "Who asks is not known. Send a token: as Authorization: Bearer TOKEN, as the password of any user name, or use a signed link."},
     {"tus-version", "Say how you upload: Tus-Resumable: 1.0.0, or Upload-Complete."},
     {"unknown-target", "The name's ending is no format this server writes; the detail lists those."},
     {"upload-complete", "The upload has ended, nothing can be added to it."},

@@ -11,6 +11,7 @@ enum { API_TABLE_TEXT = -1 }; /* a form: the tool's own words, where there are a
  * REEL_TABLE_GEOJSON are only there where `usual` or `also` names them (else give `usual` twice). Returns the Content-Type; NULL: replied
  * (406). */
 const char *api_table_form(struct http_request *r, int usual, int also, int *form);
-const char *api_table_form_by(struct http_request *r, const char *param, int usual, int also, int *form); /* by another parameter than ?format= */
+const char *api_table_form_by(struct http_request *r, const char *param, int usual, int also,
+                              int *form); /* by another parameter than ?format= */
 
 #endif

@@ -8,6 +8,7 @@
 #include "api/routes.h"
 #include "api/ustar.h"
 #include "reel/source.h"
+#include "wire/cleanup.h"
 
 enum { FILES_MAX = 20000 };
 

@@ -6,6 +6,7 @@
 
 #include "access/base64.h"
 #include "ingest/names.h"
+#include "wire/cleanup.h"
 #include "wire/number.h"
 
 bool tus_number(const char *text, int64_t *out) {

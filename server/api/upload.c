@@ -8,6 +8,7 @@
 #include "api/upload.h"
 #include "catalog/uploads.h"
 #include "ingest/names.h"
+#include "wire/cleanup.h"
 
 static const int64_t ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
 

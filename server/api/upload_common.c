@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/views.h"
+#include "wire/cleanup.h"
 
 enum { KEY_MAX = 255 };
 

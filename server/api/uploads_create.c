@@ -9,6 +9,7 @@
 #include "api/routes.h"
 #include "api/uploads.h"
 #include "api/views.h"
+#include "wire/cleanup.h"
 
 /* ---- creation */
 

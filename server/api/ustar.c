@@ -3,6 +3,7 @@
 #include "api/ustar.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME = 100, SIZE_MAX_BITS = 33 }; /* 11 octal digits */

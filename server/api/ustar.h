@@ -3,6 +3,8 @@
 #ifndef SERVER_API_USTAR_H
 #define SERVER_API_USTAR_H
 
+#include <stddef.h>
+
 #include <stdint.h>
 
 #include "reel/cleanup.h"

@@ -9,6 +9,7 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
+#include "wire/cleanup.h"
 
 /* ---- /values */
 
@@ -17,7 +18,7 @@ static bool read_field(struct http_request *r, struct values_query *q) {
     static const struct {
         const char *name;
         enum values_field field;
-    } fields[] = {{"topic", VALUES_TOPIC},   {"type", VALUES_TYPE},   {"tag", VALUES_TAG}, {"format", VALUES_FORMAT},
+    } fields[] = {{"topic", VALUES_TOPIC},           {"type", VALUES_TYPE},  {"tag", VALUES_TAG}, {"format", VALUES_FORMAT},
                   {"collection", VALUES_COLLECTION}, {"state", VALUES_STATE}};
     const char *field = http_param(r, "field");
     for (size_t i = 0; field && i < sizeof fields / sizeof *fields; i++) {
@@ -37,16 +38,17 @@ static bool read_field(struct http_request *r, struct values_query *q) {
 }
 
 static bool has_filters(struct http_request *r, const struct catalog_query *q) {
-    return q->words || q->format || q->collection || q->group || q->n_topics || q->n_types || q->n_topic_patterns || q->n_type_patterns || q->n_tags ||
-           q->has_start || q->has_end || q->has_state || q->damaged_only || q->size.has_min || q->size.has_max || q->duration.has_min ||
-           q->duration.has_max || q->messages.has_min || q->messages.has_max || http_caller(r)->collections;
+    return q->words || q->format || q->collection || q->group || q->n_topics || q->n_types || q->n_topic_patterns || q->n_type_patterns ||
+           q->n_tags || q->has_start || q->has_end || q->has_state || q->damaged_only || q->size.has_min || q->size.has_max ||
+           q->duration.has_min || q->duration.has_max || q->messages.has_min || q->messages.has_max || http_caller(r)->collections;
 }
 
 static void reply_values(struct http_request *r, const struct values_query *q, struct values_counts *found) {
     static const char *const columns[] = {"value", "recordings", NULL};
     json_t *items = json_array();
     for (uint32_t i = 0; i < found->counts.n; i++) {
-        json_array_append_new(items, json_pack("{s:s, s:o}", "value", found->counts.items[i].name, "recordings", view_u64(found->counts.items[i].recordings)));
+        json_array_append_new(items, json_pack("{s:s, s:o}", "value", found->counts.items[i].name, "recordings",
+                                               view_u64(found->counts.items[i].recordings)));
     }
     if (q->within) { /* also where the answer has no room for it */
         http_add_header(r, "X-Capped", found->capped ? "true" : "false");
@@ -82,8 +84,8 @@ static const char *const by_names[] = {"format", "state", "day", "month"};
 static const char *const stats_columns[] = {"by", "name", "recordings", "size", "messages", "duration_s", NULL};
 
 static json_t *view_total(const struct catalog_total *t) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "by", by_names[t->by], "name", t->name[0] ? json_string(t->name) : json_null(), "recordings",
-                     view_u64(t->recordings), "size", view_u64(t->bytes), "messages", view_u64(t->messages), "duration_s",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "by", by_names[t->by], "name", t->name[0] ? json_string(t->name) : json_null(),
+                     "recordings", view_u64(t->recordings), "size", view_u64(t->bytes), "messages", view_u64(t->messages), "duration_s",
                      (double)t->duration_ms / 1e3);
 }
 
@@ -115,8 +117,8 @@ static bool add_collections(struct http_request *r, json_t *rows, struct reel_er
         const struct catalog_collection *c = &all.items[i];
         if (c->recordings > 0 && http_caller_sees(http_caller(r), c->name)) {
             json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "by", "collection", "name", c->name, "recordings",
-                                                  view_u64(c->recordings), "size", view_u64(c->bytes), "messages", view_u64(c->messages), "duration_s",
-                                                  (double)c->duration_ms / 1e3));
+                                                  view_u64(c->recordings), "size", view_u64(c->bytes), "messages", view_u64(c->messages),
+                                                  "duration_s", (double)c->duration_ms / 1e3));
         }
     }
     catalog_collections_done(&all);
@@ -166,9 +168,9 @@ static void reply_spans(struct http_request *r, const struct catalog_spans *span
     json_t *items = json_array();
     for (uint32_t i = 0; i < spans->n; i++) {
         const struct catalog_span *s = &spans->items[i];
-        json_array_append_new(items, json_pack("{s:s, s:o, s:o, s:o, s:o}", "collection", s->collection, "start", view_time(s->start_ns, REEL_CLOCK_WALL),
-                                               "end", view_time(s->end_ns, REEL_CLOCK_WALL), "recordings", view_u64(s->recordings), "messages",
-                                               view_u64(s->messages)));
+        json_array_append_new(items, json_pack("{s:s, s:o, s:o, s:o, s:o}", "collection", s->collection, "start",
+                                               view_time(s->start_ns, REEL_CLOCK_WALL), "end", view_time(s->end_ns, REEL_CLOCK_WALL),
+                                               "recordings", view_u64(s->recordings), "messages", view_u64(s->messages)));
     }
     http_add_header(r, "X-Capped", spans->capped ? "true" : "false");
     json_t *members = json_pack("{s:s, s:b, s:i}", "interval", "[]", "capped", spans->capped, "counted", (int)spans->counted);

@@ -1,5 +1,5 @@
-/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open it
- * there. Rule: a layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
+/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open
+ * it there. Rule: a layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
 #include "api/viewer.h"
 
 #include <stdio.h>
@@ -10,9 +10,10 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "app.h"
-#include "reel/decode.h"
+#include "reel/encoding.h"
 #include "reel/time.h"
 #include "reel/view.h"
+#include "wire/cleanup.h"
 
 enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };
 #define SCENE_ID "3D!reel"
@@ -21,7 +22,8 @@ enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };
 
 static void put_escaped(FILE *f, const char *text) {
     for (; *text; text++) {
-        bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr("-._~", *text);
+        bool plain =
+            (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr("-._~", *text);
         fprintf(f, plain ? "%c" : "%%%02X", (unsigned char)*text);
     }
 }
@@ -109,16 +111,36 @@ static enum panel panel_of(const char *type) {
         const char *type;
         enum panel panel;
     } drawn[] = {
-        {"foxglove/SceneUpdate", PANEL_3D},      {"foxglove/PointCloud", PANEL_3D},         {"foxglove/LaserScan", PANEL_3D},
-        {"foxglove/Grid", PANEL_3D},             {"foxglove/PoseInFrame", PANEL_3D},        {"foxglove/PosesInFrame", PANEL_3D},
-        {"sensor_msgs/PointCloud2", PANEL_3D},   {"sensor_msgs/LaserScan", PANEL_3D},       {"nav_msgs/Path", PANEL_3D},
-        {"nav_msgs/OccupancyGrid", PANEL_3D},    {"geometry_msgs/PoseStamped", PANEL_3D},   {"geometry_msgs/PoseArray", PANEL_3D},
-        {"geometry_msgs/PolygonStamped", PANEL_3D}, {"visualization_msgs/Marker", PANEL_3D}, {"visualization_msgs/MarkerArray", PANEL_3D},
-        {"foxglove/FrameTransform", PANEL_FRAMES}, {"foxglove/FrameTransforms", PANEL_FRAMES}, {"tf/tfMessage", PANEL_FRAMES},
-        {"tf2_msgs/TFMessage", PANEL_FRAMES},    {"foxglove/CompressedImage", PANEL_IMAGE}, {"foxglove/RawImage", PANEL_IMAGE},
-        {"foxglove/CompressedVideo", PANEL_IMAGE}, {"sensor_msgs/Image", PANEL_IMAGE},      {"sensor_msgs/CompressedImage", PANEL_IMAGE},
-        {"foxglove/LocationFix", PANEL_MAP},     {"foxglove/GeoJSON", PANEL_MAP},           {"sensor_msgs/NavSatFix", PANEL_MAP},
-        {"foxglove/Log", PANEL_LOG},             {"rosgraph_msgs/Log", PANEL_LOG},          {"roslib/Log", PANEL_LOG},
+        {"foxglove/SceneUpdate", PANEL_3D},
+        {"foxglove/PointCloud", PANEL_3D},
+        {"foxglove/LaserScan", PANEL_3D},
+        {"foxglove/Grid", PANEL_3D},
+        {"foxglove/PoseInFrame", PANEL_3D},
+        {"foxglove/PosesInFrame", PANEL_3D},
+        {"sensor_msgs/PointCloud2", PANEL_3D},
+        {"sensor_msgs/LaserScan", PANEL_3D},
+        {"nav_msgs/Path", PANEL_3D},
+        {"nav_msgs/OccupancyGrid", PANEL_3D},
+        {"geometry_msgs/PoseStamped", PANEL_3D},
+        {"geometry_msgs/PoseArray", PANEL_3D},
+        {"geometry_msgs/PolygonStamped", PANEL_3D},
+        {"visualization_msgs/Marker", PANEL_3D},
+        {"visualization_msgs/MarkerArray", PANEL_3D},
+        {"foxglove/FrameTransform", PANEL_FRAMES},
+        {"foxglove/FrameTransforms", PANEL_FRAMES},
+        {"tf/tfMessage", PANEL_FRAMES},
+        {"tf2_msgs/TFMessage", PANEL_FRAMES},
+        {"foxglove/CompressedImage", PANEL_IMAGE},
+        {"foxglove/RawImage", PANEL_IMAGE},
+        {"foxglove/CompressedVideo", PANEL_IMAGE},
+        {"sensor_msgs/Image", PANEL_IMAGE},
+        {"sensor_msgs/CompressedImage", PANEL_IMAGE},
+        {"foxglove/LocationFix", PANEL_MAP},
+        {"foxglove/GeoJSON", PANEL_MAP},
+        {"sensor_msgs/NavSatFix", PANEL_MAP},
+        {"foxglove/Log", PANEL_LOG},
+        {"rosgraph_msgs/Log", PANEL_LOG},
+        {"roslib/Log", PANEL_LOG},
         {"rcl_interfaces/Log", PANEL_LOG},
     };
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
@@ -246,8 +268,8 @@ static void add_plot(struct layout *l, const struct reel_channel *c) {
         json_decref(lines.paths);
         return;
     }
-    json_t *config = json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1, "showXAxisLabels", 1,
-                               "showYAxisLabels", 1, "xAxisVal", "timestamp", "legendDisplay", "floating");
+    json_t *config = json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1,
+                               "showXAxisLabels", 1, "showYAxisLabels", 1, "xAxisVal", "timestamp", "legendDisplay", "floating");
     l->plots += add_panel(l, "Plot", c->name, config);
 }
 
@@ -262,7 +284,8 @@ static void add_channel(struct layout *l, const struct reel_channel *c) {
     } else if (panel == PANEL_MAP && l->maps < 1) {
         l->maps += add_panel(l, "map", c->name, json_pack("{s:s, s:s, s:[]}", "layer", "map", "followTopic", c->name, "disabledTopics"));
     } else if (panel == PANEL_LOG && l->logs < 1) {
-        l->logs += add_panel(l, "RosOut", c->name, json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
+        l->logs +=
+            add_panel(l, "RosOut", c->name, json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
     }
     if (strcmp(c->type, "reel.CarlaEgo") == 0) {
         l->follow = "ego";
@@ -276,8 +299,8 @@ static void add_scene(struct layout *l) {
     json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance",
                                small ? 8.0 : 40.0, "phi", 55.0, "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0, "targetOffset", 0.0, 0.0, 0.0,
                                "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near", small ? 0.05 : 0.5, "far", 5000);
-    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene", "transforms",
-                               "layers", "topics", l->drawn);
+    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene",
+                               "transforms", "layers", "topics", l->drawn);
     if (l->follow) {
         json_object_set_new(config, "followTf", json_string(l->follow));
     }
@@ -318,8 +341,8 @@ static json_t *layout_of(const struct reel_stream *stream) {
         add_panel(&l, "RawMessages", shown, json_pack("{s:s}", "topicPath", shown));
     }
     json_decref(l.drawn);
-    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed", 1.0,
-                     "layout", arranged(&l));
+    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed",
+                     1.0, "layout", arranged(&l));
 }
 
 void api_layout(struct http_request *r) {

@@ -8,6 +8,7 @@
 
 #include "api/annotation_views.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 
@@ -37,7 +38,7 @@ json_t *view_time(int64_t ns, enum reel_clock clock) {
     return json_string(text);
 }
 
-/* An outline does not know how many bytes its messages have, unless they are none. */
+/* A summary does not know how many bytes its messages have, unless they are none. */
 static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool shallow) {
     return shallow && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
 }
@@ -145,8 +146,10 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
-/* The longest time without a message, in seconds. Where it is not known, entries are gone through, so many in one answer; or a note says why not. */
-static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t count, uint64_t *budget) {
+/* The longest time without a message, in seconds. Where it is not known, entries are gone through, so many in one answer; or a note says
+ * why not. */
+static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t count,
+                    uint64_t *budget) {
     const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
     uint64_t gap_ns = stats->max_gap_ns;
     const char *note = NULL;
@@ -286,7 +289,8 @@ static json_t *text_or_null(const char *text) {
 
 /* How much is known: what the file says of itself, or what a scan has verified; null when neither. */
 static const char *depth_of(const struct catalog_recording *r, const struct reel_index *index) {
-    bool shallow = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow; /* a row is what its scan has written into it */
+    bool shallow =
+        r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow; /* a row is what its scan has written into it */
     return !r->format || !r->format[0] ? NULL : shallow ? "shallow" : index || r->state == STATE_READY ? "deep" : NULL;
 }
 

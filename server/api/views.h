@@ -1,4 +1,5 @@
-/* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new reference, NULL when memory ends. */
+/* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new reference, NULL when memory
+ * ends. */
 #ifndef SERVER_VIEWS_H
 #define SERVER_VIEWS_H
 
@@ -11,8 +12,8 @@
 /* A catalog row; `index` adds "topics" (NULL: without). For a file that is in no catalog, r has no id: those members are left out. */
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
 
-/* [{name, type, encoding, count, bytes, first, last, first_ns, last_ns, latched, channels: [{id, schema_id, …, metadata}]}], sorted by name. Channels of one
- * name make one topic; a channel with several topics counts under each. */
+/* [{name, type, encoding, count, bytes, first, last, first_ns, last_ns, latched, channels: [{id, schema_id, …, metadata}]}], sorted by
+ * name. Channels of one name make one topic; a channel with several topics counts under each. */
 json_t *view_topics(const struct reel_index *index);
 
 /* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length, text}]} */

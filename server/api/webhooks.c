@@ -10,8 +10,8 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "wire/number.h"
 #include "maintenance/settings.h"
+#include "wire/number.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 

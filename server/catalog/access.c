@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
-#include "wire/number.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 void token_done(struct token *t) {
     free(t->name);

@@ -15,8 +15,8 @@ enum {
 struct token {
     int64_t row; /* its number, never given out twice */
     char *name;
-    int role;          /* enum http_role */
-    char *collections; /* a JSON array of globs; empty: all */
+    int role;                                            /* enum http_role */
+    char *collections;                                   /* a JSON array of globs; empty: all */
     int64_t created_ns, expires_ns, used_ns, revoked_ns; /* 0: never */
 };
 void token_done(struct token *t); /* empties; fine on a zeroed one */
@@ -29,8 +29,9 @@ bool catalog_token_add(struct catalog *c, struct token *t, const uint8_t hash[TO
 /* REEL_NOT_FOUND; revoked and expired ones are found too. Sees at once what another process has done. */
 bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err);
 bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, struct reel_error *err);
-bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out, struct reel_error *err); /* a name that is not revoked, or a number */
-bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err);                      /* whatever their state */
+bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
+                          struct reel_error *err);                                 /* a name that is not revoked, or a number */
+bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err); /* whatever their state */
 bool catalog_token_used(struct catalog *c, int64_t row, int64_t now_ns, struct reel_error *err);
 bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND: it is revoked already */
 /* At most `max` behind the number `after`, in their order. */

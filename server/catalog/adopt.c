@@ -5,6 +5,7 @@
 #include "catalog/annotations.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum { AT_ONCE = 200 }; /* recordings of one transaction */
 
@@ -103,8 +104,7 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
     }
     one->added = insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
                  said_write_tags(a->h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) &&
-                 catalog_label(a->h, r, one->index, true, err) && insert_said(a->h, r->row, one, err) &&
-                 mark_due(a->h, r->id, err);
+                 catalog_label(a->h, r, one->index, true, err) && insert_said(a->h, r->row, one, err) && mark_due(a->h, r->id, err);
     if (one->added && ++a->pending == AT_ONCE) {
         a->pending = 0;
         one->added = db_commit(a->h, err);

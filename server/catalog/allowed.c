@@ -1,10 +1,11 @@
-/* The collections that a caller is limited to. Its one rule: globs become names here, once a question, so that SQL compares names, by the index of
- * collections. */
+/* The collections that a caller is limited to. Its one rule: globs become names here, once a question, so that SQL compares names, by the
+ * index of collections. */
 #include <jansson.h>
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
 #include "reel/iterate.h"
+#include "wire/cleanup.h"
 
 enum { ALLOWED_MAX = 10000 };
 

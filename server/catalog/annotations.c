@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
+#include "wire/cleanup.h"
 
 static void drop_tags(struct catalog_tag *tags, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {

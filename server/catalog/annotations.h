@@ -2,8 +2,8 @@
 #ifndef SERVER_CATALOG_SAID_H
 #define SERVER_CATALOG_SAID_H
 
-#include "catalog/notes.h"
 #include "catalog/catalog_internal.h"
+#include "catalog/notes.h"
 
 /* The row of a recording's id; REEL_NOT_FOUND. */
 bool said_find(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err);

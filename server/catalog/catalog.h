@@ -1,5 +1,5 @@
-/* What people search by: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Any thread may call; writers take turns, readers
- * get a handle from a pool. No statement stays open when a function returns. */
+/* What people search by: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Any thread may call; writers take
+ * turns, readers get a handle from a pool. No statement stays open when a function returns. */
 #ifndef SERVER_CATALOG_H
 #define SERVER_CATALOG_H
 
@@ -24,26 +24,26 @@ struct catalog_part { /* one stored file */
 
 /* A recording as the catalog has it. Texts belong to the struct; free with catalog_recording_done(). */
 struct catalog_recording {
-    int64_t row;                  /* internal */
-    char id[RECORDING_ID_TEXT];   /* opaque, never reused: 32 hex digits */
+    int64_t row;                /* internal */
+    char id[RECORDING_ID_TEXT]; /* opaque, never reused: 32 hex digits */
     char *collection, *name;
-    uint32_t revision;            /* 1 … ; the newest is the one a name means */
+    uint32_t revision; /* 1 … ; the newest is the one a name means */
     enum recording_state state;
     enum recording_state state_before_trash;
-    char content[SHA256_HEX];     /* names index pack and manifest: the part's SHA-256, or for several parts that of their hashes */
+    char content[SHA256_HEX]; /* names index pack and manifest: the part's SHA-256, or for several parts that of their hashes */
     struct catalog_part *parts;
     uint32_t n_parts;
-    uint64_t size;                /* of all parts */
-    char *format, *container;     /* "" while unknown */
+    uint64_t size;            /* of all parts */
+    char *format, *container; /* "" while unknown */
     enum reel_clock clock;
     char *clock_note;
-    int64_t start_ns, end_ns;     /* meaningful when messages > 0 */
+    int64_t start_ns, end_ns; /* meaningful when messages > 0 */
     uint64_t messages, payload_bytes;
     uint32_t n_channels;
     bool damaged;
     uint64_t findings, lost_bytes;
-    char *problem;                /* why it failed; "" otherwise */
-    char *group;                  /* recordings that were split and belong together; "": none */
+    char *problem;                  /* why it failed; "" otherwise */
+    char *group;                    /* recordings that were split and belong together; "": none */
     int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
     struct catalog_said said;       /* by people; notes.h */
 };
@@ -55,8 +55,8 @@ void catalog_close(struct catalog *catalog);
 
 bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* random, for a manifest that is written before the row */
 
-/* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels (from index, may be NULL), FTS. Fails with REEL_CONFLICT when
- * (collection, name) is taken by other content and !replace. */
+/* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels (from index, may be
+ * NULL), FTS. Fails with REEL_CONFLICT when (collection, name) is taken by other content and !replace. */
 bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err);
 /* Replaces what a scan found (state, times, channels, damage …) of the recording r->id. */
 bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
@@ -74,7 +74,8 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
 const char *catalog_not_found(const char *key); /* what catalog_get() says of a key that nothing has */
-bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err); /* newest revision, not trashed */
+bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
+                       struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
 bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
 
@@ -82,45 +83,51 @@ struct catalog_range {
     bool has_min, has_max;
     int64_t min, max; /* both are in */
 };
-struct catalog_query {            /* all that is set must hold */
-    const char *words;            /* q=, in the grammar of catalog/search.h; NULL = any */
+struct catalog_query { /* all that is set must hold */
+    const char *words; /* q=, in the grammar of catalog/search.h; NULL = any */
     const char *format, *collection;
-    const char *const *allowed;   /* globs of the collections that whoever asks may see, NULL-terminated; NULL: all */
-    const char *group;            /* only those of this group */
+    const char *const *allowed;               /* globs of the collections that whoever asks may see, NULL-terminated; NULL: all */
+    const char *group;                        /* only those of this group */
     const char *const *topics, *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
     uint32_t n_topics, n_types;
     const char *const *topic_patterns, *const *type_patterns; /* regular expressions, the same */
     uint32_t n_topic_patterns, n_type_patterns;
     bool match_any;
-    const char *const *tags;      /* "key=value", the value may be a glob; or "key" */
+    const char *const *tags; /* "key=value", the value may be a glob; or "key" */
     uint32_t n_tags;
     struct catalog_range size, duration, messages;
-    bool has_start, has_end;      /* overlap with [start_ns, end_ns) ; only clock wall recordings have times to compare */
+    bool has_start, has_end; /* overlap with [start_ns, end_ns) ; only clock wall recordings have times to compare */
     int64_t start_ns, end_ns;
     bool has_state;
-    enum recording_state state;   /* without it: all but trashed */
+    enum recording_state state; /* without it: all but trashed */
     bool damaged_only;
-    const char *sort;             /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending; the id breaks ties */
-    uint32_t limit;               /* 1 … 1000 */
-    const char *cursor;           /* opaque, from the page before; NULL = first page */
-    uint64_t offset;              /* for those who must; cursor is the way */
-    bool count;                   /* also fill total */
+    const char
+        *sort;      /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending; the id breaks ties */
+    uint32_t limit; /* 1 … 1000 */
+    const char *cursor; /* opaque, from the page before; NULL = first page */
+    uint64_t offset;    /* for those who must; cursor is the way */
+    bool count;         /* also fill total */
 };
 struct catalog_page {
     struct catalog_recording *items;
     uint32_t n_items;
-    char *next;     /* cursor, NULL on the last page */
-    uint64_t total; /* when asked for */
+    char *next;             /* cursor, NULL on the last page */
+    uint64_t total;         /* when asked for */
     bool total_capped;      /* there are more than that */
     uint32_t sorted_newest; /* not 0: more are found than could be sorted; these are of so many that are the newest */
 };
-bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */
+bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out,
+                  struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */
 void catalog_page_done(struct catalog_page *page);
 
 /* Every recording that is not purged, in no order, for start-up checks; stops when visit() is false. */
-bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err);
+bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                  struct reel_error *err);
 
-struct catalog_figures { uint64_t recordings[6]; uint64_t bytes, messages; };
+struct catalog_figures {
+    uint64_t recordings[6];
+    uint64_t bytes, messages;
+};
 bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err);
 bool catalog_ready(struct catalog *c); /* a trivial query answers */
 

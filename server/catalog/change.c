@@ -5,6 +5,7 @@
 
 #include "catalog/annotations.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 static inline void auto_recording(struct catalog_recording *r) {
     catalog_recording_done(r);

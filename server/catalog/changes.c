@@ -8,6 +8,7 @@
 #include "catalog/catalog_internal.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context) {
     db_on_commit(c->db, tell, context);

@@ -3,16 +3,18 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
-#include "catalog/sql.h"
 #include "catalog/maintenance.h"
+#include "catalog/sql.h"
+#include "wire/cleanup.h"
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
-} looks[] = {{"catalog", "check_keys"},  {"figures", "check_figures"}, {"figures", "check_collections"}, {"figures", "check_totals"}, {"figures", "check_spans"},
-             {"figures", "check_labels"}, {"figures", "check_tags"},    {"figures", "check_said"},        {"search", "check_search"}};
-static const char *const mends[] = {"mend_figures",    "mend_collections_add", "mend_collections", "mend_totals_clear",
-                                    "mend_totals",     "mend_spans",           "mend_labels",          "mend_tag_keys",    "mend_tag_values",
-                                    "mend_said",       "mend_search_again",    "mend_search_drop", "mend_search_add"};
+} looks[] = {{"catalog", "check_keys"},   {"figures", "check_figures"}, {"figures", "check_collections"},
+             {"figures", "check_totals"}, {"figures", "check_spans"},   {"figures", "check_labels"},
+             {"figures", "check_tags"},   {"figures", "check_said"},    {"search", "check_search"}};
+static const char *const mends[] = {"mend_figures",      "mend_collections_add", "mend_collections", "mend_totals_clear", "mend_totals",
+                                    "mend_spans",        "mend_labels",          "mend_tag_keys",    "mend_tag_values",   "mend_said",
+                                    "mend_search_again", "mend_search_drop",     "mend_search_add"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;

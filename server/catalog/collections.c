@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
+#include "wire/cleanup.h"
 
 void catalog_collection_done(struct catalog_collection *collection) {
     free(collection->name);

@@ -9,6 +9,7 @@
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum { READ_BYTES = 1 << 20 };
 

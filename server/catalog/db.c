@@ -10,10 +10,12 @@
 
 #include "catalog/db_internal.h"
 #include "catalog/sql.h"
-#include "reel/iterate.h"
 #include "core/ownership.h"
+#include "reel/iterate.h"
+#include "wire/cleanup.h"
 
-/* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more gives nothing. */
+/* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more
+ * gives nothing. */
 enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
 
 struct db {
@@ -291,7 +293,8 @@ void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
     pthread_mutex_unlock(&db->writing);
 }
 
-/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small one takes. */
+/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small
+ * one takes. */
 static void look_for_others(struct db *db) {
     struct reel_error none = {0};
     db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);

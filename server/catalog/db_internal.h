@@ -25,7 +25,7 @@ struct db_handle {
     sqlite3 *sqlite;
     struct db_handle *next; /* while idle */
     int64_t begun_ns;
-    bool writes, open;      /* open: inside a transaction */
+    bool writes, open; /* open: inside a transaction */
     struct db_statement *statements;
     sqlite3_stmt *control[DB_CONTROLS]; /* prepared when first used */
 };

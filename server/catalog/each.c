@@ -1,5 +1,6 @@
 /* The catalog as a whole: every recording in turn, and its figures. Its one rule: nothing is open while a caller's function runs. */
 #include "catalog/catalog_internal.h"
+#include "wire/cleanup.h"
 
 enum { VISIT_ROWS = 256 };
 

@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 #include "catalog/annotations.h"
-#include "wire/number.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 void catalog_event_done(struct catalog_event *event) {
     free(event->collection);

@@ -1,9 +1,10 @@
-/* What a recording is found by: its topics, types and what its file says of itself, as labels (for globs) and as words (for the full-text index).
- * Its one rule: one recording adds a bounded amount of text, whatever its file says. */
+/* What a recording is found by: its topics, types and what its file says of itself, as labels (for globs) and as words (for the full-text
+ * index). Its one rule: one recording adds a bounded amount of text, whatever its file says. */
 #include <stdio.h>
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
+#include "wire/cleanup.h"
 
 enum {
     LABEL_BYTES_MAX = 4096,    /* a longer topic or type is not searched for by anybody */
@@ -90,7 +91,8 @@ static bool add_all(struct labels *l, const struct reel_index *index, struct ree
     return true;
 }
 
-static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *const words[LABEL_KINDS], struct reel_error *err) {
+static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *const words[LABEL_KINDS],
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *insert = db_statement(h, "label_insert", err);
     AUTO(db_done) struct db_statement *link = insert ? db_statement(h, "label_link", err) : NULL;
     struct labels l = {.insert = insert, .link = link, .row = row, .words = {words[0], words[1], words[2]}};
@@ -106,7 +108,8 @@ static bool unlink_labels(struct db_handle *h, int64_t row, struct reel_error *e
     return db_run(s, err);
 }
 
-static bool write_words(struct db_handle *h, const struct catalog_recording *r, char *const texts[LABEL_KINDS], bool fresh, struct reel_error *err) {
+static bool write_words(struct db_handle *h, const struct catalog_recording *r, char *const texts[LABEL_KINDS], bool fresh,
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, fresh ? "search_insert" : "search_update", err);
     if (!s) {
         return false;

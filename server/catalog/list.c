@@ -1,10 +1,12 @@
 /* The list: sorts and pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of its sort
- * from where the last one ended; when a filter leaves few recordings it goes over those instead (list_way.c); some ways come in the order of
- * creation by themselves. A walk that finds too little on its way is given up for the newest that are found, sorted, and the page says so. */
+ * from where the last one ended; when a filter leaves few recordings it goes over those instead (list_way.c); some ways come in the order
+ * of creation by themselves. A walk that finds too little on its way is given up for the newest that are found, sorted, and the page says
+ * so. */
 #include <stdio.h>
 #include <string.h>
 
 #include "catalog/list.h"
+#include "wire/cleanup.h"
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
@@ -12,18 +14,18 @@ enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
 static const struct sort {
     const char *name, *column;
 } sorts[] = {
-    {"created", "row"}, {"name", "name"},         {"start", "placed_start_ns"},       {"end", "placed_end_ns"},
-    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"}, {0},
+    {"created", "row"}, {"name", "name"},         {"start", "placed_start_ns"}, {"end", "placed_end_ns"},
+    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"},  {0},
 };
 
 struct list { /* one question being answered */
     const struct catalog_query *q;
     struct list_ask ask;
-    const char *sort; /* as written in the cursor */
-    char *cursor;     /* decoded; the key points into it */
+    const char *sort;                /* as written in the cursor */
+    char *cursor;                    /* decoded; the key points into it */
     int64_t after_row, after_number; /* the number: the key, where it is one */
     const char *after_key;           /* NULL on the first page */
-    char *found; /* LIST_FOUND: a JSON array of rows */
+    char *found;                     /* LIST_FOUND: a JSON array of rows */
 };
 
 static bool parse_sort(struct list *l, const char **column, bool *descending, struct reel_error *err) {
@@ -106,7 +108,8 @@ static int64_t page_looks(const struct list *l) {
 }
 
 /* `looked`: how many rows of links are looked at. */
-static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_form *form, int64_t looked, struct reel_error *err) {
+static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_form *form, int64_t looked,
+                                    struct reel_error *err) {
     AUTO_MEM char *sql = list_sql(form);
     AUTO(db_done) struct db_statement *s = sql ? db_compose(h, sql, err) : NULL;
     if (!s) {
@@ -224,8 +227,8 @@ static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *
     return !there || out->next || reel_fail_memory(err);
 }
 
-/* The next rows in the order of the sort, LIST_LOOKED for each LIST_PAGE that are asked for; *full: there are more. Of the filters only those
- * count that are ends of that order. */
+/* The next rows in the order of the sort, LIST_LOOKED for each LIST_PAGE that are asked for; *full: there are more. Of the filters only
+ * those count that are ends of that order. */
 static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
     const struct list_form *f = &l->ask.form;
     bool by_start = strcmp(f->column, "placed_start_ns") == 0;
@@ -267,7 +270,8 @@ static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out
 static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     struct list_form *f = &l->ask.form;
     bool all = f->filters == 0 && f->n_links == 0;
-    *f = (struct list_form){.column = "row", .descending = true, .counting = true, .filters = f->filters, .links = f->links, .n_links = f->n_links};
+    *f = (struct list_form){
+        .column = "row", .descending = true, .counting = true, .filters = f->filters, .links = f->links, .n_links = f->n_links};
     f->filters &= ~(LIST_BIT(FILTER_FLOOR) | LIST_BIT(FILTER_CEILING));
     if (!all && !list_choose(h, &l->ask, err)) {
         return false;
@@ -317,7 +321,8 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
     return ok;
 }
 
-bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err) {
+bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
+               struct reel_error *err) {
     struct catalog_query plain = *q;
     struct list l;
     *rows = NULL;

@@ -1,5 +1,5 @@
-/* How a list is asked for, between the files that answer it: list_ask.c makes names and ids of what is asked, list_way.c chooses the way in, list_sql.c
- * writes the statement, list.c runs it. */
+/* How a list is asked for, between the files that answer it: list_ask.c makes names and ids of what is asked, list_way.c chooses the way
+ * in, list_sql.c writes the statement, list.c runs it. */
 #ifndef SERVER_CATALOG_LIST_H
 #define SERVER_CATALOG_LIST_H
 
@@ -8,26 +8,59 @@
 #include "catalog/catalog_internal.h"
 
 enum {
-    LIST_FEW = 5000, LIST_VERY_FEW = 100,     /* a filter that leaves no more than this is the way in */
-    LIST_SPANS = 20000,                       /* … an interval, whose recordings lie together */
-    LIST_LOOKED = 1000, LIST_PAGE = 100,      /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
-    LIST_NEXT = 2000,                         /* … and one along several labels or tags */
-    LIST_COUNTED = 2000,                      /* nothing is counted further */
+    LIST_FEW = 5000,
+    LIST_VERY_FEW = 100, /* a filter that leaves no more than this is the way in */
+    LIST_SPANS = 20000,  /* … an interval, whose recordings lie together */
+    LIST_LOOKED = 1000,
+    LIST_PAGE = 100,     /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
+    LIST_NEXT = 2000,    /* … and one along several labels or tags */
+    LIST_COUNTED = 2000, /* nothing is counted further */
 };
 
 enum list_way {
     LIST_WALK, /* the index of the sort */
-    LIST_COLLECTION, LIST_GROUP, LIST_ALLOWED, LIST_FORMAT, LIST_STATE, LIST_DAMAGED, LIST_SIZE, LIST_DURATION, LIST_MESSAGES, /* an index of few */
-    LIST_WORDS, LIST_LINK, LIST_INTERVAL, /* gathered */
-    LIST_FOUND, /* rows that are known */
-    LIST_STREAM_WORDS, LIST_STREAM_LINK, LIST_STREAM_LINKS, LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
+    LIST_COLLECTION,
+    LIST_GROUP,
+    LIST_ALLOWED,
+    LIST_FORMAT,
+    LIST_STATE,
+    LIST_DAMAGED,
+    LIST_SIZE,
+    LIST_DURATION,
+    LIST_MESSAGES, /* an index of few */
+    LIST_WORDS,
+    LIST_LINK,
+    LIST_INTERVAL, /* gathered */
+    LIST_FOUND,    /* rows that are known */
+    LIST_STREAM_WORDS,
+    LIST_STREAM_LINK,
+    LIST_STREAM_LINKS,
+    LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
     LIST_WAYS
 };
 
 enum list_filter {
-    FILTER_COLLECTIONS, FILTER_NO_COLLECTIONS, FILTER_ALLOWED, FILTER_GROUPS, FILTER_NO_GROUPS, FILTER_FORMATS, FILTER_NO_FORMATS, FILTER_STATES,
-    FILTER_NO_STATES, FILTER_TRASH /* may be among the states */, FILTER_DAMAGED, FILTER_INTACT, FILTER_START, FILTER_END, FILTER_SIZE, FILTER_DURATION,
-    FILTER_MESSAGES, FILTER_WORDS, FILTER_WITHOUT, FILTER_FLOOR, FILTER_CEILING /* where a walk in the order of times can end */
+    FILTER_COLLECTIONS,
+    FILTER_NO_COLLECTIONS,
+    FILTER_ALLOWED,
+    FILTER_GROUPS,
+    FILTER_NO_GROUPS,
+    FILTER_FORMATS,
+    FILTER_NO_FORMATS,
+    FILTER_STATES,
+    FILTER_NO_STATES,
+    FILTER_TRASH /* may be among the states */,
+    FILTER_DAMAGED,
+    FILTER_INTACT,
+    FILTER_START,
+    FILTER_END,
+    FILTER_SIZE,
+    FILTER_DURATION,
+    FILTER_MESSAGES,
+    FILTER_WORDS,
+    FILTER_WITHOUT,
+    FILTER_FLOOR,
+    FILTER_CEILING /* where a walk in the order of times can end */
 };
 #define LIST_BIT(filter) (1u << (filter))
 
@@ -50,7 +83,7 @@ struct list_form { /* all that the statement depends on */
     enum list_way way;
     const char *column; /* of the sort: "row", "name" … */
     bool descending, counting;
-    bool very_few;      /* the way leaves so few that each is looked up among the words, instead of all that the words find */
+    bool very_few;    /* the way leaves so few that each is looked up among the words, instead of all that the words find */
     uint32_t filters; /* LIST_BIT of enum list_filter */
     const struct list_link *links;
     uint32_t n_links, lead; /* which link is the way in */
@@ -65,7 +98,7 @@ struct list_ask {
     int64_t start_ns, end_ns, size[2], duration[2], messages[2];
     int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can be wanted, and the first that cannot */
     bool placed;                  /* they are set */
-    uint32_t looked; /* names looked through for globs and patterns, until that is too many or too late */
+    uint32_t looked;              /* names looked through for globs and patterns, until that is too many or too late */
     int64_t deadline_ns;
 };
 
@@ -78,6 +111,7 @@ bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *e
 char *list_sql(const struct list_form *form);
 
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
-bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err);
+bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
+               struct reel_error *err);
 
 #endif

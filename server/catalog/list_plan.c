@@ -1,8 +1,9 @@
-/* Which way into the list: of the filters that leave few the one that leaves least, else an order that the list comes in by itself. Rule: no filter is
- * counted further than decides that. */
+/* Which way into the list: of the filters that leave few the one that leaves least, else an order that the list comes in by itself. Rule:
+ * no filter is counted further than decides that. */
 #include <string.h>
 
 #include "catalog/list.h"
+#include "wire/cleanup.h"
 
 static bool has(const struct list_ask *ask, enum list_filter filter) {
     return (ask->form.filters & LIST_BIT(filter)) != 0;
@@ -51,11 +52,16 @@ static bool try_filters(struct db_handle *h, struct list_ask *ask, bool in_order
         enum list_way way;
         const char *statement;
         bool shown; /* its index does not have the trash */
-    } filters[] = {{FILTER_GROUPS, LIST_GROUP, "few_group", false},       {FILTER_COLLECTIONS, LIST_COLLECTION, "few_collection", false},
-                   {FILTER_ALLOWED, LIST_ALLOWED, "few_allowed", false},  {FILTER_STATES, LIST_STATE, "few_state", false},
-                   {FILTER_DAMAGED, LIST_DAMAGED, "few_damaged", false},  {FILTER_FORMATS, LIST_FORMAT, "few_format", false},
-                   {FILTER_SIZE, LIST_SIZE, "few_size", true},            {FILTER_DURATION, LIST_DURATION, "few_duration", true},
-                   {FILTER_MESSAGES, LIST_MESSAGES, "few_messages", true}, {FILTER_WORDS, LIST_WORDS, "few_words", false}};
+    } filters[] = {{FILTER_GROUPS, LIST_GROUP, "few_group", false},
+                   {FILTER_COLLECTIONS, LIST_COLLECTION, "few_collection", false},
+                   {FILTER_ALLOWED, LIST_ALLOWED, "few_allowed", false},
+                   {FILTER_STATES, LIST_STATE, "few_state", false},
+                   {FILTER_DAMAGED, LIST_DAMAGED, "few_damaged", false},
+                   {FILTER_FORMATS, LIST_FORMAT, "few_format", false},
+                   {FILTER_SIZE, LIST_SIZE, "few_size", true},
+                   {FILTER_DURATION, LIST_DURATION, "few_duration", true},
+                   {FILTER_MESSAGES, LIST_MESSAGES, "few_messages", true},
+                   {FILTER_WORDS, LIST_WORDS, "few_words", false}};
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         bool there = has(ask, filters[i].filter) && !(filters[i].shown && has(ask, FILTER_TRASH));
         there = there && !(filters[i].filter == FILTER_WORDS && in_order && best->way == LIST_WALK); /* they lead in anyway */

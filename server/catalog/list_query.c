@@ -1,5 +1,5 @@
-/* What is asked, as names and ids: globs and patterns are looked up once, over the distinct names that there are, so that SQL only compares. Rule: looking
- * up is bounded in names and in time, and says so when it ends early. */
+/* What is asked, as names and ids: globs and patterns are looked up once, over the distinct names that there are, so that SQL only
+ * compares. Rule: looking up is bounded in names and in time, and says so when it ends early. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "catalog/search.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum { IDS_MAX = 20000, LOOKED_MAX = 300000, GLOBS_MAX = 64, TEXT_MAX = 8192 };
 enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
@@ -93,7 +94,8 @@ static bool ids_close(struct ids *ids, bool good, enum list_by by, bool negated,
     fclose(ids->out);
     if (!good || (negated && ids->n == 0) || ask->form.n_links == LIST_LINKS_MAX || !ids->text) {
         free(ids->text);
-        return good && ids->text && (ask->form.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
+        return good && ids->text &&
+               (ask->form.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
     }
     ask->links[ask->form.n_links++] = (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
     return true;
@@ -113,8 +115,8 @@ static bool add_between(struct db_statement *s, struct list_ask *ask, const stru
     return step == DB_END;
 }
 
-static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *prefix, const struct wanted *w, struct ids *ids,
-                      struct reel_error *err) {
+static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *prefix, const struct wanted *w,
+                      struct ids *ids, struct reel_error *err) {
     AUTO_MEM struct range *range = malloc(sizeof *range);
     AUTO(db_done) struct db_statement *s = range ? db_statement(h, "labels_between", err) : NULL;
     if (!s) {
@@ -129,10 +131,12 @@ static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind
     return add_between(s, ask, w, NULL, ids, err);
 }
 
-static bool add_labels(struct db_handle *h, struct list_ask *ask, enum label_kind kind, struct wanted w, struct ids *ids, struct reel_error *err) {
+static bool add_labels(struct db_handle *h, struct list_ask *ask, enum label_kind kind, struct wanted w, struct ids *ids,
+                       struct reel_error *err) {
     w.slashes = kind != KIND_META;
     const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
-    bool open = !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
+    bool open =
+        !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
     if (!add_range(h, ask, kind, "", &w, ids, err)) {
         return false;
     }
@@ -481,7 +485,8 @@ void list_ask_done(struct list_ask *ask) {
 }
 
 void list_bind(struct db_statement *s, const struct list_ask *ask) {
-    static const char *const names[] = {":collections", ":no_collections", ":groups", ":no_groups", ":formats", ":no_formats", ":states", ":no_states"};
+    static const char *const names[] = {":collections", ":no_collections", ":groups", ":no_groups",
+                                        ":formats",     ":no_formats",     ":states", ":no_states"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         db_set_text(s, names[i], ask->texts[i]);
     }

@@ -1,4 +1,5 @@
-/* The statement of a list, out of its template sql/queries/list.sql. Its one rule: what is put in are words of this file and numbers, never a user's. */
+/* The statement of a list, out of its template sql/queries/list.sql. Its one rule: what is put in are words of this file and numbers, never
+ * a user's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +72,15 @@ static bool is_wanted(const char *mark, size_t size, const struct list_form *f) 
 }
 
 static const char *index_name(const struct list_form *f) {
-    static const char *const few[LIST_WAYS] = {[LIST_COLLECTION] = "few_collection", [LIST_GROUP] = "few_group",      [LIST_ALLOWED] = "few_collection",
-                                               [LIST_FORMAT] = "few_format",         [LIST_STATE] = "few_state",      [LIST_DAMAGED] = "few_damaged",
-                                               [LIST_SIZE] = "by_size",              [LIST_DURATION] = "by_duration_ns", [LIST_MESSAGES] = "by_messages"};
+    static const char *const few[LIST_WAYS] = {[LIST_COLLECTION] = "few_collection",
+                                               [LIST_GROUP] = "few_group",
+                                               [LIST_ALLOWED] = "few_collection",
+                                               [LIST_FORMAT] = "few_format",
+                                               [LIST_STATE] = "few_state",
+                                               [LIST_DAMAGED] = "few_damaged",
+                                               [LIST_SIZE] = "by_size",
+                                               [LIST_DURATION] = "by_duration_ns",
+                                               [LIST_MESSAGES] = "by_messages"};
     return few[f->way];
 }
 

@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/disk.h"
-#include "reel/cleanup.h"
 #include "core/ownership.h"
+#include "reel/cleanup.h"
+#include "store/disk.h"
+#include "wire/cleanup.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
 

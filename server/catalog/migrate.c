@@ -4,6 +4,7 @@
 
 #include "catalog/catalog_internal.h"
 #include "catalog/sql.h"
+#include "wire/cleanup.h"
 
 enum { APPLICATION_ID = 0x5265656c }; /* "Reel" */
 
@@ -51,6 +52,7 @@ bool catalog_is_current(struct db *db, struct reel_error *err) {
         return false;
     }
     return (application == APPLICATION_ID && (size_t)version == sql_migrations_count) ||
-           reel_fail(err, REEL_UNSUPPORTED, "the catalog is of version %lld, this program's are of %zu; a server that starts brings it there", (long long)version,
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "the catalog is of version %lld, this program's are of %zu; a server that starts brings it there", (long long)version,
                      sql_migrations_count);
 }

@@ -4,6 +4,7 @@
 
 #include "catalog/annotations.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 void catalog_note_done(struct catalog_note *note) {
     free(note->author);
@@ -74,8 +75,8 @@ bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *no
     note->created_ns = note->created_ns ? note->created_ns : reel_now_ns();
     note->updated_ns = note->updated_ns ? note->updated_ns : note->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) && said_touch(h, row, err) &&
-           db_commit(h, err);
+    return h && said_find(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) &&
+           said_touch(h, row, err) && db_commit(h, err);
 }
 
 static bool fail_unknown(struct reel_error *err) {

@@ -3,6 +3,7 @@
 #ifndef SERVER_CATALOG_NOTES_H
 #define SERVER_CATALOG_NOTES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "reel/cleanup.h"

@@ -1,5 +1,5 @@
-/* Regular expressions of users (PCRE2), over names. Rule: none takes more than so many steps or so much memory, however it is written; what would is an
- * error, not a match. */
+/* Regular expressions of users (PCRE2), over names. Rule: none takes more than so many steps or so much memory, however it is written; what
+ * would is an error, not a match. */
 #ifndef SERVER_CATALOG_PATTERN_H
 #define SERVER_CATALOG_PATTERN_H
 

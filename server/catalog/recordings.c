@@ -5,6 +5,7 @@
 
 #include "catalog/annotations.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed"};
 
@@ -186,7 +187,7 @@ bool row_by_hex(struct db_handle *h, const char *statement, const char *paramete
 }
 
 const char *catalog_not_found(const char *key) {
-    return strncmp(key, "sha256:", 7) == 0  ? "no recording has that content"
+    return strncmp(key, "sha256:", 7) == 0 ? "no recording has that content"
            : strncmp(key, "name:", 5) == 0 ? "no recording of that name in this collection"
                                            : "no recording has that id";
 }
@@ -417,7 +418,8 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
 bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     struct catalog_recording now = *r;
-    return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
+    return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) &&
+           db_commit(h, err);
 }
 
 /* Is it still what somebody saw? In the transaction that is to change it. */
@@ -433,8 +435,8 @@ static bool is_version(struct db_handle *h, const char *id, int64_t version, str
     return good;
 }
 
-static bool change_state_at(struct catalog *c, const char *statement, const char *id, int64_t version, enum recording_state state, const char *problem,
-                            struct reel_error *err) {
+static bool change_state_at(struct catalog *c, const char *statement, const char *id, int64_t version, enum recording_state state,
+                            const char *problem, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !is_version(h, id, version, err)) {
         return false;

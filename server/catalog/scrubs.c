@@ -5,6 +5,7 @@
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 static const char ROT_MARK[] = "scrub: "; /* begins a problem that may be taken back */
 

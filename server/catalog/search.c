@@ -19,7 +19,7 @@ struct reader {
 static const struct {
     const char *name;
     enum search_kind kind;
-} reserved[] = {{"topic", SEARCH_TOPIC}, {"type", SEARCH_TYPE},   {"format", SEARCH_FORMAT}, {"collection", SEARCH_COLLECTION},
+} reserved[] = {{"topic", SEARCH_TOPIC}, {"type", SEARCH_TYPE},   {"format", SEARCH_FORMAT},  {"collection", SEARCH_COLLECTION},
                 {"state", SEARCH_STATE}, {"group", SEARCH_GROUP}, {"damaged", SEARCH_DAMAGED}};
 
 static bool fail_at(struct reader *r, const char *at, const char *what) {

@@ -3,10 +3,11 @@
  *   q      = terms parted by blanks; all must hold
  *   term   = [-] ( word | "quoted phrase" | key:value{,value} )      "-" in front: must not hold
  *   value  = text with * and ? as in globs | "quoted, taken as it is"
- *   key    = topic type format collection state group damaged | meta.KEY | meta."KEY" | any other: a tag's, * for any; "quoted" when it has a colon
+ *   key    = topic type format collection state group damaged | meta.KEY | meta."KEY" | any other: a tag's, * for any; "quoted" when it has
+ * a colon
  *
- * key:* is true of what has the key, *:value of any key with that value; of several values one must fit. In quotes \" and \\ stand for themselves.
- * Rule: nothing of the user's text is ever taken for SQL or for FTS5's own syntax. */
+ * key:* is true of what has the key, *:value of any key with that value; of several values one must fit. In quotes \" and \\ stand for
+ * themselves. Rule: nothing of the user's text is ever taken for SQL or for FTS5's own syntax. */
 #ifndef SERVER_CATALOG_SEARCH_H
 #define SERVER_CATALOG_SEARCH_H
 

@@ -1,5 +1,6 @@
-/* Statements: named ones of sql/queries, prepared once for a connection, and composed ones. Its one rule: what cannot be bound is remembered and told
- * by the step, so that no caller looks at each value. */
+/* Statements: named ones of sql/queries, prepared once for a connection, and composed ones. Its one rule: what cannot be bound is
+ * remembered and told by the step, so that no caller looks at each value. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalog/db_internal.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
+#include "wire/cleanup.h"
 
 /* ---- of recordings */
 

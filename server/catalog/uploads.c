@@ -5,6 +5,7 @@
 
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 void catalog_upload_done(struct catalog_upload *u) {
     free(u->owner);

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/list.h"
 #include "catalog/annotations.h"
+#include "catalog/list.h"
+#include "wire/cleanup.h"
 
 static const char last_character[] = "\xf4\x8f\xbf\xbf";
 
@@ -34,7 +35,8 @@ static struct facet facet_of(const struct values_query *q) {
 
 /* States are numbers there. */
 static const char *shown_name(const struct values_query *q, const char *name, size_t cut) {
-    return q->field == VALUES_STATE ? recording_state_name((enum recording_state)strtol(name, NULL, 10)) : name + (strlen(name) >= cut ? cut : 0);
+    return q->field == VALUES_STATE ? recording_state_name((enum recording_state)strtol(name, NULL, 10))
+                                    : name + (strlen(name) >= cut ? cut : 0);
 }
 
 static bool read_counts(struct db_statement *s, const struct values_query *q, uint32_t limit, size_t cut, struct catalog_counts *out,
@@ -61,7 +63,8 @@ static bool read_counts(struct db_statement *s, const struct values_query *q, ui
 
 static bool count(struct db_handle *h, const struct values_query *q, const char *rows, struct catalog_counts *out, struct reel_error *err) {
     struct facet f = facet_of(q);
-    const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "", *key = q->field == VALUES_META ? q->key : "", *colon = *key ? ":" : "";
+    const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "", *key = q->field == VALUES_META ? q->key : "",
+               *colon = *key ? ":" : "";
     AUTO_MEM char *from = NULL;
     AUTO_MEM char *end = NULL;
     AUTO_MEM char *after = NULL;
@@ -108,7 +111,8 @@ static bool read_total(struct db_statement *s, enum totals_by by, struct catalog
     return true;
 }
 
-bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n, struct reel_error *err) {
+bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n,
+                    struct reel_error *err) {
     AUTO_MEM char *names = NULL;
     AUTO_MEM struct catalog_total *all = calloc(TOTALS_MAX, sizeof *all);
     AUTO(db_end) struct db_handle *h = all ? db_read(c->db, err) : NULL;
@@ -158,7 +162,8 @@ static bool add_span(struct catalog_spans *spans, struct db_statement *s, int64_
         }
     }
     struct catalog_span *next = &spans->items[spans->n];
-    *next = (struct catalog_span){.collection = strdup(db_text(s, 0)), .start_ns = start, .end_ns = end, .recordings = 1, .messages = db_size(s, 3)};
+    *next = (struct catalog_span){
+        .collection = strdup(db_text(s, 0)), .start_ns = start, .end_ns = end, .recordings = 1, .messages = db_size(s, 3)};
     spans->n += next->collection != NULL;
     return next->collection || reel_fail_memory(err);
 }
@@ -178,11 +183,13 @@ static bool read_spans(struct db_handle *h, const char *rows, int64_t tolerance_
     return step == DB_END;
 }
 
-bool catalog_coverage(struct catalog *c, const struct catalog_query *q, int64_t tolerance_ns, struct catalog_spans *out, struct reel_error *err) {
+bool catalog_coverage(struct catalog *c, const struct catalog_query *q, int64_t tolerance_ns, struct catalog_spans *out,
+                      struct reel_error *err) {
     *out = (struct catalog_spans){0};
     AUTO_MEM char *rows = NULL;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    if (!h || !list_rows(h, q, COVERAGE_COUNTED_MAX, &rows, &out->counted, &out->capped, err) || !read_spans(h, rows, tolerance_ns, out, err)) {
+    if (!h || !list_rows(h, q, COVERAGE_COUNTED_MAX, &rows, &out->counted, &out->capped, err) ||
+        !read_spans(h, rows, tolerance_ns, out, err)) {
         catalog_spans_done(out);
         return false;
     }

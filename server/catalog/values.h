@@ -1,5 +1,5 @@
-/* What values there are, with counts (facets); totals; and when recordings are. Of the whole catalog the counts are kept by triggers; of what a question
- * finds they are counted over a bounded number of recordings, and say so. */
+/* What values there are, with counts (facets); totals; and when recordings are. Of the whole catalog the counts are kept by triggers; of
+ * what a question finds they are counted over a bounded number of recordings, and say so. */
 #ifndef SERVER_CATALOG_VALUES_H
 #define SERVER_CATALOG_VALUES_H
 
@@ -10,8 +10,8 @@ enum { VALUES_COUNTED_MAX = 1000, COVERAGE_COUNTED_MAX = 5000 };
 enum values_field { VALUES_TOPIC, VALUES_TYPE, VALUES_META, VALUES_TAG, VALUES_FORMAT, VALUES_COLLECTION, VALUES_STATE };
 struct values_query {
     enum values_field field;
-    const char *key;                    /* VALUES_META, which needs it; VALUES_TAG: of this tag, NULL: the keys themselves */
-    const char *prefix, *after;         /* NULL: all, from the first */
+    const char *key;            /* VALUES_META, which needs it; VALUES_TAG: of this tag, NULL: the keys themselves */
+    const char *prefix, *after; /* NULL: all, from the first */
     uint32_t limit;
     const struct catalog_query *within; /* only what this finds; NULL: the whole catalog but its trash */
 };
@@ -20,7 +20,8 @@ struct values_counts {
     uint32_t counted;             /* recordings of `within` */
     bool capped;                  /* it finds more than were counted: these are its newest */
 };
-bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out, struct reel_error *err); /* catalog_counts_done(&out->counts) */
+bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out,
+                    struct reel_error *err); /* catalog_counts_done(&out->counts) */
 
 /* Totals, by name in order. */
 enum totals_by { TOTALS_FORMAT, TOTALS_STATE, TOTALS_DAY, TOTALS_MONTH };
@@ -31,7 +32,8 @@ struct catalog_total {
 };
 /* `allowed` as in catalog_query. *rows: malloc'd. At most TOTALS_MAX of each. */
 enum { TOTALS_MAX = 5000 };
-bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n, struct reel_error *err);
+bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n,
+                    struct reel_error *err);
 
 /* When there are recordings, of each collection: spans that are no further apart than the tolerance are one. */
 struct catalog_span {
@@ -45,6 +47,7 @@ struct catalog_spans {
     bool capped; /* as above */
 };
 void catalog_spans_done(struct catalog_spans *spans);
-bool catalog_coverage(struct catalog *c, const struct catalog_query *q, int64_t tolerance_ns, struct catalog_spans *out, struct reel_error *err);
+bool catalog_coverage(struct catalog *c, const struct catalog_query *q, int64_t tolerance_ns, struct catalog_spans *out,
+                      struct reel_error *err);
 
 #endif

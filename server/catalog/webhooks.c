@@ -2,9 +2,10 @@
  * at most the try whose answer it swallowed. */
 #include <string.h>
 
-#include "catalog/changes.h"
 #include "catalog/catalog_internal.h"
+#include "catalog/changes.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 void webhook_done(struct webhook *w) {
     free(w->url);

@@ -21,8 +21,8 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla, cli_nanover, cli_bag,
-    cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan, cli_routes;
+extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla,
+    cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan, cli_routes;
 
 /* ---- options.c: one table says what is parsed and what --help prints */
 
@@ -64,10 +64,11 @@ bool cli_options(const struct cli_command *command, const struct cli_option *opt
 /* The same; given[i] says whether options[i] was on the command line. NULL: nobody asks. */
 bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
                        int *exit_code, bool *given);
-bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err); /* one value of it; `most` values at most */
+bool cli_read_value(const struct cli_option *o, const char *text, int most,
+                    struct reel_error *err); /* one value of it; `most` values at most */
 
-/* ---- environment.c: options that may be set by the environment too, by the same table: --cache-mb as REEL_CACHE_MB, or REEL_CACHE_MB_FILE for a file that
- * holds it; lists with commas, flags as true or false. */
+/* ---- environment.c: options that may be set by the environment too, by the same table: --cache-mb as REEL_CACHE_MB, or REEL_CACHE_MB_FILE
+ * for a file that holds it; lists with commas, flags as true or false. */
 enum { CLI_OPTIONS_MAX = 64 };
 enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE };
 struct cli_sources { /* where each option's value came from; keeps the texts of the environment */
@@ -75,8 +76,8 @@ struct cli_sources { /* where each option's value came from; keeps the texts of 
     char *texts[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
-bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc, char **argv, int *first,
-                                 int *exit_code);
+bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
+                                 char **argv, int *first, int *exit_code);
 /* Each option with its value and where that came from, a line each. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
 
@@ -121,14 +122,14 @@ struct cli_files {
     const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
 };
 
-/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name made of paths, sizes, times and inodes, and used
- * again while these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the recording
- * is freed. */
+/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name made of paths, sizes, times and inodes, and
+ * used again while these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the
+ * recording is freed. */
 struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
 struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err);
 
 /* What the files say of themselves, or what is known of them already; files that say nothing are scanned. */
-struct reel_index *cli_open_outline(const struct cli_files *files, struct reel_error *err);
+struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err);
 
 /* After work on this file failed: a kept pack whose inside turned out wrong (REEL_CHANGED; it is checked as it is read) is removed, and
  * `err` says that the next run makes it anew. */

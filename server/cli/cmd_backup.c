@@ -6,15 +6,16 @@
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "cli/cli.h"
-#include "store/inspect.h"
 #include "maintenance/backup.h"
+#include "store/inspect.h"
 
 static bool back_up(struct app *app, const char *data, const char *folder, enum backup_blobs blobs, json_t **manifest,
                     struct reel_error *err) {
     char path[PATH_MAX];
     bool alone;
     struct cli_progress progress;
-    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) || !(app->catalog = catalog_open_beside(path, err))) {
+    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) ||
+        !(app->catalog = catalog_open_beside(path, err))) {
         return false;
     }
     cli_progress_start(&progress, "backing up", data);

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "reel/rosbag_info.h"
+#include "wire/cleanup.h"
 
 static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
     q.path = path;

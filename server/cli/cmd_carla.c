@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "reel/carla.h"
+#include "wire/cleanup.h"
 
 static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", NULL}; /* as enum reel_carla_topic */
 static const char *const formats[] = {"text", "csv", "json", "ndjson", NULL};

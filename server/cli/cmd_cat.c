@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "reel/write.h"
+#include "wire/cleanup.h"
 
 enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
 
@@ -55,9 +56,13 @@ static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t
                      struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = taken;
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
-    const struct reel_write_options options = {
-        .compression = "", .time_format = (enum reel_time_format)q->time_format, .limit = q->limit, .start_ns = zero_ns,
-        .raw = q->undecoded, .fields = q->fields.items, .n_fields = q->fields.count};
+    const struct reel_write_options options = {.compression = "",
+                                               .time_format = (enum reel_time_format)q->time_format,
+                                               .limit = q->limit,
+                                               .start_ns = zero_ns,
+                                               .raw = q->undecoded,
+                                               .fields = q->fields.items,
+                                               .n_fields = q->fields.count};
     if (!writer || !reel_writer_accepts(writer, stream, NULL, err)) {
         return false;
     }
@@ -103,7 +108,11 @@ static int run(int argc, char **argv) {
          .value = "FORMAT",
          .help = "rows of text, or the payloads alone",
          .choices = formats},
-        {.name = "field", .kind = CLI_LIST, .to = &q.fields, .value = "PATH", .help = "of each payload only this field, as pose.position.x; repeats"},
+        {.name = "field",
+         .kind = CLI_LIST,
+         .to = &q.fields,
+         .value = "PATH",
+         .help = "of each payload only this field, as pose.position.x; repeats"},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "payloads as {\"$base64\"}"},
         {.name = "time-format",
          .kind = CLI_CHOICE,
@@ -131,6 +140,7 @@ const struct cli_command cli_cat = {
     .name = "cat",
     .arguments = "FILE [OPTION]…",
     .summary = "messages of a recording, in time order",
-    .details = "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads that are not decoded stand as {\"$base64\":…}.",
+    .details =
+        "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads that are not decoded stand as {\"$base64\":…}.",
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* reel check: what is damaged in a file, and what a reader loses by it. Always looks at the file itself, never at an index made earlier. */
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 

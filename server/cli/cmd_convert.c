@@ -5,6 +5,7 @@
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "reel/write.h"
+#include "wire/cleanup.h"
 
 enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
 #define NO_RUN UINT64_MAX
@@ -13,8 +14,8 @@ struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view;
     bool report, force;
-    uint64_t run; /* of a NanoVer recording, or NO_RUN */
-    int align, prefixing;    /* enum reel_align, enum reel_prefixing */
+    uint64_t run;         /* of a NanoVer recording, or NO_RUN */
+    int align, prefixing; /* enum reel_align, enum reel_prefixing */
     struct cli_recordings files;
     struct reel_recording **recordings;
     uint32_t n_recordings;

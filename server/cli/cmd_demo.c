@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 static const struct {
     const char *name;

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "maintenance/fsck.h"
+#include "wire/cleanup.h"
 
 enum { SHOWN_MAX = 10000 }; /* findings that --json lists; all are counted */
 
@@ -25,8 +26,7 @@ static void found(void *context, enum fsck_kind kind, const char *subject, const
 static bool print_json(const struct told *t, const struct fsck_report *r, struct reel_error *err) {
     json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "mended",
                             (json_int_t)r->mended, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
-                            (json_int_t)r->elsewhere, "server_runs",
-                            !r->alone, "findings", t->items);
+                            (json_int_t)r->elsewhere, "server_runs", !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
     }

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 enum { ANSWER_BYTES = 4096, PATIENCE_S = 5 };
 

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "ingest/import.h"
 #include "store/reference.h"
+#include "wire/cleanup.h"
 
 struct command {
     struct app app;
@@ -124,7 +125,11 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
         {.name = "collection", .kind = CLI_TEXT, .to = &c.terms.collection, .value = "NAME", .help = "where the recordings go (default)"},
-        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording that is added; may be repeated"},
+        {.name = "tag",
+         .kind = CLI_LIST,
+         .to = &tags,
+         .value = "KEY=VALUE",
+         .help = "a tag for each recording that is added; may be repeated"},
         {.name = "mode",
          .kind = CLI_CHOICE,
          .to = &mode,

@@ -3,6 +3,7 @@
 
 #include "api/views.h"
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 /* A file's name, without bytes that are no UTF-8. */
 static char *name_of(const char *path) {
@@ -100,7 +101,8 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
         printf("clock      %s\n", info->clock_note);
     }
     bool known_bytes = info->payload_bytes > 0 || !info->shallow;
-    printf("messages   %llu  (%s)\n", (unsigned long long)info->messages, known_bytes ? cli_size_text(info->payload_bytes, payload) : "bytes unknown");
+    printf("messages   %llu  (%s)\n", (unsigned long long)info->messages,
+           known_bytes ? cli_size_text(info->payload_bytes, payload) : "bytes unknown");
     if (info->shallow) {
         printf("depth      shallow: what the file says of itself, nothing of it verified\n");
     }
@@ -157,9 +159,9 @@ static bool print_table(const struct cli_files *files, const struct reel_index *
 }
 
 static bool print(const struct cli_files *files, bool json, bool quick, uint32_t number, uint32_t n, struct reel_error *err) {
-    AUTO(reel_index_free) struct reel_index *outline = quick ? cli_open_outline(files, err) : NULL;
+    AUTO(reel_index_free) struct reel_index *summary = quick ? cli_open_summary(files, err) : NULL;
     AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open_files(files, false, err);
-    const struct reel_index *index = recording ? reel_recording_index(recording) : outline;
+    const struct reel_index *index = recording ? reel_recording_index(recording) : summary;
     if (!json && number > 0 && index) {
         putchar('\n');
     }
@@ -171,7 +173,10 @@ static int run(int argc, char **argv) {
     int first, code;
     const struct cli_option options[] = {
         {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the JSON of GET /recordings/{id}; of several one line each"},
-        {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "from the file's own index alone, where it has one: nothing of it is verified"},
+        {.name = "quick",
+         .kind = CLI_FLAG,
+         .to = &quick,
+         .help = "from the file's own index alone, where it has one: nothing of it is verified"},
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {

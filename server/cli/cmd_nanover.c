@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 #include "reel/nanover.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { WHAT_FRAME, WHAT_STATE, WHAT_RESETS, WHAT_CHANGES, WHAT_ENERGIES, WHAT_FRAMES };
 static const char *const whats[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
@@ -51,12 +53,12 @@ static bool print_rows(struct reel_recording *recording, const struct request *q
     if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
         return false;
     }
-    const struct reel_nanover_question question = {.topic = (enum reel_nanover_topic)(q->what - WHAT_RESETS),
-                                                   .keys = q->keys.items,
-                                                   .n_keys = q->keys.count,
-                                                   .selection = &selection};
-    AUTO(reel_table_text_free) struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? usual : (enum reel_table_form)q->format, &sink, err);
-    AUTO(reel_nanover_free) struct reel_nanover *pass = rows ? reel_nanover_open(recording, &question, reel_table_of_text(rows), err) : NULL;
+    const struct reel_nanover_question question = {
+        .topic = (enum reel_nanover_topic)(q->what - WHAT_RESETS), .keys = q->keys.items, .n_keys = q->keys.count, .selection = &selection};
+    AUTO(reel_table_text_free)
+    struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? usual : (enum reel_table_form)q->format, &sink, err);
+    AUTO(reel_nanover_free)
+    struct reel_nanover *pass = rows ? reel_nanover_open(recording, &question, reel_table_of_text(rows), err) : NULL;
     bool done = false;
     while (pass && !done) {
         if (!reel_nanover_step(pass, &done, err)) {
@@ -78,7 +80,8 @@ static bool print(const struct cli_files *files, const struct request *q, struct
 
 /* What the words of the command line do not go with; NULL: all is well. */
 static const char *misfit(const struct request *q) {
-    bool moment = q->what <= WHAT_STATE, every = q->select.every.n || q->select.every.ns, spans = q->select.start.given || q->select.end.given;
+    bool moment = q->what <= WHAT_STATE, every = q->select.every.n || q->select.every.ns,
+         spans = q->select.start.given || q->select.end.given;
     if (moment && (spans || every)) {
         return "a frame or state is that of one time: --at";
     }
@@ -94,9 +97,10 @@ static const char *misfit(const struct request *q) {
     if (q->what == WHAT_RESETS && (spans || every)) {
         return "resets are told of the whole recording";
     }
-    return moment && q->format >= 0 && q->format != REEL_TABLE_JSON && q->format != FORMAT_MSGPACK ? "a frame or state is given as json or msgpack"
-           : !moment && q->format == FORMAT_MSGPACK                                                ? "rows are given as csv, json or ndjson"
-                                                                                                   : NULL;
+    return moment && q->format >= 0 && q->format != REEL_TABLE_JSON && q->format != FORMAT_MSGPACK
+               ? "a frame or state is given as json or msgpack"
+           : !moment && q->format == FORMAT_MSGPACK ? "rows are given as csv, json or ndjson"
+                                                    : NULL;
 }
 
 static int ask(char **rest, uint32_t n, struct request *q) {
@@ -130,11 +134,23 @@ static int run(int argc, char **argv) {
     __attribute__((cleanup(request_done))) struct request q = {.format = -1};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "at", .kind = CLI_TIME, .to = &q.at, .value = "TIME", .help = "frame, state: with all messages up to this time; usually the end"},
+        {.name = "at",
+         .kind = CLI_TIME,
+         .to = &q.at,
+         .value = "TIME",
+         .help = "frame, state: with all messages up to this time; usually the end"},
         {.name = "key", .kind = CLI_LIST, .to = &q.keys, .value = "GLOB", .help = "changes: only keys that match; may be repeated"},
         {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies, frames: from this time on"},
-        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "changes, energies, frames: up to, and without, this time"},
-        {.name = "every", .kind = CLI_EVERY, .to = &q.select.every, .value = "N|DURATION", .help = "energies, frames: each N-th frame, or the first in each interval"},
+        {.name = "end",
+         .kind = CLI_TIME,
+         .to = &q.select.end,
+         .value = "TIME",
+         .help = "changes, energies, frames: up to, and without, this time"},
+        {.name = "every",
+         .kind = CLI_EVERY,
+         .to = &q.select.every,
+         .value = "N|DURATION",
+         .help = "energies, frames: each N-th frame, or the first in each interval"},
         {.name = "format",
          .kind = CLI_CHOICE,
          .to = &q.format,

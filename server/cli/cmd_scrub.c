@@ -7,8 +7,8 @@
 #include "catalog/maintenance.h"
 #include "cli/cli.h"
 #include "ingest/manifests.h"
-#include "store/inspect.h"
 #include "maintenance/scrub.h"
+#include "store/inspect.h"
 
 enum { MB = 1000000 };
 

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "ingest/import.h"
+#include "wire/cleanup.h"
 
 enum { MB = 1000000 };
 
@@ -94,7 +95,8 @@ static int serve(struct app_config *config) {
     block_signals(&stop);
     allow_files();
     int code = CLI_FAILED;
-    if (catalog_settle(config->data, config->catalog, &err) && app_open(&app, config, &err) && lock_doors(&app, &err) && app_serve(&app, api_routes, &err)) {
+    if (catalog_settle(config->data, config->catalog, &err) && app_open(&app, config, &err) && lock_doors(&app, &err) &&
+        app_serve(&app, api_routes, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
         systemd_ready();
@@ -113,7 +115,8 @@ struct wishes { /* as the command line has them */
     struct cli_list hosts, origins, proxies, roots, watches;
     int watch_mode; /* enum import_mode */
     uint64_t still_time, rescan_interval, watch_folders;
-    uint64_t cache_mb, derived_mb, upload_max_mb, upload_expiry, header_timeout, idle_timeout, drain, connections, scan_threads, body_min_rate, trash_days;
+    uint64_t cache_mb, derived_mb, upload_max_mb, upload_expiry, header_timeout, idle_timeout, drain, connections, scan_threads,
+        body_min_rate, trash_days;
     const char *backup_dir;
     int log_format; /* position in log_formats */
     bool check_config;
@@ -238,7 +241,8 @@ const struct cli_command cli_serve = {
     .arguments = "[OPTION]…",
     .summary = "the archive as a web server",
     .details =
-        "Each option may also be set by the environment: --cache-mb as REEL_CACHE_MB, a list with commas, a flag as true or false; REEL_CACHE_MB_FILE\n"
+        "Each option may also be set by the environment: --cache-mb as REEL_CACHE_MB, a list with commas, a flag as true or false; "
+        "REEL_CACHE_MB_FILE\n"
         "names a file that holds the value. The command line goes first. --check-config shows what it all comes to.\n"
         "Prints \"listening on http://…\" when it is ready. SIGTERM or Ctrl-C: running requests end, then it does, with exit code 0.",
     .run = run,

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "reel/tide.h"
+#include "wire/cleanup.h"
 
 static const char *const formats[] = {"csv", "json", "ndjson", NULL}; /* as enum reel_table_form */
 

@@ -1,6 +1,7 @@
-/* reel token: tokens of an archive, made and revoked in its folder. A server that runs on the folder goes by it from the next request on. */
-#include <openssl/crypto.h>
+/* reel token: tokens of an archive, made and revoked in its folder. A server that runs on the folder goes by it from the next request on.
+ */
 #include <limits.h>
+#include <openssl/crypto.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
 
 struct wishes {
     const char *data, *role, *name, *expires;
@@ -37,8 +39,11 @@ static struct catalog *open_archive(const char *data, bool make, struct reel_err
 static bool create(const struct wishes *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO(token_done) struct token token = {0};
-    const struct token_wish wish = {
-        .name = w->name, .role = w->role, .expires = w->expires, .collections = w->collections.items, .n_collections = w->collections.count};
+    const struct token_wish wish = {.name = w->name,
+                                    .role = w->role,
+                                    .expires = w->expires,
+                                    .collections = w->collections.items,
+                                    .n_collections = w->collections.count};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, true, err);
     if (!c || !token_make(c, &wish, text, &token, err)) {
         return false;
@@ -73,7 +78,8 @@ static bool list(const struct wishes *w, struct reel_error *err) {
         }
         for (uint32_t i = 0; i < n; i++) {
             struct token *t = &page[i];
-            printf("%4lld  %-20s  %-6s  %-7s", (long long)t->row, t->name, token_role_name(t->role), token_state_name(token_state(t, reel_now_ns())));
+            printf("%4lld  %-20s  %-6s  %-7s", (long long)t->row, t->name, token_role_name(t->role),
+                   token_state_name(token_state(t, reel_now_ns())));
             print_time(t->expires_ns, "never");
             print_time(t->used_ns, "never");
             printf("  %s\n", strcmp(t->collections, "[]") == 0 ? "all" : t->collections);
@@ -98,8 +104,16 @@ static int run(int argc, char **argv) {
         {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .help = "folder of the archive (./data)"},
         {.name = "role", .kind = CLI_TEXT, .to = &w.role, .value = "ROLE", .help = "create: read, upload, edit or admin"},
         {.name = "name", .kind = CLI_TEXT, .to = &w.name, .value = "NAME", .help = "create: what logs call it"},
-        {.name = "collection", .kind = CLI_LIST, .to = &w.collections, .value = "GLOB", .help = "create: only this collection; may be repeated"},
-        {.name = "expires", .kind = CLI_TEXT, .to = &w.expires, .value = "WHEN", .help = "create: after 30d, or at 2030-01-01T00:00:00Z (never)"},
+        {.name = "collection",
+         .kind = CLI_LIST,
+         .to = &w.collections,
+         .value = "GLOB",
+         .help = "create: only this collection; may be repeated"},
+        {.name = "expires",
+         .kind = CLI_TEXT,
+         .to = &w.expires,
+         .value = "WHEN",
+         .help = "create: after 30d, or at 2030-01-01T00:00:00Z (never)"},
         {.name = "forget", .kind = CLI_FLAG, .to = &w.forget, .help = "rotate: links that are signed already end at once"},
         {0},
     };
@@ -133,8 +147,9 @@ const struct cli_command cli_token = {
     .name = "token",
     .arguments = "create | list | revoke NAME|ID | rotate [OPTION]…",
     .summary = "who may do what on a server",
-    .details = "create prints the token, which is kept nowhere else. Roles: read; upload also adds recordings; edit also changes and trashes\n"
-               "them; admin also purges, and manages tokens and the server. rotate makes a new key that signs links; those signed with the\n"
-               "one before stay good. All of it counts at once, also for a server that runs.",
+    .details =
+        "create prints the token, which is kept nowhere else. Roles: read; upload also adds recordings; edit also changes and trashes\n"
+        "them; admin also purges, and manages tokens and the server. rotate makes a new key that signs links; those signed with the\n"
+        "one before stay good. All of it counts at once, also for a server that runs.",
     .run = run,
 };

@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 #include "reel/sink.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { TICKS = 200, BEAMS = 181, START_S = 1273579200, TICK_NS = 100000000, HEADER_ROOM = 4096 }; /* 2010-05-11T12:00:00Z, 10 Hz */
 enum { OP_DEFINITION = 1, OP_MESSAGE = 2, OP_FILE_HEADER = 3, OP_INDEX = 4 };
@@ -73,7 +75,7 @@ static void put_sized(struct reel_sink *out, void (*put)(struct reel_sink *out, 
     put(out, context);
 }
 
-static void put_field(struct reel_sink *out, const char *name, struct bytes value) {
+static void put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
     reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
     reel_sink_put_bytes(out, bytes_text(name));
     reel_sink_u8(out, '=');

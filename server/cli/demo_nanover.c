@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 #include "reel/sink.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { FRAMES = 600, FRAME_US = 33333, FIRST_US = 120, STATE_EACH = 3, ATOMS = 9, BONDS = 8, PULLED = 8, PULL_FROM = 150, PULL_TO = 270 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 _Static_assert((int)CLI_PARTS_MAX == (int)GATHER_PARTS_MAX, "a recording has so many parts at most");
 

@@ -1,5 +1,5 @@
-/* Files of this machine as recordings. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very files it was made of – same paths, devices, inodes, sizes and times of change,
- * all of which name it. */
+/* Files of this machine as recordings. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very
+ * files it was made of – same paths, devices, inodes, sizes and times of change, all of which name it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 enum { NAME_BYTES = 20, KEPT_DAYS = 30 };
 
@@ -207,7 +208,7 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh,
     return join(TAKE(index), &parts, err);
 }
 
-struct reel_index *cli_open_outline(const struct cli_files *files, struct reel_error *err) {
+struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err) {
     struct stat st[CLI_PARTS_MAX];
     AUTO(place_done) struct place place = {0};
     AUTO(parts_done) struct parts parts = {.n = 0};
@@ -218,7 +219,7 @@ struct reel_index *cli_open_outline(const struct cli_files *files, struct reel_e
     if (index) {
         return index;
     }
-    if (reel_scan_outline(parts.items, parts.n, NULL, place.pack, NULL, err)) {
+    if (reel_scan_summary(parts.items, parts.n, NULL, place.pack, NULL, err)) {
         return reel_index_open(place.pack, err);
     }
     return err->code == REEL_UNSUPPORTED ? scan(&parts, &place, err) : NULL;

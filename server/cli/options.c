@@ -6,6 +6,7 @@
 
 #include "catalog/notes.h"
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 
@@ -51,7 +52,8 @@ const char *cli_file_name(const char *path) {
 
 static void print_option(const struct cli_option *o) {
     char left[64];
-    snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "", o->name,
+             o->value ? " " : "", o->value ? o->value : "");
     printf("  %-*s%s", HELP_COLUMN, left, strlen(left) >= HELP_COLUMN ? "  " : "");
     for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
         printf("%s%s", i ? ", " : "", o->choices[i]);

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "store/disk.h"
+#include "wire/cleanup.h"
 
 enum { MODE = 0666 }; /* less the umask */
 

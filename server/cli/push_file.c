@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "wire/cleanup.h"
 
 enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
 

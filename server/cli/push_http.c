@@ -1,5 +1,6 @@
 /* See push_http.h. */
 #include "cli/push_http.h"
+#include "wire/cleanup.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

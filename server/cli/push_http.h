@@ -2,6 +2,8 @@
 #ifndef SERVER_PUSH_HTTP_H
 #define SERVER_PUSH_HTTP_H
 
+#include <stddef.h>
+
 #include <stdint.h>
 
 #include "reel/cleanup.h"

@@ -1,4 +1,5 @@
-/* systemd(1) and the server, by libsystemd. Its one rule: what is passed is checked before it is used, and what is told is never waited for. */
+/* systemd(1) and the server, by libsystemd. Its one rule: what is passed is checked before it is used, and what is told is never waited
+ * for. */
 #include "cli/systemd.h"
 
 #ifdef REEL_SYSTEMD
@@ -19,7 +20,8 @@ bool systemd_socket(int *fd, char address[SYSTEMD_ADDRESS_ROOM], struct reel_err
         return n == 0 || reel_fail(err, REEL_ARGUMENT, "LISTEN_FDS makes no sense");
     }
     if (n > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "%d sockets were passed: the server answers on one (a single ListenStream= in its .socket)", n);
+        return reel_fail(err, REEL_ARGUMENT, "%d sockets were passed: the server answers on one (a single ListenStream= in its .socket)",
+                         n);
     }
     if (sd_is_socket_inet(SD_LISTEN_FDS_START, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0 ||
         getsockname(SD_LISTEN_FDS_START, (struct sockaddr *)&at, &size) != 0 ||

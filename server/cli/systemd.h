@@ -9,8 +9,8 @@
 
 enum { SYSTEMD_ADDRESS_ROOM = 80 };
 
-/* The socket of LISTEN_FDS (systemd.socket(5)) and where it listens, "[::1]:8040"; *fd 0: none was passed. Fails when what was passed is not one
- * TCP socket that listens. Later children do not see the variables. */
+/* The socket of LISTEN_FDS (systemd.socket(5)) and where it listens, "[::1]:8040"; *fd 0: none was passed. Fails when what was passed is
+ * not one TCP socket that listens. Later children do not see the variables. */
 bool systemd_socket(int *fd, char address[SYSTEMD_ADDRESS_ROOM], struct reel_error *err);
 
 void systemd_ready(void); /* it answers */

@@ -1,12 +1,13 @@
 /* Accept and Accept-Encoding. Its one rule: the most specific range that fits an offer says its weight (RFC 9110, 12.5). */
 #include "http/http_internal.h"
+#include "wire/bytes.h"
 
 #include <string.h>
 #include <strings.h>
 
 enum { WEIGHT_ONE = 1000 };
 
-static struct bytes trimmed(struct bytes text) {
+static struct reel_bytes trimmed(struct reel_bytes text) {
     while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
         text.data++;
         text.size--;
@@ -18,7 +19,7 @@ static struct bytes trimmed(struct bytes text) {
 }
 
 /* Cuts the next piece off `rest` at `separator`, outside of quotes. */
-static bool next_piece(struct bytes *rest, char separator, struct bytes *piece) {
+static bool next_piece(struct reel_bytes *rest, char separator, struct reel_bytes *piece) {
     if (rest->size == 0) {
         return false;
     }
@@ -37,12 +38,12 @@ static bool next_piece(struct bytes *rest, char separator, struct bytes *piece) 
     return true;
 }
 
-static bool same(struct bytes a, struct bytes b) {
+static bool same(struct reel_bytes a, struct reel_bytes b) {
     return a.size == b.size && strncasecmp((const char *)a.data, (const char *)b.data, a.size) == 0;
 }
 
 /* "0.25" as 250; what is no weight counts as 1. */
-static int weight_of(struct bytes text) {
+static int weight_of(struct reel_bytes text) {
     if (text.size == 0 || (text.data[0] != '0' && text.data[0] != '1') || (text.size > 1 && text.data[1] != '.')) {
         return WEIGHT_ONE;
     }
@@ -58,8 +59,8 @@ static int weight_of(struct bytes text) {
 }
 
 /* Splits "text/csv;header=absent;q=0.5" into its name and weight; other parameters are passed over. */
-static struct bytes name_and_weight(struct bytes item, int *weight) {
-    struct bytes name = bytes_of("", 0), parameter;
+static struct reel_bytes name_and_weight(struct reel_bytes item, int *weight) {
+    struct reel_bytes name = bytes_of("", 0), parameter;
     *weight = WEIGHT_ONE;
     next_piece(&item, ';', &name);
     while (next_piece(&item, ';', &parameter)) {
@@ -71,7 +72,7 @@ static struct bytes name_and_weight(struct bytes item, int *weight) {
 }
 
 /* 3: this very type, 2: its family, 1: anything, 0: does not fit. */
-static int fit_of(struct bytes range, struct bytes offer) {
+static int fit_of(struct reel_bytes range, struct reel_bytes offer) {
     if (same(range, offer)) {
         return 3;
     }
@@ -84,8 +85,8 @@ static int fit_of(struct bytes range, struct bytes offer) {
 }
 
 static int weight_for(const char *header, const char *offer) {
-    struct bytes type = trimmed(bytes_of(offer, strcspn(offer, ";")));
-    struct bytes rest = bytes_text(header), item;
+    struct reel_bytes type = trimmed(bytes_of(offer, strcspn(offer, ";")));
+    struct reel_bytes rest = bytes_text(header), item;
     int best_fit = 0, best_weight = 0;
     while (next_piece(&rest, ',', &item)) {
         int weight;
@@ -115,11 +116,11 @@ const char *accept_best(const char *header, const char *const *offers) {
 }
 
 bool accept_coding(const char *header, const char *coding) {
-    struct bytes rest = bytes_text(header ? header : ""), item;
+    struct reel_bytes rest = bytes_text(header ? header : ""), item;
     int any = 0;
     while (next_piece(&rest, ',', &item)) {
         int weight;
-        struct bytes name = name_and_weight(item, &weight);
+        struct reel_bytes name = name_and_weight(item, &weight);
         if (same(name, bytes_text(coding))) {
             return weight > 0;
         }

@@ -1,4 +1,5 @@
-/* See ahead.h. Its one rule: a block belongs to the reader until it is full and to the taker until it is empty; only the counts are shared. */
+/* See ahead.h. Its one rule: a block belongs to the reader until it is full and to the taker until it is empty; only the counts are shared.
+ */
 #include "http/ahead.h"
 
 #include <pthread.h>

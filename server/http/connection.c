@@ -29,8 +29,8 @@ static void name_remote(struct http_connection *c, const struct sockaddr *addres
 
 static void count(struct http_request *r, bool cut);
 
-/* What the library's parser refuses before it asks anybody ends unseen by all but this: the connection closes on a request that never began, or on
- * bytes that were not even a first line. */
+/* What the library's parser refuses before it asks anybody ends unseen by all but this: the connection closes on a request that never
+ * began, or on bytes that were not even a first line. */
 static void note_unparsed(struct http_connection *c) {
     struct http_request *r = &c->request;
     struct tcp_info info = {0};

@@ -12,7 +12,8 @@ static const char allowed_headers[] =
 static const char exposed_headers[] =
     "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Last-Modified, Link, "
     "Location, Repr-Digest, Retry-After, Server-Timing, X-Total-Count, X-Request-Id, Upload-Offset, Upload-Length, "
-    "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size";
+    "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, Tus-Resumable, Tus-Version, "
+    "Tus-Extension, Tus-Max-Size";
 
 bool cors_origin_listed(const struct http_server *server, const char *origin) {
     for (const char *const *known = server->options.origins; known && *known; known++) {

@@ -39,8 +39,8 @@ void deadline_phase(struct http_connection *c, enum http_phase phase) {
     atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
 }
 
-/* More than there may be: of those that wait for their client the one that has waited longest goes, so that many idle ones lock nobody out. The
- * mutex is held. */
+/* More than there may be: of those that wait for their client the one that has waited longest goes, so that many idle ones lock nobody out.
+ * The mutex is held. */
 static void make_room(struct http_server *server) {
     struct http_connection *longest = NULL;
     int64_t since_ms = INT64_MAX;

@@ -2,6 +2,7 @@
  * whole is cut, so that the client sees fewer bytes than Content-Length says and never wrong ones. */
 #include "http/ahead.h"
 #include "http/http_internal.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,8 @@ static bool file_read(const struct http_file *file, uint64_t offset, char *buffe
 }
 
 /* Bytes of the file for the piece, through the read-ahead where that pays. Returns how many; 0 on failure. */
-static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size, struct reel_error *err) {
+static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size,
+                         struct reel_error *err) {
     uint64_t offset = piece->offset + position;
     if (body->ahead && body->ahead_at != offset) { /* another piece has begun */
         ahead_stop(TAKE(body->ahead));

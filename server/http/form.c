@@ -1,6 +1,7 @@
 /* Bodies of multipart/form-data, by the library's parser. Its one rule: nothing of a field is kept but a small piece; the parser's memory
  * is bounded. */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "http/http_internal.h"
 

@@ -27,7 +27,8 @@ static bool lies_in(const struct head *h, const char *text, size_t size) {
     return text >= h->at && text <= h->end && size <= (size_t)(h->end - text);
 }
 
-static enum MHD_Result pass_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value, size_t value_size) {
+static enum MHD_Result pass_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value,
+                                   size_t value_size) {
     struct head *h = context;
     (void)kind;
     h->good = name && value && lies_in(h, name, name_size) && goes_on(h, name, 2); /* folded ones lie elsewhere */

@@ -29,10 +29,10 @@ enum {
     HTTP_BLOCK_BYTES = 256 << 10,     /* one read() of a body of known length */
     HTTP_STREAM_BYTES = 128 << 10,    /* one next() of a stream */
     HTTP_GZIP_MIN = 1024,
-    HTTP_LINGER_MS = 2000,       /* for a refused client to take its answer before the connection is closed */
-    HTTP_RATE_WINDOW_MS = 30000, /* over which an upload's rate is measured */
+    HTTP_LINGER_MS = 2000,          /* for a refused client to take its answer before the connection is closed */
+    HTTP_RATE_WINDOW_MS = 30000,    /* over which an upload's rate is measured */
     HTTP_CONNECTIONS_LEAVING = 256, /* beyond the most there may be, for those that are being closed for others */
-    HTTP_WATCH_MS = 200,         /* between two looks of the watchdog */
+    HTTP_WATCH_MS = 200,            /* between two looks of the watchdog */
     HTTP_DATE_TEXT = 32,
 };
 
@@ -106,7 +106,7 @@ struct http_request {
     char *buffer; /* one allocation: the target as sent, then what was decoded from it */
     char *target;
     struct http_path path;
-    struct bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
+    struct reel_bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
     const char *captured_values[HTTP_ROUTE_PARTS_MAX];
     size_t captured_count;
     struct http_query query;
@@ -131,7 +131,7 @@ struct http_request {
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     int64_t started_ms, started_ns;
     int64_t spent_ns[HTTP_SPENT_MAX]; /* by this thread, before this request */
-    char error[160]; /* why it failed on our side, for the log */
+    char error[160];                  /* why it failed on our side, for the log */
 };
 
 struct http_connection {
@@ -183,11 +183,12 @@ void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
 
 /* guard.c */
-bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for what could be read in two ways; false = has replied */
+bool guard_request(struct http_request *r, const char *method,
+                   const char *version); /* 400 for what could be read in two ways; false = has replied */
 /* Is the raw head that `method` begins, as the library gave it, what the library has told of it? (head.c) */
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
-bool guard_host(struct http_request *r);                         /* 421 */
-bool guard_origin(struct http_request *r);                       /* 403 */
+bool guard_host(struct http_request *r);   /* 421 */
+bool guard_origin(struct http_request *r); /* 403 */
 bool guard_host_is_ours(const struct http_server *server, const char *host);
 bool guard_token(const char *text);
 
@@ -205,13 +206,14 @@ enum http_match router_match(const struct http_router *router, const char *metho
 /* "GET, HEAD, OPTIONS": what this path answers; empty when nothing. */
 void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size);
 /* Names and values of the route's "{…}"; `buffer` has room for the path + 1. */
-size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names, const char **values);
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct reel_bytes *names,
+                      const char **values);
 
 /* params.c */
-/* Decodes into `buffer` (room for the query + 1) and checks against `table` and what is taken everywhere (NULL = none). What is wrong is added
- * to `errors` as {param, detail}. */
-bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere, struct http_query *out,
-                  json_t *errors);
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` and what is taken everywhere (NULL = none). What is wrong is
+ * added to `errors` as {param, detail}. */
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
+                  struct http_query *out, json_t *errors);
 
 /* accept.c */
 const char *accept_best(const char *header, const char *const *offers); /* header may be NULL */

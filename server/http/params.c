@@ -194,8 +194,8 @@ static char *decode_to(char **buffer, const char *text, size_t size) {
     return at;
 }
 
-bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere, struct http_query *out,
-                  json_t *errors) {
+bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
+                  struct http_query *out, json_t *errors) {
     *out = (struct http_query){0};
     size_t count = count_pairs(raw);
     if (count == 0) {

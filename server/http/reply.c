@@ -1,6 +1,7 @@
 /* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the
  * library when the library can take it (before the body or after it, never between). */
 #include "http/http_internal.h"
+#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 #include <stdarg.h>
@@ -79,7 +80,8 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     reply_header(response, "Referrer-Policy", "no-referrer");
     if (!extra_header(r, "Content-Security-Policy")) {
         /* What is served may be a page or a drawing that somebody uploaded: it is shown, and does nothing. */
-        reply_header(response, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
+        reply_header(response, "Content-Security-Policy",
+                     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
     }
     if (!extra_header(r, "Cache-Control")) {
         reply_header(response, "Cache-Control", status >= 400 ? "no-store" : "private, no-cache");
@@ -189,7 +191,8 @@ void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
         return;
     }
     bool reads = etag && status == 200 && !request_writes(r);
-    if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && conditional_packed_etag(etag, packed)) {
+    if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
+        conditional_packed_etag(etag, packed)) {
         tag_as(r, packed);
         etag = packed;
     }

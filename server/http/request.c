@@ -1,5 +1,6 @@
 /* One request's own data, and what handlers ask of it. Its one rule: every text handed out lives until the request ends. */
 #include "http/http_internal.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ int64_t http_clock_ms(void) {
 /* Room for the target, the decoded path, the captured segments and the decoded query. */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
     size_t size = strlen(target);
-    *r = (struct http_request){.server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
+    *r = (struct http_request){
+        .server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
     const struct http_spent *spent = r->server->options.spent;
     for (unsigned i = 0; spent && i < HTTP_SPENT_MAX && spent[i].name; i++) {
         r->spent_ns[i] = spent[i].ns();

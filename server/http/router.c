@@ -1,6 +1,8 @@
 /* Paths to routes. Its one rule: of several templates that fit, the one that is literal furthest to the left wins, whatever their order in
  * the table. The rows are sorted so once; a request then walks them and takes the first that fits. */
 #include "http/http_internal.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@ enum part_kind { PART_END, PART_LITERAL, PART_NAME, PART_REST }; /* in this orde
 
 struct part {
     enum part_kind kind;
-    struct bytes text; /* the literal, or the name between the braces */
+    struct reel_bytes text; /* the literal, or the name between the braces */
 };
 
 struct row {
@@ -24,20 +26,20 @@ struct http_router {
 };
 
 /* Cuts one segment off a path that stands at its "/". */
-static struct bytes next_segment(const char **path) {
+static struct reel_bytes next_segment(const char **path) {
     const char *begin = *path + 1;
     size_t size = strcspn(begin, "/");
     *path = begin + size;
     return bytes_of(begin, size);
 }
 
-static bool part_parse(struct bytes segment, bool last, struct part *out) {
+static bool part_parse(struct reel_bytes segment, bool last, struct part *out) {
     bool named = segment.size >= 2 && segment.data[0] == '{' && segment.data[segment.size - 1] == '}';
     *out = (struct part){.kind = PART_LITERAL, .text = segment};
     if (!named) {
         return true;
     }
-    struct bytes name = bytes_of(segment.data + 1, segment.size - 2);
+    struct reel_bytes name = bytes_of(segment.data + 1, segment.size - 2);
     bool rest = name.size > 3 && memcmp(name.data + name.size - 3, "...", 3) == 0;
     name.size -= rest ? 3 : 0;
     *out = (struct part){.kind = rest ? PART_REST : PART_NAME, .text = name};
@@ -52,7 +54,7 @@ static bool row_parse(const struct http_route *route, struct row *row, struct re
     while (good && *path) {
         good = row->count < HTTP_ROUTE_PARTS_MAX;
         if (good) {
-            struct bytes segment = next_segment(&path);
+            struct reel_bytes segment = next_segment(&path);
             good = part_parse(segment, *path == '\0', &row->parts[row->count++]);
         }
     }
@@ -145,7 +147,7 @@ static bool row_fits(const struct row *row, const struct http_path *path) {
     }
     for (size_t i = 0; i < row->count; i++) {
         const struct part *part = &row->parts[i];
-        struct bytes given = bytes_of(path->text + path->parts[i].at, path->parts[i].size);
+        struct reel_bytes given = bytes_of(path->text + path->parts[i].at, path->parts[i].size);
         if (part->kind == PART_LITERAL ? !bytes_equal(part->text, given) : part->kind == PART_NAME && given.size == 0) {
             return false;
         }
@@ -205,13 +207,13 @@ void router_allow(const struct http_router *router, const struct http_path *path
     }
 }
 
-size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct bytes *names,
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct reel_bytes *names,
                       const char **values) {
     const char *template = route->path;
     size_t count = 0;
     for (size_t i = 0; *template; i++) {
         struct part part;
-        struct bytes segment = next_segment(&template);
+        struct reel_bytes segment = next_segment(&template);
         part_parse(segment, *template == '\0', &part);
         if (part.kind == PART_LITERAL) {
             continue;

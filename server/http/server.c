@@ -1,5 +1,6 @@
 /* Starting and stopping. Its one rule: stopping loses no answer that can still be given within the time allowed. */
 #include "http/http_internal.h"
+#include "wire/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,19 +107,19 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit this: signals are for the main thread */
-    if (deadline_start(server, err)) { /* before the first connection can come */
-        server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,           //
-                                          MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,              //
-                                          MHD_OPTION_LISTEN_SOCKET, server->fd,                          //
-                                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,   //
-                                          MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,        //
+    if (deadline_start(server, err)) {         /* before the first connection can come */
+        server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                                     //
+                                          MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                                        //
+                                          MHD_OPTION_LISTEN_SOCKET, server->fd,                                                    //
+                                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,                             //
+                                          MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                                  //
                                           MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max + HTTP_CONNECTIONS_LEAVING, //
-                                          MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s, //
-                                          MHD_OPTION_STRICT_FOR_CLIENT, 1,                               //
-                                          MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,             //
-                                          MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,     //
-                                          MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,    //
-                                          MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,  //
+                                          MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,                           //
+                                          MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                         //
+                                          MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                                       //
+                                          MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                               //
+                                          MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                              //
+                                          MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,                            //
                                           MHD_OPTION_END);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

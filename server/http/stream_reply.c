@@ -1,6 +1,7 @@
 /* Replies with a body of unknown length, chunked. Its one rule: only a stream that came to its own end gets the last chunk.
  * The library asks by the size of its pool; next() is asked for more, and what it gives is handed on in parts. */
 #include "http/http_internal.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>

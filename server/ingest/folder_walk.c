@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/disk.h"
+#include "wire/cleanup.h"
 
 enum { ENTRIES_MAX = 100000 }; /* of one folder */
 

@@ -1,5 +1,5 @@
-/* Through folders, in one order: the files of each by name, then the folders in it by name. What is hidden, or on its way (.active, .part …),
- * is passed over, and so is what is neither file nor folder. */
+/* Through folders, in one order: the files of each by name, then the folders in it by name. What is hidden, or on its way (.active, .part
+ * …), is passed over, and so is what is neither file nor folder. */
 #ifndef SERVER_FOLDER_WALK_H
 #define SERVER_FOLDER_WALK_H
 

@@ -1,4 +1,5 @@
-/* See fresh.h. Its one rule: what ends first, the scan or the request's patience, decides who writes the catalog: the request, or the job. */
+/* See fresh.h. Its one rule: what ends first, the scan or the request's patience, decides who writes the catalog: the request, or the job.
+ */
 #include "ingest/fresh.h"
 
 #include <pthread.h>
@@ -8,6 +9,7 @@
 
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
+#include "wire/cleanup.h"
 
 enum {
     OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
@@ -137,8 +139,8 @@ static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_r
 static void sketch(struct app *app, const struct catalog_recording *r, const struct reel_format *format, int64_t wait_ns) {
     AUTO(reel_index_free) struct reel_index *there = NULL;
     bool may_last = wait_ns <= 0 || r->size >= OUTLINE_BYTES;
-    if (may_last && !(there = scan_open_outline(app, r->content, NULL))) { /* never over what a scan has made */
-        scan_outline(app, r, format, NULL);
+    if (may_last && !(there = scan_open_summary(app, r->content, NULL))) { /* never over what a scan has made */
+        scan_summary(app, r, format, NULL);
     }
 }
 
@@ -169,15 +171,16 @@ struct reel_index *fresh_result(struct fresh *f, struct reel_error *err) {
     return NULL;
 }
 
-enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const struct fresh_entry *entry, char job[33], struct reel_error *err) {
+enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const struct fresh_entry *entry, char job[33],
+                            struct reel_error *err) {
     struct fresh_scan *scan = f->scan;
     bool entered = false;
     pthread_mutex_lock(&scan->mutex);
     bool left = !scan->scanned;
     if (left) {
-        AUTO(reel_index_free) struct reel_index *outline = scan_open_outline(scan->app, r->content, NULL);
+        AUTO(reel_index_free) struct reel_index *summary = scan_open_summary(scan->app, r->content, NULL);
         recordings_scanned_by(scan->app->recordings, r->content, f->job);
-        entered = (!outline || scan_fill(r, outline, err)) && (r->state = STATE_SCANNING, entry->enter(entry->context, outline, err));
+        entered = (!summary || scan_fill(r, summary, err)) && (r->state = STATE_SCANNING, entry->enter(entry->context, summary, err));
         memcpy(scan->r.id, entered ? r->id : "", entered ? sizeof scan->r.id : 1);
         strncpy(scan->before, entered && entry->before ? entry->before : "", sizeof scan->before - 1);
         scan->adopted = true;

@@ -13,20 +13,23 @@ static inline void reel_auto_fresh_done(struct fresh *f) {
     job_unref(f->job);
 }
 
-/* Scans r's parts into the pack of its content. A scan that may outlast wait_ns makes an outline of them first. */
+/* Scans r's parts into the pack of its content. A scan that may outlast wait_ns makes a summary of them first. */
 bool fresh_start(struct fresh *f, struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                  const char *collection, const char *name, int64_t wait_ns, struct reel_error *err);
 /* The pack, once the scan has ended; NULL with why. */
 struct reel_index *fresh_result(struct fresh *f, struct reel_error *err);
 
-/* The request has waited long enough: fills r by the outline, if there is one, as a recording that is being scanned; enter() writes it into the catalog, and the job
- * goes on alone. FRESH_OVER: the scan has ended after all. FRESH_REFUSED: enter() has failed, and the scan is cancelled. */
+/* The request has waited long enough: fills r by the summary, if there is one, as a recording that is being scanned; enter() writes it into
+ * the catalog, and the job goes on alone. FRESH_OVER: the scan has ended after all. FRESH_REFUSED: enter() has failed, and the scan is
+ * cancelled. */
 enum fresh_left { FRESH_OVER, FRESH_LEFT, FRESH_REFUSED };
 struct fresh_entry {
-    bool (*enter)(void *context, const struct reel_index *outline, struct reel_error *err);
+    bool (*enter)(void *context, const struct reel_index *summary, struct reel_error *err);
     void *context;
-    const char *before; /* the content that the recording goes back to when the scan fails: its last part is taken off again. NULL: it has failed */
+    const char *
+        before; /* the content that the recording goes back to when the scan fails: its last part is taken off again. NULL: it has failed */
 };
-enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const struct fresh_entry *entry, char job[33], struct reel_error *err);
+enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const struct fresh_entry *entry, char job[33],
+                            struct reel_error *err);
 
 #endif

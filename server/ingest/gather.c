@@ -1,5 +1,6 @@
 /* See gather.h. Its one rule: the leader's format asks for all the others, so it is the one that reads them. */
 #include "ingest/gather.h"
+#include "wire/cleanup.h"
 
 #include <string.h>
 

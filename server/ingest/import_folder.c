@@ -8,6 +8,7 @@
 #include "ingest/references.h"
 #include "reel/iterate.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 enum { NEAR = 64 }; /* known files looked at again beside a new one, which may be a further part */
 enum fate {

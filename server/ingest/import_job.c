@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/import.h"
+#include "wire/cleanup.h"
 
 struct import_job {
     struct app *app;
@@ -144,7 +145,8 @@ static bool queue(struct import_job *j, char id[33], struct reel_error *err) {
         snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", j->q.n, j->q.n == 1 ? "" : "s", j->q.collection,
                  import_mode_name(j->q.mode));
     }
-    struct job *job = jobs_add_in(app->jobs, &(struct job_wish){.kind = "import", .subject = subject, .collection = j->q.collection}, work, j, job_free, err);
+    struct job *job = jobs_add_in(app->jobs, &(struct job_wish){.kind = "import", .subject = subject, .collection = j->q.collection}, work,
+                                  j, job_free, err);
     if (!job) {
         return false;
     }

@@ -4,10 +4,11 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "store/disk.h"
 #include "ingest/import_internal.h"
 #include "ingest/names.h"
+#include "store/disk.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 static const uint64_t LONG_BYTES = 64 << 20;    /* smaller ones are listed when their scan is done … */
 static const int64_t LONG_WAIT_NS = 2000000000; /* … larger ones after a moment, and the scan goes on */
@@ -112,7 +113,8 @@ static void take_files(struct import_unit *u, const char *const *paths, struct s
     struct taking taking = {.unit = u};
     const struct reel_progress progress = {.report = on_progress, .context = &taking};
     const struct ingest_request q = {.collection = t->collection, .name = u->name, .said = t->said, .replace = t->replace || t->watched};
-    struct local_wishes wishes = {.reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
+    struct local_wishes wishes = {
+        .reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
     wishes.wait_ns = t->patient || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
     struct ingest_result result = {0};
     struct reel_error why = {0};

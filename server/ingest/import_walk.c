@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 
 #include "ingest/import_internal.h"
-#include "wire/number.h"
 #include "reel/iterate.h"
 #include "store/inspect.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
+#include "wire/number.h"
 
 /* Only files whose path below the base matches. */
 static void keep_matching(const struct import_run *run, const char *folder, struct folder_listing *l) {

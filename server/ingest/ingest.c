@@ -10,10 +10,11 @@
 #include "ingest/names.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "reel/time.h"
-#include "maintenance/scrub.h"
-#include "store/reference.h"
 #include "maintenance/retention.h"
+#include "maintenance/scrub.h"
+#include "reel/time.h"
+#include "store/reference.h"
+#include "wire/cleanup.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
@@ -71,7 +72,8 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
 static bool keep_files(const struct ingestion *in, struct reel_error *err) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct ingest_file *file = &in->files[i];
-        if (file->reference ? !store_keep_reference(in->app->store, file->sha256, file->reference, err) : !scrub_keep(in->app, file->upload, file->sha256, err)) {
+        if (file->reference ? !store_keep_reference(in->app->store, file->sha256, file->reference, err)
+                            : !scrub_keep(in->app, file->upload, file->sha256, err)) {
             return false;
         }
     }
@@ -87,7 +89,8 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
         return false;
     }
     quota_hold();
-    bool added = quota_check(in->app->catalog, r->collection, r->size, true, err) && catalog_add(in->app->catalog, r, index, in->q->replace, err);
+    bool added =
+        quota_check(in->app->catalog, r->collection, r->size, true, err) && catalog_add(in->app->catalog, r, index, in->q->replace, err);
     quota_release();
     if (!added) {
         struct reel_error ignored;
@@ -123,8 +126,8 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     return succeed(in, INGEST_KEPT);
 }
 
-static bool add_scanning(void *context, const struct reel_index *outline, struct reel_error *err) {
-    return add_row(context, outline, err);
+static bool add_scanning(void *context, const struct reel_index *summary, struct reel_error *err) {
+    return add_row(context, summary, err);
 }
 
 static bool add_scanned(struct ingestion *in, struct fresh *f, struct reel_error *err) {
@@ -280,7 +283,8 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
     AUTO_CONTENTS struct content_locks locks = {0};
-    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_take(&locks, &in.r, NULL, err) && !ingest_locked(&in, wait_ns, err)) {
+    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_take(&locks, &in.r, NULL, err) &&
+        !ingest_locked(&in, wait_ns, err)) {
         struct reel_error ignored;
         for (uint32_t i = 0; i < n; i++) {
             ingest_take_back(app, files[i].upload, files[i].sha256);

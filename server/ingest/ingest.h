@@ -1,4 +1,5 @@
-/* From a finished upload (or a file on this machine) to a recording in the catalog: dedupe, name, scan, index pack, manifest, rows. The one way in. */
+/* From a finished upload (or a file on this machine) to a recording in the catalog: dedupe, name, scan, index pack, manifest, rows. The one
+ * way in. */
 #ifndef SERVER_INGEST_H
 #define SERVER_INGEST_H
 
@@ -6,12 +7,13 @@
 #include "ingest/jobs.h"
 
 struct ingest_request {
-    const char *collection, *name;  /* what it is to be called; name also tells formats that go by name */
-    const char *format;             /* NULL = probe */
-    const char *part_of;            /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
-    const struct catalog_said *said; /* tags and so on that it has from the start, beside what the revision before had; checked. NULL: none */
-    const char *group;              /* that the recording belongs to; NULL: none */
-    bool replace, keep;             /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
+    const char *collection, *name; /* what it is to be called; name also tells formats that go by name */
+    const char *format;            /* NULL = probe */
+    const char *part_of; /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
+    const struct catalog_said
+        *said;          /* tags and so on that it has from the start, beside what the revision before had; checked. NULL: none */
+    const char *group;  /* that the recording belongs to; NULL: none */
+    bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
 
 enum ingest_outcome {
@@ -32,11 +34,11 @@ struct ingest_result {
 bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err);
 
 /* `upload` is finished (store_upload_finish); this keeps or drops it. Waits for the scan at most wait_ns, then INGEST_SCANNING. */
-void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q, int64_t wait_ns,
-                   struct ingest_result *out, struct reel_error *err);
+void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
+                   int64_t wait_ns, struct ingest_result *out, struct reel_error *err);
 
-/* The same of finished uploads that are the parts of one recording, in this order: one scan, and the recording is there with all of them or not at
- * all. Not with part_of. */
+/* The same of finished uploads that are the parts of one recording, in this order: one scan, and the recording is there with all of them or
+ * not at all. Not with part_of. */
 struct store_reference;
 struct ingest_file {
     struct store_upload *upload;
@@ -49,18 +51,20 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
                     struct ingest_result *out, struct reel_error *err);
 
 /* The part_of kind of ingest_upload(), for it alone (parts.c). */
-void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, int64_t wait_ns,
-                 struct ingest_result *out, struct reel_error *err);
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q,
+                 int64_t wait_ns, struct ingest_result *out, struct reel_error *err);
 /* What a session has sent, and no recording has taken, is its own again. Under the content's lock. */
 void ingest_take_back(struct app *app, struct store_upload *upload, const char *sha256);
 
 void ingest_result_done(struct ingest_result *r);
 
-/* At start: recordings in state scanning are scanned again; packs that are missing or of an older version are made again when first used (recordings.h). */
+/* At start: recordings in state scanning are scanned again; packs that are missing or of an older version are made again when first used
+ * (recordings.h). */
 bool ingest_resume(struct app *app, struct reel_error *err);
 
 /* Trash is a state; purge removes rows, then blobs, packs and manifests nobody uses. */
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err);
-bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct reel_error *err); /* if it is still that one: catalog_purge_at() */
+bool ingest_purge_at(struct app *app, const char *id, int64_t version,
+                     struct reel_error *err); /* if it is still that one: catalog_purge_at() */
 
 #endif

@@ -173,8 +173,10 @@ struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
         open_lane(&jobs->lanes[lane], jobs);
     }
     unsigned others = SHORT_WORKERS + IMPORT_WORKERS + UPKEEP_WORKERS;
-    const unsigned workers[LANES] = {threads < 1 ? 1 : threads > WORKERS_MAX - others ? WORKERS_MAX - others : threads, SHORT_WORKERS, IMPORT_WORKERS,
-                                     UPKEEP_WORKERS};
+    const unsigned workers[LANES] = {threads < 1                      ? 1
+                                     : threads > WORKERS_MAX - others ? WORKERS_MAX - others
+                                                                      : threads,
+                                     SHORT_WORKERS, IMPORT_WORKERS, UPKEEP_WORKERS};
     for (unsigned lane = 0; lane < LANES; lane++) {
         for (unsigned i = 0; i < workers[lane]; i++, jobs->n_workers++) {
             if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, &jobs->lanes[lane]) != 0) {

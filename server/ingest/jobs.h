@@ -13,10 +13,10 @@ enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 /* Does the work; progress is wired to the job (and to its cancel). Runs on a worker. */
 typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
 
-/* `threads` for scans and the like; work of kind "plan" has two of its own, and so have that of kind "import", which waits for scans, and that of
- * kinds "scrub" and "backup", which take long. */
+/* `threads` for scans and the like; work of kind "plan" has two of its own, and so have that of kind "import", which waits for scans, and
+ * that of kinds "scrub" and "backup", which take long. */
 struct jobs *jobs_open(unsigned threads, struct reel_error *err);
-void jobs_close(struct jobs *jobs);   /* cancels what is queued and running, waits */
+void jobs_close(struct jobs *jobs); /* cancels what is queued and running, waits */
 /* Hears of each job when it has ended, on its worker. To be set before the first job is added. */
 struct jobs_watch {
     void (*ended)(void *context, const struct job_view *view);
@@ -25,10 +25,10 @@ struct jobs_watch {
 void jobs_watch(struct jobs *jobs, const struct jobs_watch *watch);
 bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stopped by somebody" from "the server ends" */
 
-/* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an id or path for
- * people) and `result` (link shown when done) are copied; result may be NULL. */
-struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context, void (*free_context)(void *),
-                     struct reel_error *err);
+/* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an
+ * id or path for people) and `result` (link shown when done) are copied; result may be NULL. */
+struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
+                     void (*free_context)(void *), struct reel_error *err);
 /* The same for work of one collection: who is limited to others does not learn of it. */
 struct job_wish {
     const char *kind, *subject, *collection;
@@ -36,9 +36,9 @@ struct job_wish {
 };
 struct job *jobs_add_in(struct jobs *jobs, const struct job_wish *wish, job_work work, void *context, void (*free_context)(void *),
                         struct reel_error *err);
-void job_tell_end(struct job *job); /* somebody waits for it now: to be called while it surely runs */
+void job_tell_end(struct job *job);                 /* somebody waits for it now: to be called while it surely runs */
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
-int64_t job_waited_ns(void); /* that this thread has waited in job_wait(), ever */
+int64_t job_waited_ns(void);                        /* that this thread has waited in job_wait(), ever */
 struct job *job_ref(struct job *job);
 void job_unref(struct job *job); /* NULL is fine */
 

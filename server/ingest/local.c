@@ -1,6 +1,6 @@
 /* Files of this machine, copied in as if they had been uploaded, or read where they lie: one, or the parts of one recording. Its one rule:
- * nothing is kept before all of them are there, and none that was written to while it was read; a file that is moved goes only when its recording
- * is there for good. */
+ * nothing is kept before all of them are there, and none that was written to while it was read; a file that is moved goes only when its
+ * recording is there for good. */
 #include "ingest/local.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "ingest/names.h"
 #include "reel/cleanup.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 enum { READ_BYTES = 1 << 20 };
 
@@ -106,7 +107,8 @@ static bool take_in(struct app *app, const char *path, const struct ingest_reque
     return (wishes->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, wishes->move, file, err)) && is_settled(&in, err);
 }
 
-/* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any more. */
+/* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any
+ * more. */
 static void remove_source(struct app *app, const struct store_upload *upload, const struct store_reference *was) {
     struct store_reference now;
     struct reel_error ignored;

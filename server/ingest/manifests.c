@@ -140,8 +140,7 @@ void manifests_again(struct app *app) {
     }
 }
 
-static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b,
-                      struct reel_error *err) {
+static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b, struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     struct reel_error none = {0}, failed = {0};
     int64_t after = 0;

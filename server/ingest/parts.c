@@ -1,5 +1,6 @@
-/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when the scan of all its parts
- * is done and lasting, or outlasts the request: then it is being scanned meanwhile, and further files may come. When the scan fails it is what it was. */
+/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when
+ * the scan of all its parts is done and lasting, or outlasts the request: then it is being scanned meanwhile, and further files may come.
+ * When the scan fails it is what it was. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "ingest/recordings.h"
 #include "maintenance/retention.h"
 #include "maintenance/scrub.h"
+#include "wire/cleanup.h"
 
 enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
 
@@ -20,9 +22,9 @@ struct joining {
     const char *sha256;
     uint64_t size;
     int64_t wait_ns;
-    bool kept;                  /* the file is in the store */
-    struct catalog_recording r; /* as it is, then as it shall be */
-    char before[SHA256_HEX];    /* its content until now */
+    bool kept;                        /* the file is in the store */
+    struct catalog_recording r;       /* as it is, then as it shall be */
+    char before[SHA256_HEX];          /* its content until now */
     const struct reel_format *format; /* by whose rules they are one */
     char job[33];
     enum ingest_outcome outcome;
@@ -72,8 +74,8 @@ static bool look_up(struct joining *j, bool *there, struct reel_error *err) {
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
-/* Does a format say that the last part belongs to all others? The recording's, or the new file's where that knows of no parts: metadata.yaml to
- * an .mcap. */
+/* Does a format say that the last part belongs to all others? The recording's, or the new file's where that knows of no parts:
+ * metadata.yaml to an .mcap. */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
     const struct reel_format *own = reel_format_named(r->format);
@@ -91,9 +93,10 @@ static bool belongs(struct joining *j, struct reel_error *err) {
         if (j->format && j->format->joins && j->format->joins(part, new_one)) {
             continue;
         }
-        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is no further part of it", r->format, last->file_name)
-                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is no further part of a recording with %.120s", last->file_name,
-                                              r->parts[i].file_name);
+        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is no further part of it",
+                                              r->format, last->file_name)
+                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is no further part of a recording with %.120s",
+                                              last->file_name, r->parts[i].file_name);
     }
     return true;
 }
@@ -125,7 +128,7 @@ static bool change_row(struct joining *j, const struct reel_index *index, struct
     return changed;
 }
 
-/* `index` is the outline while the scan goes on. */
+/* `index` is the summary while the scan goes on. */
 static bool change_recording(void *context, const struct reel_index *index, struct reel_error *err) {
     struct joining *j = context;
     bool used = true;
@@ -217,8 +220,8 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     return good;
 }
 
-void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q, int64_t wait_ns,
-                 struct ingest_result *out, struct reel_error *err) {
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q,
+                 int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
     AUTO(joining_done) struct joining j = {.app = app, .q = q, .upload = upload, .sha256 = sha256, .size = size, .wait_ns = wait_ns};
     bool good = false;
     for (unsigned i = 0; !good && i < TRIES_MAX && (i == 0 || j.again); i++) {

@@ -5,6 +5,7 @@
 
 #include "ingest/sessions.h"
 #include "ingest/upload_options.h"
+#include "wire/cleanup.h"
 
 struct reconcile {
     struct app *app;

@@ -7,6 +7,7 @@
 
 #include "ingest/references.h"
 #include "ingest/scanning.h"
+#include "wire/cleanup.h"
 
 enum { RECORDINGS_OPEN_MAX = 256 };
 
@@ -190,7 +191,8 @@ static void forget_job(struct recordings *all, const char *content, const struct
 }
 
 /* Waits a moment for the pack. False with job_id set: it takes longer. */
-static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[33], struct reel_error *err) {
+static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[33],
+                          struct reel_error *err) {
     struct job *job = rebuild(all, r, err);
     if (!job) {
         return false;
@@ -204,7 +206,9 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
     job_unref(job);
     if (!ended) {
         memcpy(job_id, view.id, sizeof view.id);
-        return reel_fail(err, REEL_CONFLICT, r->state == STATE_SCANNING ? "the recording is still being scanned" : "the index of this recording is being made again");
+        return reel_fail(err, REEL_CONFLICT,
+                         r->state == STATE_SCANNING ? "the recording is still being scanned"
+                                                    : "the index of this recording is being made again");
     }
     if (view.state != JOB_DONE && err) {
         *err = view.error;

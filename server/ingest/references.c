@@ -13,6 +13,7 @@
 #include "ingest/scanning.h"
 #include "store/reference.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 enum { PAGE = 256, RECORDINGS_MAX = 256 };
 

@@ -11,6 +11,7 @@
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "wire/cleanup.h"
 
 /* One table for the process: a hash names the same bytes wherever they are. */
 static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -165,16 +166,16 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     return true;
 }
 
-bool scan_outline(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
+bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
     char pack[PATH_MAX];
     __attribute__((cleanup(parts_close))) struct parts parts = {0};
     if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    return open_parts(app, r, &parts, err) && reel_scan_outline(parts.items, parts.count, format, pack, NULL, err);
+    return open_parts(app, r, &parts, err) && reel_scan_summary(parts.items, parts.count, format, pack, NULL, err);
 }
 
-struct reel_index *scan_open_outline(struct app *app, const char *content, struct reel_error *err) {
+struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err) {
     char pack[PATH_MAX];
     if (!store_pack_path(app->store, content, pack, sizeof pack)) {
         reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -184,7 +185,7 @@ struct reel_index *scan_open_outline(struct app *app, const char *content, struc
 }
 
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
-    AUTO(reel_index_free) struct reel_index *index = scan_open_outline(app, content, err);
+    AUTO(reel_index_free) struct reel_index *index = scan_open_summary(app, content, err);
     if (index && reel_index_info(index)->shallow) {
         reel_fail(err, REEL_NOT_FOUND, "there is no index yet");
         return NULL;
@@ -319,7 +320,8 @@ struct job *scan_again(struct app *app, const struct catalog_recording *r, struc
     }
     a->app = app;
     memcpy(a->id, r->id, sizeof a->id);
-    return jobs_add_in(app->jobs, &(struct job_wish){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a, free, err);
+    return jobs_add_in(app->jobs, &(struct job_wish){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a,
+                       free, err);
 }
 
 bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {

@@ -34,17 +34,17 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err);
 /* Scans r's parts into the pack of its content. format NULL = probe. */
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err);
-/* What r's parts say of themselves, as the pack of their content until a scan replaces it. Must be over before a scan begins. REEL_UNSUPPORTED: only a
- * scan tells. */
-bool scan_outline(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err);
-/* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again; an outline counts as not there. */
+/* What r's parts say of themselves, as the pack of their content until a scan replaces it. Must be over before a scan begins.
+ * REEL_UNSUPPORTED: only a scan tells. */
+bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err);
+/* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again; a summary counts as not there. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
-/* The same, where an outline will do. */
-struct reel_index *scan_open_outline(struct app *app, const char *content, struct reel_error *err);
-/* Puts what the index knows into r; state ready, or scanning when it is an outline. */
+/* The same, where a summary will do. */
+struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err);
+/* Puts what the index knows into r; state ready, or scanning when it is a summary. */
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
-/* Writes the end of a scan of `content` into the catalog and the manifest: ready, failed or missing, or nothing when it may go better another time, or when the
- * recording is another content by now. */
+/* Writes the end of a scan of `content` into the catalog and the manifest: ready, failed or missing, or nothing when it may go better
+ * another time, or when the recording is another content by now. */
 bool scan_settle(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err);
 /* Around what changes the content or the state of a row after looking at it: jobs hold no content's lock. */
 void scan_hold_rows(void);
@@ -60,7 +60,8 @@ void scan_tidy(struct app *app, const char *content);
 
 /* Queues a look at every stored file and recording: what a crash left without a recording goes, a recording without its file is missing. */
 bool sweep_start(struct app *app, struct reel_error *err);
-/* That look passes over contents whose lock somebody has: before it is done, who takes a lock and adds or removes recordings does its part. */
+/* That look passes over contents whose lock somebody has: before it is done, who takes a lock and adds or removes recordings does its part.
+ */
 void sweep_ahead(struct app *app, const char *content);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "ingest/sessions_internal.h"
 #include "ingest/upload_options.h"
+#include "wire/cleanup.h"
 
 /* ---- removed */
 

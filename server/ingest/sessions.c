@@ -7,6 +7,7 @@
 #include "ingest/manifests.h"
 #include "ingest/sessions_internal.h"
 #include "reel/time.h"
+#include "wire/cleanup.h"
 
 enum {
     LIVE_IDLE_MAX = 64,

@@ -9,10 +9,11 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
-#include "store/disk.h"
 #include "ingest/import_internal.h"
 #include "ingest/references.h"
+#include "store/disk.h"
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 enum { DIRTY_MAX = 4096, EVENT_BYTES = 64 << 10 };
 static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;

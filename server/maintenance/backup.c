@@ -11,10 +11,11 @@
 #include <time.h>
 
 #include "catalog/maintenance.h"
-#include "store/disk.h"
-#include "reel/time.h"
-#include "store/inspect.h"
 #include "maintenance/backup_files.h"
+#include "reel/time.h"
+#include "store/disk.h"
+#include "store/inspect.h"
+#include "wire/cleanup.h"
 
 const char *const backup_blobs_names[] = {"none", "link", "copy", NULL};
 

@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 
 #include "catalog/maintenance.h"
-#include "store/disk.h"
-#include "reel/cleanup.h"
-#include "store/inspect.h"
 #include "maintenance/backup_files.h"
+#include "reel/cleanup.h"
+#include "store/disk.h"
+#include "store/inspect.h"
+#include "wire/cleanup.h"
 
 enum { COPY_BYTES = 8 << 20 };
 
@@ -198,9 +199,8 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
     return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || bring_contents(f, copied, folder, err)) &&
-           bring_beside(f, folder, "settings.json", err) &&
-           store_each(f->to, prune_one, &p, err) && (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) &&
-           sync_all(folder, err);
+           bring_beside(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
+           (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }
 
 /* As text first: the library that makes it does not notice every write that fails. */

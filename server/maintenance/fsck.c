@@ -9,12 +9,12 @@
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
+#include "maintenance/rebuild.h"
+#include "maintenance/settings.h"
 #include "reel/time.h"
 #include "store/inspect.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "maintenance/rebuild.h"
-#include "maintenance/settings.h"
 
 const char *fsck_kind_name(enum fsck_kind kind) {
     static const char *const names[] = {"catalog", "figures", "search", "file", "index", "manifest", "unknown", "orphan", "leftover"};

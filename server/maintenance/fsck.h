@@ -21,7 +21,7 @@ const char *fsck_kind_name(enum fsck_kind kind);
 struct fsck_options {
     const char *data;
     const char *const *roots; /* folders below which files lie that are not copied, NULL-terminated: these are looked at; NULL: none is */
-    bool repair, rebuild;                 /* rebuild: the catalog is made again from the manifests; it repairs too */
+    bool repair, rebuild;     /* rebuild: the catalog is made again from the manifests; it repairs too */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Hears of everything found; `subject` names a recording or file. `mended` NULL: nothing was done about it, else what. */
     void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *mended);

@@ -5,11 +5,11 @@
 
 #include "catalog/maintenance.h"
 #include "catalog/uploads.h"
+#include "maintenance/fsck_internal.h"
+#include "maintenance/rebuild.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/inspect.h"
-#include "maintenance/fsck_internal.h"
-#include "maintenance/rebuild.h"
 
 #define NEW_NS (600 * INT64_C(1000000000))
 

@@ -7,10 +7,11 @@
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
+#include "maintenance/fsck_internal.h"
 #include "store/inspect.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "maintenance/fsck_internal.h"
+#include "wire/cleanup.h"
 
 static void name_of(const struct catalog_recording *r, char out[320]) {
     snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
@@ -60,7 +61,10 @@ static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, co
     if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
         bool mended = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || mended;
-        fsck_tell(f, FSCK_FILE, subject, !mended ? NULL : then == STATE_MISSING ? "the recording is missing it now" : "the recording is changed now",
+        fsck_tell(f, FSCK_FILE, subject,
+                  !mended                 ? NULL
+                  : then == STATE_MISSING ? "the recording is missing it now"
+                                          : "the recording is changed now",
                   "its file %s, which is not copied: %s", sha256, why.text);
     }
     return false;

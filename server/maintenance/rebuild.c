@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "catalog/maintenance.h"
-#include "store/disk.h"
 #include "ingest/scanning.h"
+#include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "store/disk.h"
 #include "store/inspect.h"
-#include "maintenance/settings.h"
+#include "wire/cleanup.h"
 
 enum { OLD_MAX = 10000 };
 
@@ -275,7 +276,8 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
         return false;
     }
     bool good = rebuild_adopt(app, &list, &(struct rebuild_told){.tell = count_added, .context = n}, NULL, err) &&
-                (*n == 0 || rebuild_collections(app, err)) && settings_take_back(app, err) && (!copied[0] || catalog_set_upkeep(app->catalog, "copied", NULL, err));
+                (*n == 0 || rebuild_collections(app, err)) && settings_take_back(app, err) &&
+                (!copied[0] || catalog_set_upkeep(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);
     return good;
 }

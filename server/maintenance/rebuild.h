@@ -39,8 +39,8 @@ struct rebuild_told {
 bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_told *told, const struct reel_progress *progress,
                    struct reel_error *err);
 
-/* Moves the catalog (catalog/place.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data folder's
- * lock is held. */
+/* Moves the catalog (catalog/place.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data
+ * folder's lock is held. */
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err);
 /* Descriptions of collections, from collections.json. */
 bool rebuild_collections(struct app *app, struct reel_error *err);

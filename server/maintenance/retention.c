@@ -10,8 +10,9 @@
 #include "catalog/maintenance.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
-#include "reel/time.h"
 #include "maintenance/retention_internal.h"
+#include "reel/time.h"
+#include "wire/cleanup.h"
 
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 static const char LAST[] = "retention-last";

@@ -58,7 +58,8 @@ void retention_daily_stop(struct retention_daily *d); /* NULL is fine */
 
 /* Is there room for one more recording of so many bytes? `added` false: the bytes only. REEL_NO_SPACE with the figures. */
 bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err);
-/* A recording that is there takes its room in another collection (NULL: its own, coming out of the trash). As it is now; under quota_hold(). */
+/* A recording that is there takes its room in another collection (NULL: its own, coming out of the trash). As it is now; under
+ * quota_hold(). */
 bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err);
 /* Around a check and what takes the room, so that two at once do not take the same. */
 void quota_hold(void);

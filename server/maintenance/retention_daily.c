@@ -2,8 +2,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "reel/time.h"
 #include "maintenance/retention.h"
+#include "reel/time.h"
 
 enum { FIRST_LOOK_S = 60, LOOK_S = 600 };
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "catalog/maintenance.h"
-#include "reel/time.h"
 #include "maintenance/retention.h"
 #include "maintenance/retention_internal.h"
+#include "reel/time.h"
+#include "wire/cleanup.h"
 
 static const char KEY[] = "retention";
 

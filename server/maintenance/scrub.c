@@ -16,6 +16,7 @@
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/inspect.h"
+#include "wire/cleanup.h"
 
 enum { READ_BYTES = 1 << 20 };
 #define SAVE_NS (5 * INT64_C(1000000000))

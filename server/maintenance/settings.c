@@ -1,13 +1,13 @@
-/* See settings.h. Its one rule: it is read, compared and written under one lock, so an older state never replaces a newer one. The secrets of
- * webhooks are in it, for they are needed to sign: only its owner may read the file. */
+/* See settings.h. Its one rule: it is read, compared and written under one lock, so an older state never replaces a newer one. The secrets
+ * of webhooks are in it, for they are needed to sign: only its owner may read the file. */
 #include "maintenance/settings.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "catalog/changes.h"
-#include "store/inspect.h"
 #include "maintenance/retention.h"
+#include "store/inspect.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -35,7 +35,8 @@ static bool keep(struct app *app, struct reel_error *err) {
     }
     json_auto_t *now = json_pack("{s:i, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks);
     json_auto_t *there = store_load_settings(app->store);
-    size_t n = json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) + json_array_size(json_object_get(retention, "quotas"));
+    size_t n = json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) +
+               json_array_size(json_object_get(retention, "quotas"));
     if (!there && n == 0) {
         return true; /* nothing was ever set */
     }
@@ -65,12 +66,16 @@ static bool read_webhook(json_t *item, struct webhook *out) {
     const char *url, *secret;
     json_t *events, *collections;
     json_int_t id, created_ns;
-    if (json_unpack(item, "{s:I, s:s, s:o, s:o, s:s, s:I}", "id", &id, "url", &url, "events", &events, "collections", &collections, "secret",
-                    &secret, "created_ns", &created_ns) != 0 ||
+    if (json_unpack(item, "{s:I, s:s, s:o, s:o, s:s, s:I}", "id", &id, "url", &url, "events", &events, "collections", &collections,
+                    "secret", &secret, "created_ns", &created_ns) != 0 ||
         id < 1 || !are_globs(events) || !are_globs(collections)) {
         return false;
     }
-    *out = (struct webhook){.row = id, .created_ns = created_ns, .url = strdup(url), .secret = strdup(secret), .events = json_incref(events),
+    *out = (struct webhook){.row = id,
+                            .created_ns = created_ns,
+                            .url = strdup(url),
+                            .secret = strdup(secret),
+                            .events = json_incref(events),
                             .collections = json_incref(collections)};
     return out->url && out->secret;
 }

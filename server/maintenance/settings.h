@@ -1,5 +1,6 @@
-/* What was set for the archive as a whole – rules of retention, quotas, webhooks – beside the catalog too, so that it outlives it: settings.json
- * in the data folder, {"reel_settings": 1, "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret", "created_ns"}]}. */
+/* What was set for the archive as a whole – rules of retention, quotas, webhooks – beside the catalog too, so that it outlives it:
+ * settings.json in the data folder, {"reel_settings": 1, "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret",
+ * "created_ns"}]}. */
 #ifndef SERVER_SETTINGS_H
 #define SERVER_SETTINGS_H
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
 
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
     int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);

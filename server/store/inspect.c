@@ -11,6 +11,7 @@
 
 #include "reel/cleanup.h"
 #include "store/store_internal.h"
+#include "wire/cleanup.h"
 
 enum { MANIFEST_BYTES_MAX = 512 << 20, AGAIN_MAX = 1000, ID_TEXT = 32 };
 

@@ -1,16 +1,16 @@
 /* The manifest beside a blob: which recordings have this content, so that a lost catalog can be made again. JSON, one object:
  * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name",
- * "revision", "state", "created_ns", "group"}]}. A recording of which something is said has it too: "tags": {}, "description", "custom": {},
- * "epoch_ns",
- * "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags": {}, "author",
- * "created_ns", "updated_ns"}]. Descriptions of collections are in one file, {"reel_collections": 1, "descriptions": {name: text}}.
- * Its one rule: it is written whole beside the old one and renamed. */
+ * "revision", "state", "created_ns", "group"}]}. A recording of which something is said has it too: "tags": {}, "description", "custom":
+ * {}, "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags":
+ * {}, "author", "created_ns", "updated_ns"}]. Descriptions of collections are in one file, {"reel_collections": 1, "descriptions": {name:
+ * text}}. Its one rule: it is written whole beside the old one and renamed. */
 #include <jansson.h>
 #include <string.h>
 
 #include "catalog/catalog.h"
 #include "store/inspect.h"
 #include "store/store_internal.h"
+#include "wire/cleanup.h"
 
 static void drop_json(json_t *j) {
     json_decref(j);
@@ -20,7 +20,8 @@ static inline void auto_json(json_t **j) {
 }
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
 
-/* The recordings of a manifest (may be NULL; empty when it makes no sense) with `entry` in the place of the one of `id`; NULL: without it. */
+/* The recordings of a manifest (may be NULL; empty when it makes no sense) with `entry` in the place of the one of `id`; NULL: without it.
+ */
 static json_t *with_entry(const json_t *old, const char *id, json_t *entry) {
     json_t *out = json_array();
     size_t i;
@@ -103,9 +104,10 @@ static json_t *events_json(const struct catalog_events *events) {
     for (uint32_t i = 0; i < events->n; i++) {
         const struct catalog_event *e = &events->items[i];
         json_t *tags = object_in(e->tags);
-        json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:s, s:o, s:s, s:I, s:I}", "id", e->id, "start_ns", (json_int_t)e->start_ns, "end_ns",
-                                             (json_int_t)e->end_ns, "title", e->title, "tags", tags ? tags : json_object(), "author", e->author,
-                                             "created_ns", (json_int_t)e->created_ns, "updated_ns", (json_int_t)e->updated_ns));
+        json_array_append_new(out,
+                              json_pack("{s:s, s:I, s:I, s:s, s:o, s:s, s:I, s:I}", "id", e->id, "start_ns", (json_int_t)e->start_ns,
+                                        "end_ns", (json_int_t)e->end_ns, "title", e->title, "tags", tags ? tags : json_object(), "author",
+                                        e->author, "created_ns", (json_int_t)e->created_ns, "updated_ns", (json_int_t)e->updated_ns));
     }
     return out;
 }
@@ -145,7 +147,8 @@ static bool write_out(const struct store *store, const char *name, const char *s
     return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 
-bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole, struct reel_error *err) {
+bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole,
+                                struct reel_error *err) {
     char path[STORE_PATH];
     if (!store_content_path(store, r->content, ".json", path, sizeof path)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");

@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 
 #include "reel/cleanup.h"
-#include "store/store_internal.h"
 #include "store/roots.h"
+#include "store/store_internal.h"
+#include "wire/cleanup.h"
 
 enum { EDGE_BYTES = 1 << 20 };
 

@@ -1,6 +1,7 @@
 /* See roots.h. Its one rule: the kernel walks the path from the root's descriptor, with no link followed on the way; where it has no
  * openat2() the same is done here, segment by segment. */
 #include "store/roots.h"
+#include "wire/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "store/disk.h"
 #include "core/ownership.h"
-#include "store/store_internal.h"
+#include "store/disk.h"
 #include "store/reference.h"
+#include "store/store_internal.h"
+#include "wire/cleanup.h"
 
 enum { HASH_TEXT = 64 };
 #define RESERVE_BYTES (UINT64_C(64) << 20)
@@ -81,12 +82,14 @@ bool store_make_bucket(const struct store *store, const char *hex, struct reel_e
 
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err)
+                                                        : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
 bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err)
+                                                 : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
 bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {

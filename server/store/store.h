@@ -1,5 +1,6 @@
-/* Bytes on the local disk, by content. data/blobs/ab/<sha256> the file as it came, <content>.reel its index pack, <content>.json its manifest (enough to
- * rebuild a lost catalog); data/incoming/ uploads under way; data/derived/ what can be made again, bounded. Every rename is fsynced, file and folder. */
+/* Bytes on the local disk, by content. data/blobs/ab/<sha256> the file as it came, <content>.reel its index pack, <content>.json its
+ * manifest (enough to rebuild a lost catalog); data/incoming/ uploads under way; data/derived/ what can be made again, bounded. Every
+ * rename is fsynced, file and folder. */
 #ifndef SERVER_STORE_H
 #define SERVER_STORE_H
 
@@ -23,8 +24,8 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
 /* Everything is hashed and fsynced; sha256 as hex. Nothing is visible yet. */
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err);
 /* Instead of writing the bytes of an open file: shares their blocks with it, where the file system can. With `whole` better still: a second
- * name for the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits until
- * this upload is freed (at most the system's lease-break-time). False: they have to be written. */
+ * name for the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits
+ * until this upload is freed (at most the system's lease-break-time). False: they have to be written. */
 bool store_upload_share(struct store_upload *u, int fd, bool whole);
 bool store_upload_is_whole(const struct store_upload *u); /* it is that file itself */
 /* Hashes what was not hashed on its way, which is told; store_upload_finish() does the same, and tells nobody. */
@@ -36,19 +37,22 @@ bool store_upload_keep(struct store_upload *u, struct reel_error *err);
 bool store_upload_replace(struct store_upload *u, struct reel_error *err);
 void store_upload_free(struct store_upload *u); /* removes what was not kept; NULL is fine */
 
-/* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or dropped. What an
- * earlier process hashed is hashed again at the end. REEL_NOT_FOUND when there is no such file and it is not to be made. */
+/* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or
+ * dropped. What an earlier process hashed is hashed again at the end. REEL_NOT_FOUND when there is no such file and it is not to be made.
+ */
 struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err);
-uint64_t store_upload_size(const struct store_upload *u);                     /* all bytes given, also those that are held */
-bool store_upload_flush(struct store_upload *u, struct reel_error *err);      /* all are in the system's hands: they survive a kill of the process */
-bool store_upload_sync(struct store_upload *u, struct reel_error *err);       /* … and a loss of power */
-bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
+uint64_t store_upload_size(const struct store_upload *u); /* all bytes given, also those that are held */
+bool store_upload_flush(struct store_upload *u,
+                        struct reel_error *err); /* all are in the system's hands: they survive a kill of the process */
+bool store_upload_sync(struct store_upload *u, struct reel_error *err); /* … and a loss of power */
+bool store_upload_cut(struct store_upload *u, uint64_t size,
+                      struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
 /* Remembers this place, so that going back to it (with its size) costs no hashing. */
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
-bool store_upload_is_here(const struct store_upload *u);  /* not yet, or no longer, a blob */
-void store_upload_take_back(struct store_upload *u);      /* of a session: what was kept, and nobody uses, is the session's again */
-void store_upload_drop(struct store_upload *u);           /* it goes when this is freed */
+bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
+void store_upload_take_back(struct store_upload *u);     /* of a session: what was kept, and nobody uses, is the session's again */
+void store_upload_drop(struct store_upload *u);          /* it goes when this is freed */
 /* Files of sessions, for bringing them and the catalog together at start. */
 bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
 int store_open_partial(struct store *store, const char *id, struct reel_error *err); /* for reading; -1 with err */
@@ -58,39 +62,42 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
-int64_t store_spent_ns(void); /* that this thread has waited for the disk with uploads, ever */
+int64_t store_spent_ns(void);                             /* that this thread has waited for the disk with uploads, ever */
 bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 /* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
-int store_open_file(struct store *store, const char *sha256, struct reel_error *err); /* -1 */
-bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size);     /* for scan and open() */
+int store_open_file(struct store *store, const char *sha256, struct reel_error *err);  /* -1 */
+bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size); /* for scan and open() */
 /* Makes the folder blobs/ab/ of a content lasting, for a pack whose content is no blob: that of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
 bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
 const char *store_derived_folder(struct store *store);
-bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err);   /* oldest access first; one that is open can be read on */
+bool store_trim_derived(struct store *store, uint64_t max_bytes,
+                        struct reel_error *err); /* oldest access first; one that is open can be read on */
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
-/* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state, what is said of it). Adds or replaces
- * r in it; its notes and events stay as they are there. */
+/* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state, what is said of it). Adds
+ * or replaces r in it; its notes and events stay as they are there. */
 bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err);
 /* The same with notes and events. */
 struct store_said {
     const struct catalog_notes *notes;
     const struct catalog_events *events;
 };
-bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole, struct reel_error *err);
+bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole,
+                                struct reel_error *err);
 /* collections.json: {"name": "description"} as JSON. */
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
 /* Takes one recording out of it; fine when there is no manifest. */
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err);
 
-/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when it was written. Stops
- * when visit() is false. */
-bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context, struct reel_error *err);
+/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
+ * it was written. Stops when visit() is false. */
+bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
+                struct reel_error *err);
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err);
 
 #endif

@@ -15,8 +15,9 @@
 
 #include "core/ownership.h"
 #include "reel/scan.h"
-#include "store/store_internal.h"
 #include "store/reference.h"
+#include "store/store_internal.h"
+#include "wire/cleanup.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
@@ -170,7 +171,7 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
         reel_own_by_folder(u->fd, u->path);
     }
     u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
-    if (create && !store_sync_incoming(store, err)) { /* whoever is told of it will come back for it */
+    if (create && !store_sync_incoming(store, err)) {         /* whoever is told of it will come back for it */
         u->lasting = false;
         return NULL;
     }

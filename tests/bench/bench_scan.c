@@ -6,6 +6,7 @@
 
 #include "reel/index.h"
 #include "reel/scan.h"
+#include "wire/cleanup.h"
 
 /* VmHWM and not getrusage's ru_maxrss, which remembers what the program was before it became this one. */
 static uint64_t peak_bytes(void) {

@@ -1,5 +1,6 @@
-/* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and with bytes flipped: always an answer, never a
- * crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every message that lies whole before the cut. */
+/* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and with bytes flipped:
+ * always an answer, never a crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every
+ * message that lies whole before the cut. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,8 @@
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { CUTS_MAX = 16, FLIPS = 16 }; /* a scan takes ten times as long; the fuzz targets run long under it */
@@ -79,7 +82,7 @@ static uint64_t read_all(struct reel_recording *recording, const char *name) {
     uint64_t count = 0, readable = 0;
     enum reel_step step;
     while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes payload;
+        struct reel_bytes payload;
         if (reel_stream_payload(stream, &m, &payload, &err)) {
             readable += payload.size == m.size;
         } else {
@@ -140,7 +143,8 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
     return count;
 }
 
-/* Where records begin and end, from the index of the whole file. *plain: none of them lies in a compressed chunk, where these are no places of the file. */
+/* Where records begin and end, from the index of the whole file. *plain: none of them lies in a compressed chunk, where these are no places
+ * of the file. */
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
@@ -169,7 +173,8 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     return count;
 }
 
-/* Without its end, a file of these shapes does not say where its messages are: they lie compressed, between other bytes, or behind others. */
+/* Without its end, a file of these shapes does not say where its messages are: they lie compressed, between other bytes, or behind others.
+ */
 static bool needs_its_end(const char *path) {
     static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members", "prefix_bytes"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -196,8 +201,8 @@ static void cut(const struct file *f) {
             if (size > 0 && size < f->size) {
                 uint64_t count = messages_of(f->data, size, f->name, i % 16 == 0);
                 if (clean && count != whole_before(at, n, size)) {
-                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->path, (unsigned long long)size, (unsigned long long)count,
-                             (unsigned long long)whole_before(at, n, size));
+                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->path, (unsigned long long)size,
+                             (unsigned long long)count, (unsigned long long)whole_before(at, n, size));
                 }
             }
         }

@@ -3,6 +3,8 @@
 #include "formats/formats.h"
 #include "fuzz_scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,7 +25,7 @@ static struct reel_recording *open_bytes(const uint8_t *data, size_t size) {
 }
 
 /* Plans and renders; the result is scanned again. Whole recordings come out as they were. */
-static void write_and_read(struct reel_recording *r, const struct reel_selection *q, struct bytes original) {
+static void write_and_read(struct reel_recording *r, const struct reel_selection *q, struct reel_bytes original) {
     enum { OUTPUT_MAX = 8 << 20 };
     struct reel_error err = {0};
     const struct reel_write_options options = {.compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};

@@ -1,14 +1,16 @@
-/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak or hang;
- * what is told is well nested and not far more than there are bytes for. */
+/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak
+ * or hang; what is told is well nested and not far more than there are bytes for. */
 #ifndef TESTS_FUZZ_DECODE_H
 #define TESTS_FUZZ_DECODE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "reel/encoding.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
-#include "reel/decode.h"
 
 struct fuzz_meter {
     struct reel_visitor visitor;
@@ -26,7 +28,7 @@ static inline bool fuzz_higher(struct reel_visitor *v) {
     ((struct fuzz_meter *)v)->depth--;
     return fuzz_hear(v);
 }
-static inline bool fuzz_bytes(struct reel_visitor *v, struct bytes value) {
+static inline bool fuzz_bytes(struct reel_visitor *v, struct reel_bytes value) {
     static volatile uint8_t seen; /* reads every byte told */
     for (size_t i = 0; i < value.size; i++) {
         seen = value.data[i];
@@ -52,7 +54,7 @@ static inline void fuzz_must(bool holds, const char *what) {
     }
 }
 
-static inline int fuzz_decode_payload(const struct reel_channel *channel, struct bytes payload) {
+static inline int fuzz_decode_payload(const struct reel_channel *channel, struct reel_bytes payload) {
     static const struct reel_visitor_ops ops = {.begin_map = fuzz_deeper,
                                                 .end_map = fuzz_higher,
                                                 .begin_list = fuzz_deeper,
@@ -81,7 +83,7 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
 static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages, unsigned n_languages) {
     struct cursor c = cursor_of(bytes_of(data, size));
     const char *language = languages[cursor_u8(&c) % n_languages];
-    struct bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
+    struct reel_bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
     if (c.failed) {
         return 0;
     }

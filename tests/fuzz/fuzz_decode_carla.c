@@ -1,15 +1,17 @@
 /* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte says which: 0 … 254 a payload of that packet, in
  * the layout that the second byte names; 255 a log, of which everything is asked. Nothing may crash, and what was told must be JSON that
  * ends. */
-#include "wire/grow.h"
-#include "wire/json_out.h"
 #include "formats/formats.h"
 #include "fuzz_scan.h"
 #include "reel/carla.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
+#include "wire/json_out.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void decode_one(uint8_t id, uint8_t layout, struct bytes payload) {
+static void decode_one(uint8_t id, uint8_t layout, struct reel_bytes payload) {
     char packet[4];
     snprintf(packet, sizeof packet, "%u", id);
     struct reel_pair pairs[] = {

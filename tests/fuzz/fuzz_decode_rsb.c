@@ -1,11 +1,13 @@
-/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is the
- * payload. */
+/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is
+ * the payload. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/cursor.h"
 #include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/cursor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,7 +33,7 @@ static bool higher(struct reel_visitor *v) {
     ((struct meter *)v)->depth--;
     return hear(v);
 }
-static bool bytes(struct reel_visitor *v, struct bytes value) {
+static bool bytes(struct reel_visitor *v, struct reel_bytes value) {
     static volatile uint8_t seen; /* reads every byte told */
     for (size_t i = 0; i < value.size; i++) {
         seen = value.data[i];
@@ -61,8 +63,8 @@ static void must(bool holds, const char *what) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cursor c = cursor_of(bytes_of(data, size));
     uint8_t kind = cursor_u8(&c) % (sizeof kinds / sizeof *kinds);
-    struct bytes text = cursor_string32(&c);
-    struct bytes payload = bytes_of(c.at, cursor_left(&c));
+    struct reel_bytes text = cursor_string32(&c);
+    struct reel_bytes payload = bytes_of(c.at, cursor_left(&c));
     if (c.failed) {
         return 0;
     }

@@ -1,6 +1,8 @@
 /* Fuzzes the reader of .traj and .state files, and what the NanoVer writer sees of them: whatever was scanned can be converted. */
 #include "formats/formats.h"
 #include "fuzz_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,7 +32,7 @@ static void convert_all(const uint8_t *data, size_t size) {
         struct reel_message m;
         enum reel_step step;
         while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
-            struct bytes payload;
+            struct reel_bytes payload;
             fuzz_expect(reel_stream_payload(stream, &m, &payload, &err) && payload.size == m.size, "convert a message", &err);
         }
         fuzz_expect(step == REEL_STEP_END, "walk the view", &err);

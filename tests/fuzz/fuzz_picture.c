@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/cursor.h"
 #include "reports/picture/picture.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/cursor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,7 +34,7 @@ static bool read_rows(struct cursor *c, struct reel_image *image) {
     return !c->failed;
 }
 
-static bool read_message(struct bytes json, struct reel_image *image) {
+static bool read_message(struct reel_bytes json, struct reel_image *image) {
     static const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "json"};
     struct reel_error err = {0};
     AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
@@ -44,7 +46,7 @@ static bool read_message(struct bytes json, struct reel_image *image) {
 
 /* The sides of a file as its header says them, to leave out what would only cost time. */
 static bool is_small(const struct reel_image *image) {
-    const struct bytes f = image->data;
+    const struct reel_bytes f = image->data;
     if (!image->compressed) {
         return (uint64_t)image->width * image->height <= SMALL;
     }

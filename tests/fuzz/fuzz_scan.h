@@ -1,10 +1,12 @@
-/* One fuzz run of a format: outline the bytes, scan them into a pack, open it, read every message and attachment. Whatever the bytes are, nothing may
- * crash, leak or hang; what scan() accepted must be readable. */
+/* One fuzz run of a format: summary the bytes, scan them into a pack, open it, read every message and attachment. Whatever the bytes are,
+ * nothing may crash, leak or hang; what scan() accepted must be readable. */
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
 
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
     int64_t last = INT64_MIN;
     for (unsigned i = 0; i < MESSAGES_MAX && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_description description;
-        struct bytes payload;
+        struct reel_bytes payload;
         fuzz_expect(m.time_ns >= last && m.channel < stream->n_channels, "messages in order of time", &err);
         last = m.time_ns;
         if (m.size <= PAYLOAD_MAX) {
@@ -47,10 +49,10 @@ static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_
     struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
     format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
-    if (format->outline && reel_scan_outline(&source, 1, format, pack, NULL, &err)) {
-        struct reel_index *outline = reel_index_open(pack, &err);
-        fuzz_expect(outline && reel_index_info(outline)->shallow, "open the outline", &err);
-        reel_index_free(outline);
+    if (format->summary && reel_scan_summary(&source, 1, format, pack, NULL, &err)) {
+        struct reel_index *summary = reel_index_open(pack, &err);
+        fuzz_expect(summary && reel_index_info(summary)->shallow, "open the summary", &err);
+        reel_index_free(summary);
     }
     err = (struct reel_error){0};
     if (!reel_scan_run(&source, 1, format, pack, NULL, &err)) {

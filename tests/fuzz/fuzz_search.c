@@ -6,6 +6,7 @@
 
 #include "catalog/pattern.h"
 #include "catalog/search.h"
+#include "wire/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +21,8 @@ static sqlite3_stmt *words_statement(void) {
     static sqlite3_stmt *s;
     if (!s) {
         must(sqlite3_open(":memory:", &db) == SQLITE_OK);
-        must(sqlite3_exec(db, "CREATE VIRTUAL TABLE search USING fts5 (a, b, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4')", NULL, NULL, NULL) == SQLITE_OK);
+        must(sqlite3_exec(db, "CREATE VIRTUAL TABLE search USING fts5 (a, b, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4')",
+                          NULL, NULL, NULL) == SQLITE_OK);
         must(sqlite3_prepare_v2(db, "SELECT 1 FROM search WHERE search MATCH ?", -1, &s, NULL) == SQLITE_OK);
     }
     return s;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/tus.h"
+#include "wire/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

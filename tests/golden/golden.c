@@ -7,6 +7,8 @@
 #include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +36,7 @@ static const char *const codes[] = {
 };
 
 /* Bytes as one line: what is no printable ASCII stands as \xNN. Model text keeps its UTF-8. */
-static void put_bytes(FILE *out, struct bytes b, bool model) {
+static void put_bytes(FILE *out, struct reel_bytes b, bool model) {
     for (size_t i = 0; i < b.size; i++) {
         uint8_t c = b.data[i];
         if (c == '\n') {
@@ -61,7 +63,7 @@ static EVP_MD_CTX *hash_new(void) {
     assert_true(hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1);
     return hash;
 }
-static void hash_add(EVP_MD_CTX *hash, struct bytes b) {
+static void hash_add(EVP_MD_CTX *hash, struct reel_bytes b) {
     assert_int_equal(EVP_DigestUpdate(hash, b.data, b.size), 1);
 }
 /* Frees the hash; the text is good until the next call. */
@@ -75,7 +77,7 @@ static const char *hash_text(EVP_MD_CTX *hash) {
     }
     return text;
 }
-static const char *hash_of(struct bytes b) {
+static const char *hash_of(struct reel_bytes b) {
     EVP_MD_CTX *hash = hash_new();
     hash_add(hash, b);
     return hash_text(hash);
@@ -147,7 +149,7 @@ static void dump_messages(const struct dump *d, EVP_MD_CTX **hashes) {
     uint64_t n = 0;
     fputs("\nin order of time\n", d->out);
     for (; (step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE; n++) {
-        struct bytes payload;
+        struct reel_bytes payload;
         const struct reel_channel *c = stream->channels[m.channel];
         if (!reel_stream_payload(stream, &m, &payload, &err)) {
             fail_msg("message %" PRIu64 ": %s", n, err.text);
@@ -194,7 +196,7 @@ static void dump_attachments(const struct dump *d) {
     assert_non_null(reader);
     for (size_t i = 0; i < count; i++) {
         const struct reel_attachment *a = &all[i];
-        struct bytes b;
+        struct reel_bytes b;
         if (!reel_reader_view(reader, a->chunk, a->offset, (size_t)a->size, &b, &err)) {
             fail_msg("attachment %s: %s", a->name, err.text);
         }

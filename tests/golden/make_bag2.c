@@ -1,7 +1,7 @@
-/* Makes the inputs of golden/bag2, one quirk each, and nothing else: `make_bag2 FOLDER` writes FOLDER/CASE/input.*, `make_bag2 --check
- * FOLDER` compares with what is there. No line is shared with the reader. */
-#include "bag2_maker.h"
+/* Makes the inputs of golden/bag2, one quirk each, and nothing else: `make_rosbag2_0 FOLDER` writes FOLDER/CASE/input.*, `make_rosbag2_0
+ * --check FOLDER` compares with what is there. No line is shared with the reader. */
 #include "golden/golden_maker.h"
+#include "rosbag2_0_maker.h"
 
 #define T0 1300000000u /* 2011-03-13: when 2.0 was new */
 

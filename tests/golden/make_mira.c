@@ -1,5 +1,5 @@
-/* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape, `make_mira --check FOLDER` compares with
- * what is there. README.md says what each case is about; no line is shared with the reader. */
+/* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape, `make_mira --check
+ * FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
 #include "mira_maker.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 
 #include "archive_maker.h"
 #include "db3_maker.h"
+#include "wire/bytes.h"
 
 enum { PAGE = 512 };
 #define T0 INT64_C(1700000000000000000)
@@ -35,7 +36,7 @@ static void usual(struct db3 *d, int version) {
     messages(d);
 }
 static void finish(struct db3 *d, struct maker *m) {
-    struct bytes data = db3_end(d);
+    struct reel_bytes data = db3_end(d);
     make_bytes(m, data.data, data.size);
     db3_free(d);
 }
@@ -196,7 +197,7 @@ static void overflow_lost(struct maker *m) { /* the pages of the long message le
 /* --- packed, in archives --- */
 
 /* A zstd frame that stores its bytes as they are. */
-static void zstd_store(struct maker *m, struct bytes raw) {
+static void zstd_store(struct maker *m, struct reel_bytes raw) {
     uint8_t head[12] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
     store_u32le(head + 5, (uint32_t)raw.size);
     uint32_t block = (uint32_t)raw.size << 3 | 1;
@@ -238,7 +239,7 @@ static void zip(struct maker *m) {
     zip_add(&z, "bag/metadata.yaml", bytes_text(yaml), false);
     zip_add(&z, "bag/bag_0.db3", bytes_of(plain.data, plain.size), false);
     zip_add(&z, "bag/notes.txt", bytes_text("none"), false);
-    struct bytes all = zip_end(&z);
+    struct reel_bytes all = zip_end(&z);
     make_bytes(m, all.data, all.size);
     free(z.file.data);
     free(plain.data);
@@ -251,7 +252,7 @@ static void tar_of(struct maker *m, const char *format, const char *mode, void (
     snprintf(yaml, sizeof yaml, YAML, format, mode);
     tar_add(&g, "bag/metadata.yaml", '0', bytes_text(yaml));
     tar_add(&g, name, '0', bytes_of(plain.data, plain.size));
-    struct bytes all = tar_end(&g);
+    struct reel_bytes all = tar_end(&g);
     make_bytes(m, all.data, all.size);
     free(g.data);
     free(plain.data);

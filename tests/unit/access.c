@@ -21,6 +21,7 @@
 #include "access/network.h"
 #include "reel/time.h"
 #include "unit/catalog_fixture.h"
+#include "wire/cleanup.h"
 
 #define DATA REEL_SCRATCH
 #define KEYS DATA "/link-keys"
@@ -193,7 +194,8 @@ static void lists_show_only_what_is_allowed(void **state) {
     assert_int_equal(count(&(struct catalog_query){.allowed = none}), 0);
     assert_int_equal(count(&(struct catalog_query){.allowed = other}), 0);
     assert_int_equal(count(&(struct catalog_query){.allowed = odd, .collection = "even"}), 0);
-    assert_int_equal(count(&(struct catalog_query){.allowed = odd, .words = "n0"}), count(&(struct catalog_query){.collection = "odd", .words = "n0"}));
+    assert_int_equal(count(&(struct catalog_query){.allowed = odd, .words = "n0"}),
+                     count(&(struct catalog_query){.collection = "odd", .words = "n0"}));
     assert_int_equal(count(&(struct catalog_query){.allowed = odd, .has_state = true, .state = STATE_TRASHED}),
                      count(&(struct catalog_query){.collection = "odd", .has_state = true, .state = STATE_TRASHED}));
 }
@@ -221,7 +223,8 @@ static void the_header_is_read(void **state) {
         assert_int_equal(credentials_read(header, got), CREDENTIALS_BASIC);
         assert_string_equal(got, text);
     }
-    const char *const wrong[] = {"", "Bearer", "Bearer ", "Bearer x", "Basic ", "Basic =", "Basic ====", "Basic YTpi", "Digest abcd", "Basic YTpi:", "Bearerreel_"};
+    const char *const wrong[] = {
+        "", "Bearer", "Bearer ", "Bearer x", "Basic ", "Basic =", "Basic ====", "Basic YTpi", "Digest abcd", "Basic YTpi:", "Bearerreel_"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(credentials_read(wrong[i], got), CREDENTIALS_WRONG);
     }
@@ -264,7 +267,8 @@ static void a_link_is_of_its_path_and_parameters(void **state) {
     const char *claim = strstr(url, "&exp=");
     char other[512];
     assert_verdict(links, url, LINK_GOOD);
-    const char *const same[] = {"/recordings/1/as/a%20b.mcap?start=%2b2s&topic=%2Fscan&topic=/tf", "/recordings/1/as/a%20b.mcap?topic=/scan&topic=/t%66&&start=%2B2s"};
+    const char *const same[] = {"/recordings/1/as/a%20b.mcap?start=%2b2s&topic=%2Fscan&topic=/tf",
+                                "/recordings/1/as/a%20b.mcap?topic=/scan&topic=/t%66&&start=%2B2s"};
     const char *const wrong[] = {
         "/recordings/1/as/a%20b.mcap?topic=/scan&start=%2B2s",             /* one taken away */
         "/recordings/1/as/a%20b.mcap?topic=/scan&start=%2B2s&topic=/tf&a", /* one added */
@@ -350,9 +354,18 @@ static void networks_hold_addresses(void **state) {
         const char *network, *address;
         bool inside;
     } cases[] = {
-        {"10.0.0.0/8", "10.255.0.1", true}, {"10.0.0.0/8", "11.0.0.1", false},  {"10.0.0.7", "10.0.0.7", true},         {"10.0.0.7", "10.0.0.6", false},
-        {"10.0.0.7", "::ffff:10.0.0.7", true}, {"0.0.0.0/0", "9.9.9.9", true},  {"0.0.0.0/0", "2001:db8::1", false},    {"fd00::/8", "fdff::1", true},
-        {"fd00::/8", "fc00::1", false},     {"::1", "::1", true},               {"192.168.1.128/25", "192.168.1.127", false}, {"::/0", "10.0.0.1", true},
+        {"10.0.0.0/8", "10.255.0.1", true},
+        {"10.0.0.0/8", "11.0.0.1", false},
+        {"10.0.0.7", "10.0.0.7", true},
+        {"10.0.0.7", "10.0.0.6", false},
+        {"10.0.0.7", "::ffff:10.0.0.7", true},
+        {"0.0.0.0/0", "9.9.9.9", true},
+        {"0.0.0.0/0", "2001:db8::1", false},
+        {"fd00::/8", "fdff::1", true},
+        {"fd00::/8", "fc00::1", false},
+        {"::1", "::1", true},
+        {"192.168.1.128/25", "192.168.1.127", false},
+        {"::/0", "10.0.0.1", true},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct network n;
@@ -360,7 +373,8 @@ static void networks_hold_addresses(void **state) {
         assert_true(network_parse(cases[i].network, &n, &err) && address_parse(cases[i].address, &a));
         assert_int_equal(network_holds(&n, 1, &a), cases[i].inside);
     }
-    const char *const wrong[] = {"", "/", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "::/129", "localhost", "10.0.0.0/8/8", "::1/1x"};
+    const char *const wrong[] = {"",       "/",         "10.0.0",       "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1",
+                                 "::/129", "localhost", "10.0.0.0/8/8", "::1/1x"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct network n;
         assert_false(network_parse(wrong[i], &n, &err));
@@ -374,10 +388,18 @@ static void a_proxy_is_believed_as_far_as_it_is_trusted(void **state) {
     network_parse("10.0.0.0/8", &trusted[0], &err);
     network_parse("::1", &trusted[1], &err);
     static const char *const cases[][2] = {
-        {"1.2.3.4", "1.2.3.4"},          {"6.6.6.6, 1.2.3.4", "1.2.3.4"},          {"1.2.3.4, 10.0.0.2 ,10.0.0.1", "1.2.3.4"},
-        {"1.2.3.4:5678", "1.2.3.4"},     {"[2001:db8::7]:80, ::1", "2001:db8::7"}, {"2001:db8::7", "2001:db8::7"},
-        {"10.0.0.1", NULL},              {"", NULL},                               {"unknown", NULL},
-        {"1.2.3.4, evil", NULL},         {"[", NULL},                              {",", NULL},
+        {"1.2.3.4", "1.2.3.4"},
+        {"6.6.6.6, 1.2.3.4", "1.2.3.4"},
+        {"1.2.3.4, 10.0.0.2 ,10.0.0.1", "1.2.3.4"},
+        {"1.2.3.4:5678", "1.2.3.4"},
+        {"[2001:db8::7]:80, ::1", "2001:db8::7"},
+        {"2001:db8::7", "2001:db8::7"},
+        {"10.0.0.1", NULL},
+        {"", NULL},
+        {"unknown", NULL},
+        {"1.2.3.4, evil", NULL},
+        {"[", NULL},
+        {",", NULL},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool said = forwarded_for(cases[i][0], trusted, 2, out);
@@ -395,7 +417,8 @@ static struct address at(const char *text) {
 static void the_limiter_lets_so_many_pass(void **state) {
     (void)state;
     AUTO(limiter_free) struct limiter *l = limiter_new(3, 1000, &err);
-    struct address a = at("1.2.3.4"), b = at("1.2.3.5"), c1 = at("2001:db8:0:1::1"), c2 = at("2001:db8:0:1:ffff::9"), d = at("2001:db8:0:2::1");
+    struct address a = at("1.2.3.4"), b = at("1.2.3.5"), c1 = at("2001:db8:0:1::1"), c2 = at("2001:db8:0:1:ffff::9"),
+                   d = at("2001:db8:0:2::1");
     for (int i = 0; i < 3; i++) {
         assert_int_equal(limiter_take(l, &a, 50000), 0);
         assert_int_equal(limiter_take(l, i % 2 ? &c1 : &c2, 50000), 0);
@@ -446,7 +469,9 @@ static void threads_share_the_limiter(void **state) {
 
 static void *write_rows(void *context) {
     for (unsigned i = 0; i < 100; i++) {
-        audit_add(context, &(struct audit_row){.caller = "a", .how = "bearer", .peer = "1.2.3.4", .method = "PUT", .path = "/x", .status = 200 + i, .request = "r"});
+        audit_add(context,
+                  &(struct audit_row){
+                      .caller = "a", .how = "bearer", .peer = "1.2.3.4", .method = "PUT", .path = "/x", .status = 200 + i, .request = "r"});
         audit_token_used(context, 1 + i % 2, 0);
     }
     return NULL;

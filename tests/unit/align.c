@@ -1,5 +1,7 @@
 /* Several recordings as one: clocks that fit together, topics told apart, and everything the stream says in the shifted times. */
 #include "unit/toy_oracle.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { SECOND = 1000000000 };
 
@@ -231,7 +233,7 @@ static void what_stands_in_front_has_its_prefix(void **state) {
     struct reel_error err = {0};
     for (unsigned i = 0; i < 4; i++) {
         struct reel_message m;
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(m.before_start && m.time_ns == q.start_ns);
         assert_string_equal(s->channels[m.channel]->name, wanted[i]);

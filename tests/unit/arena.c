@@ -1,5 +1,6 @@
 /* core/arena.h and core/utf8.h: alignment, zeroes, the ceiling, and what counts as UTF-8. */
 #include "wire/arena.h"
+#include "wire/bytes.h"
 #include "wire/utf8.h"
 
 #include <setjmp.h>

@@ -1,10 +1,11 @@
 /* What `rosbag info` would print of made bags: what no sample shows. The real ones are compared with rosbag itself
  * (peers/peer_bag_info.py). */
-#define BAG_FORMAT &reel_format_bag2
+#define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
 
-#include "bag2_maker.h"
 #include "reel/rosbag_info.h"
+#include "rosbag2_0_maker.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 

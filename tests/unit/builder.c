@@ -6,6 +6,7 @@
 
 #include "core/builder.h"
 #include "core/index.h"
+#include "wire/bytes.h"
 
 static struct reel_builder *begin(const char *path, uint64_t part_size) {
     struct reel_error err = {0};

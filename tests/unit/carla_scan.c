@@ -2,6 +2,8 @@
 #include "carla_scan.h"
 
 #include "formats/carla/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static struct maker world_of(const char *name, unsigned frames) {
     for (unsigned i = 0; i < MAKE_STYLES; i++) {
@@ -113,7 +115,7 @@ static void a_message_carries_its_frame_and_its_data(void **state) {
     MAKER m = world_of("0.9.15", 3);
     RECORDING *r = carla_read(&m);
     struct reel_message message;
-    struct bytes data = payload_of(r, "/visual_time", 2, &message);
+    struct reel_bytes data = payload_of(r, "/visual_time", 2, &message);
     double seconds;
     assert_int_equal(data.size, 8);
     memcpy(&seconds, data.data, 8);

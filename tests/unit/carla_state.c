@@ -1,10 +1,12 @@
 /* The state of a CARLA recording at an instant: who is alive and where, and the last word of everything that is not written anew. */
 #include "carla_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[5])
 
 /* The packet of `topic` among those put in front of a stream that begins at `start_ns`; nothing when there is none. */
-static struct bytes front_of(struct reel_recording *r, int64_t start_ns, const char *topic, unsigned n) {
+static struct reel_bytes front_of(struct reel_recording *r, int64_t start_ns, const char *topic, unsigned n) {
     static uint8_t copy[4 << 20];
     struct reel_selection q = {.start_ns = start_ns, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     struct reel_error err = {0};
@@ -26,7 +28,7 @@ struct actor {
     float x, yaw;
 };
 /* Actors of an event add packet with float vectors; returns how many. */
-static unsigned actors_of(struct bytes add, struct actor *out, unsigned room) {
+static unsigned actors_of(struct reel_bytes add, struct actor *out, unsigned room) {
     if (add.size == 0) {
         return 0;
     }
@@ -104,7 +106,7 @@ static void a_parent_that_is_gone_is_none(void **state) {
     make_end(&m);
     make_frame(&m, STYLE, 6, true);
     RECORDING *r = carla_read(&m);
-    struct bytes parents = front_of(r, at_frame(5), "/event/parent", 0);
+    struct reel_bytes parents = front_of(r, at_frame(5), "/event/parent", 0);
     assert_int_equal(parents.size, 10);
     assert_int_equal(load_u32le(parents.data + 2), 27);
     assert_int_equal(load_u32le(parents.data + 6), 24);
@@ -130,7 +132,7 @@ static void an_id_used_again_is_another_actor(void **state) {
     struct actor a[8];
     assert_int_equal(actors_of(front_of(r, at_frame(6), "/event/add", 0), a, 8), 6);
     assert_true(a[5].id == 26 && a[5].x == 66); /* where it was created, not where the first 26 was last */
-    struct bytes boxes = front_of(r, at_frame(6), "/bounding_box", 0);
+    struct reel_bytes boxes = front_of(r, at_frame(6), "/bounding_box", 0);
     assert_int_equal(load_u16le(boxes.data), 1); /* the hero's; that of the first 26 is gone */
     assert_int_equal(load_u32le(boxes.data + 2), 24);
 }
@@ -144,7 +146,7 @@ static void the_last_packet_of_what_frames_write_anew(void **state) {
         "/position", "/traffic_light/state", "/vehicle/animation", "/walker/animation", "/vehicle/light", "/vehicle/wheels",
         "/biker",    "/walker/bones",        "/visual_time"};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        struct bytes front = front_of(r, at_frame(4), topics[i], 0);
+        struct reel_bytes front = front_of(r, at_frame(4), topics[i], 0);
         assert_true(bytes_equal(front, payload_of(r, topics[i], 2, &message)));
     }
     float cloudiness;
@@ -165,7 +167,7 @@ static void physics_of_ue5_come_whole(void **state) {
     struct reel_message message;
     assert_true(bytes_equal(front_of(r, at_frame(4), "/physics_control", 0), payload_of(r, "/physics_control", 0, &message)));
     assert_true(bytes_equal(front_of(r, at_frame(4), "/physics_control", 1), payload_of(r, "/physics_control", 1, &message)));
-    struct bytes add = front_of(r, at_frame(4), "/event/add", 0);
+    struct reel_bytes add = front_of(r, at_frame(4), "/event/add", 0);
     double x;
     memcpy(&x, add.data + 2 + 5, 8);
     assert_true(load_u16le(add.data) == 6 && x == 10);

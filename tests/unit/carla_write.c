@@ -4,6 +4,8 @@
 
 #include "formats/carla/wire.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {
     return (struct reel_write_options){.compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
@@ -136,18 +138,18 @@ static void keyed_state_is_joined_and_the_frame_has_the_last_word(void **state) 
     MAKER out = render(r, &q, 20);
     RECORDING *c = carla_read(&out);
     struct reel_message message;
-    struct bytes lights = payload_of(c, "/scene_light", 0, &message);
+    struct reel_bytes lights = payload_of(c, "/scene_light", 0, &message);
     assert_int_equal(lights.size, 2 + 2 * 26);
     assert_int_equal(load_u32le(lights.data + 2), 6); /* from the state; then the frame's own */
     assert_int_equal((int32_t)load_u32le(lights.data + 28), -1);
     float intensity;
     memcpy(&intensity, lights.data + 32, 4);
     assert_true(intensity == 3);
-    struct bytes doors = payload_of(c, "/vehicle/door", 0, &message);
+    struct reel_bytes doors = payload_of(c, "/vehicle/door", 0, &message);
     assert_int_equal(doors.size, 2 + 2 * 6);
     assert_int_equal(doors.data[6], 0);
     assert_int_equal(doors.data[12], 5);
-    struct bytes physics = payload_of(c, "/physics_control", 0, &message);
+    struct reel_bytes physics = payload_of(c, "/physics_control", 0, &message);
     assert_int_equal(load_u16le(physics.data), 1);
     float mass;
     memcpy(&mass, physics.data + 2 + 4 + 20 + 1 + 8, 4);
@@ -290,7 +292,7 @@ static void many_groups(void **state) {
     assert_findings(c, 0);
     assert_int_equal(count_of(c, "/frame"), FRAMES - 1000);
     struct reel_message message;
-    struct bytes last = payload_of(c, "/frame", FRAMES - 1001, &message);
+    struct reel_bytes last = payload_of(c, "/frame", FRAMES - 1001, &message);
     assert_int_equal(load_u64le(last.data), FRAMES - 1000);
 }
 

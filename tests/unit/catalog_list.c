@@ -56,8 +56,8 @@ static void words_and_globs_find(void **state) {
             fail_msg("%s found %u", hits[i], n);
         }
     }
-    const char *misses[] = {"orthox",           "ortho nothing", "name:nothing", "NOT ortho", "ortho OR nothing",
-                            "NEAR(ortho scan)", "nothing*ortho", "ortho\""};
+    const char *misses[] = {"orthox",           "ortho nothing",    "name:nothing",  "NOT ortho",
+                            "ortho OR nothing", "NEAR(ortho scan)", "nothing*ortho", "ortho\""};
     for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
         uint32_t n = find(misses[i]);
         bool harmless = strcmp(misses[i], "ortho\"") == 0;
@@ -192,10 +192,18 @@ static void bad_questions_are_told(void **state) {
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 1, .sort = "name"}, &page, &err));
     const struct catalog_query bad[] = {
-        {.sort = "colour"}, {.sort = "-"},  {.sort = "--name"},    {.cursor = "x"},
-        {.cursor = "00"},   {.cursor = ""}, {.cursor = page.next}, {.cursor = "0a0a0a0a"},
-        {.cursor = "2d637265617465640a780a31"}, {.cursor = "2d637265617465640a310a78"}, /* "-created\nx\n1", "-created\n1\nx" */
-        {.cursor = "2d637265617465640a310a"},   {.sort = "name", .cursor = "6e616d650a2b310a61"}, /* "-created\n1\n", "name\n+1\na" */
+        {.sort = "colour"},
+        {.sort = "-"},
+        {.sort = "--name"},
+        {.cursor = "x"},
+        {.cursor = "00"},
+        {.cursor = ""},
+        {.cursor = page.next},
+        {.cursor = "0a0a0a0a"},
+        {.cursor = "2d637265617465640a780a31"},
+        {.cursor = "2d637265617465640a310a78"}, /* "-created\nx\n1", "-created\n1\nx" */
+        {.cursor = "2d637265617465640a310a"},
+        {.sort = "name", .cursor = "6e616d650a2b310a61"}, /* "-created\n1\n", "name\n+1\na" */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct catalog_page none;
@@ -252,12 +260,20 @@ static void explain_list(sqlite3 *raw, const struct list_form *form, const char 
 
 /* What a way goes with. */
 static uint32_t filters_of(enum list_way way) {
-    static const uint32_t needs[LIST_WAYS] = {
-        [LIST_COLLECTION] = LIST_BIT(FILTER_COLLECTIONS), [LIST_GROUP] = LIST_BIT(FILTER_GROUPS),       [LIST_ALLOWED] = LIST_BIT(FILTER_ALLOWED),
-        [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),         [LIST_STATE] = LIST_BIT(FILTER_STATES),       [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
-        [LIST_SIZE] = LIST_BIT(FILTER_SIZE),              [LIST_DURATION] = LIST_BIT(FILTER_DURATION),  [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
-        [LIST_WORDS] = LIST_BIT(FILTER_WORDS),            [LIST_INTERVAL] = LIST_BIT(FILTER_START),     [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
-        [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START),     [LIST_FOUND] = LIST_BIT(FILTER_TRASH)};
+    static const uint32_t needs[LIST_WAYS] = {[LIST_COLLECTION] = LIST_BIT(FILTER_COLLECTIONS),
+                                              [LIST_GROUP] = LIST_BIT(FILTER_GROUPS),
+                                              [LIST_ALLOWED] = LIST_BIT(FILTER_ALLOWED),
+                                              [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),
+                                              [LIST_STATE] = LIST_BIT(FILTER_STATES),
+                                              [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
+                                              [LIST_SIZE] = LIST_BIT(FILTER_SIZE),
+                                              [LIST_DURATION] = LIST_BIT(FILTER_DURATION),
+                                              [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
+                                              [LIST_WORDS] = LIST_BIT(FILTER_WORDS),
+                                              [LIST_INTERVAL] = LIST_BIT(FILTER_START),
+                                              [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
+                                              [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START),
+                                              [LIST_FOUND] = LIST_BIT(FILTER_TRASH)};
     return needs[way];
 }
 

@@ -117,7 +117,8 @@ static void a_move_tells_each_collection_its_own(void **state) {
 static void the_end_of_a_job_is_told_to_whom_it_concerns(void **state) {
     (void)state;
     const char *const all[] = {"*", NULL}, *const other[] = {"other", NULL};
-    struct change_job job = {.id = "0123456789abcdef0123456789abcdef", .kind = "import", .state = "done", .subject = "day", .collection = "lab"};
+    struct change_job job = {
+        .id = "0123456789abcdef0123456789abcdef", .kind = "import", .state = "done", .subject = "day", .collection = "lab"};
     int64_t at = newest();
     assert_true(catalog_change_job(c, &job, &err));
     job = (struct change_job){.id = job.id, .kind = "backup", .state = "failed", .subject = "all", .collection = ""};
@@ -192,7 +193,8 @@ static void a_commit_wakes_who_waits(void **state) {
     assert_int_equal(feed_wait(f, INT64_MAX, 0), FEED_QUIET);
     uint64_t pokes = feed_pokes(f);
     feed_poke(f);
-    assert_int_equal(feed_wait_poked(f, INT64_MAX, pokes, 3600 * SECOND), FEED_QUIET); /* one that came before the waiting began is not lost */
+    assert_int_equal(feed_wait_poked(f, INT64_MAX, pokes, 3600 * SECOND),
+                     FEED_QUIET); /* one that came before the waiting began is not lost */
     assert_true(feed_join(f, 2) && feed_join(f, 2));
     assert_false(feed_join(f, 2));
     feed_leave(f);

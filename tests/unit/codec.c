@@ -1,5 +1,7 @@
 /* core/codec.h: every codec to memory, to a descriptor and measured; cut, flipped, joined, padded, and bombs. */
 #include "core/codec.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <bzlib.h>
 #include <fcntl.h>
@@ -155,7 +157,8 @@ static void what_is_encoded_decodes_and_is_always_the_same(void **state) {
     }
 }
 
-/* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of 1 MiB, or less when all is less. */
+/* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of 1 MiB, or less when
+ * all is less. */
 static void lz4_frames_are_what_ros_reads(void **state) {
     (void)state;
     struct grow out = {0};

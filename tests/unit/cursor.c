@@ -1,5 +1,6 @@
 /* core/cursor.h: bounded, sticky, and a sub-cursor stays in its record. */
 #include "wire/cursor.h"
+#include "wire/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static void lengths_from_outside_cannot_wrap(void **state) {
     (void)state;
     const uint8_t data[] = {0xff, 0xff, 0xff, 0xff, 'a', 'b'};
     struct cursor c = cursor_of(bytes_of(data, sizeof data));
-    struct bytes text = cursor_string32(&c);
+    struct reel_bytes text = cursor_string32(&c);
     assert_true(c.failed);
     assert_int_equal(text.size, 0);
     assert_non_null(text.data);

@@ -1,6 +1,7 @@
 /* CARLA's packets as values: every kind of every version, and what is no packet. */
 #include "carla_scan.h"
 #include "decode_sample.h"
+#include "wire/bytes.h"
 
 #define NEW (&make_styles[6]) /* every packet there is */
 #define UE5 (&make_styles[7])
@@ -11,7 +12,7 @@ static const char *told(const struct make_style *style, const char *topic, unsig
     MAKER m = make_world(style, 4);
     RECORDING *r = carla_read(&m);
     struct reel_message message;
-    struct bytes payload = payload_of(r, topic, n, &message);
+    struct reel_bytes payload = payload_of(r, topic, n, &message);
     const struct reel_channel *channel = channel_named(r, topic);
     return decode_text(channel, payload);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "decode_sample.h"
+#include "wire/bytes.h"
 
 static const struct reel_channel plain = {.name = "/a", .type = "x", .encoding = "json"};
 
@@ -103,18 +104,20 @@ static const char *fields_of(const char *text) {
 static void a_schema_gives_fields(void **state) {
     (void)state;
     assert_string_equal(
-        fields_of("{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
-                  "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\",\"minimum\":0},\"nsec\":"
-                  "{\"type\":\"integer\"}}},"
-                  "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
-                  "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-                  "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{\"type\":\"x\"}]}},"
-                  "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
+        fields_of(
+            "{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
+            "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\",\"minimum\":0},\"nsec\":"
+            "{\"type\":\"integer\"}}},"
+            "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
+            "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+            "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{\"type\":\"x\"}]}},"
+            "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
         "timestamp.sec integer numeric\ntimestamp.nsec integer numeric\nx number numeric\non boolean numeric\nname string\nlist number[]\n"
         "poses object[]\nfree object\nany any\n");
     assert_string_equal(fields_of(""), "");
     assert_string_equal(fields_of("[]"), "");
-    assert_string_equal(fields_of("{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\""), "a string\n"); /* cut: as far as it goes */
+    assert_string_equal(fields_of("{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\""),
+                        "a string\n"); /* cut: as far as it goes */
 }
 
 static void a_schema_that_nests_as_deep_as_can_be(void **state) {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "decode_sample.h"
+#include "wire/bytes.h"
 
 static const char *told(const char *type, const void *data, size_t size) {
     const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "mira"};

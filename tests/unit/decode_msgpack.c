@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "decode_text.h"
+#include "wire/bytes.h"
 
 static const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "msgpack"};
 
@@ -16,7 +17,8 @@ static void values_of_every_kind(void **state) {
     (void)state;
     TELLS("\x83\xa1\x61\x93\x01\xff\xd0\x80\xa1\x62\xc0\xa1\x63\x92\xc2\xc3", "{\"a\":[1,-1,-128],\"b\":null,\"c\":[false,true]}");
     TELLS("\x94\xcd\x01\x00\xce\x00\x01\x00\x00\xd1\xff\x00\xd2\xff\xff\x00\x00", "[256,65536,-256,-65536]");
-    TELLS("\x92\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xd3\x80\x00\x00\x00\x00\x00\x00\x00", "[\"18446744073709551615\",\"-9223372036854775808\"]");
+    TELLS("\x92\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xd3\x80\x00\x00\x00\x00\x00\x00\x00",
+          "[\"18446744073709551615\",\"-9223372036854775808\"]");
     TELLS("\x93\xca\x3d\xcc\xcc\xcd\xcb\x3f\xb9\x99\x99\x99\x99\x99\x9a\xcb\x7f\xf0\x00\x00\x00\x00\x00\x00", "[0.1,0.1,\"Infinity\"]");
     TELLS("\x92\xc4\x02\x00\xff\xd9\x01\x78", "[{\"$base64\":\"AP8=\"},\"x\"]");
     TELLS("\xdc\x00\x01\xde\x00\x01\xa0\xdd\x00\x00\x00\x00", "[{\"\":[]}]");
@@ -36,7 +38,8 @@ static void extensions_and_times(void **state) {
     TELLS("\xd6\xff\x00\x00\x00\x01", "\"1970-01-01T00:00:01.000000000Z\"");
     TELLS("\xd7\xff\x00\x00\x00\x04\x00\x00\x00\x01", "\"1970-01-01T00:00:01.000000001Z\"");
     TELLS("\xc7\x0c\xff\x00\x00\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff", "\"1969-12-31T23:59:59.000000005Z\"");
-    TELLS("\xc7\x0c\xff\x3b\x9a\xca\x00\x00\x00\x00\x00\x00\x00\x00\x00", "{\"$ext\":-1,\"data\":{\"$base64\":\"O5rKAAAAAAAAAAAA\"}}"); /* 1e9 ns */
+    TELLS("\xc7\x0c\xff\x3b\x9a\xca\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+          "{\"$ext\":-1,\"data\":{\"$base64\":\"O5rKAAAAAAAAAAAA\"}}"); /* 1e9 ns */
     TELLS("\xc7\x0c\xff\x00\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff", "{\"$ext\":-1,\"data\":{\"$base64\":\"AAAAAH//////////\"}}");
     TELLS("\xd4\x05\x01", "{\"$ext\":5,\"data\":{\"$base64\":\"AQ==\"}}");
     TELLS("\xc7\x00\xff", "{\"$ext\":-1,\"data\":{\"$base64\":\"\"}}");

@@ -11,6 +11,8 @@
 
 #include "decode_sample.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static const struct reel_channel today = {.name = "frame", .type = "nanover/frame", .encoding = "nanover"};
 static const struct reel_channel old_frame = {.name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};
@@ -42,7 +44,8 @@ static void packed_keys_that_are_not_packed(void **state) {
          "{\"frame\":{\"forces.user.sparse\":[[1.5,2,3],[4]],\"bond.orders\":[1,2]}}");
     says("{'frame' {'bond.pairs' [[0 1] [1 2]] 'particle.positions' [] 'particle.elements' n}}",
          "{\"frame\":{\"bond.pairs\":[[0,1],[1,2]],\"particle.positions\":[],\"particle.elements\":null}}");
-    says("{'frame' {'particle.positions' <000000>}}", "{\"frame\":{\"particle.positions\":{\"$base64\":\"AAAA\"}}}"); /* no number of floats */
+    says("{'frame' {'particle.positions' <000000>}}",
+         "{\"frame\":{\"particle.positions\":{\"$base64\":\"AAAA\"}}}"); /* no number of floats */
     says("{'frame' {'particle.positions' <0000803f>}}", "{\"frame\":{\"particle.positions\":[[1]]}}");
     says("{'frame' {'mine' <0000803f>}}", "{\"frame\":{\"mine\":{\"$base64\":\"AACAPw==\"}}}");
 }
@@ -97,9 +100,10 @@ static void an_old_frame_has_the_shape_of_today(void **state) {
     proto_entry_indices(&data, "particle.elements", (const uint32_t[]){1, 6}, 2);
     proto_data(&message, 2, proto_bytes(&data));
     proto_number(&message, 1, 7);
-    assert_string_equal(decode_text(&old_frame, proto_bytes(&message)),
-                        "{\"frame\":{\"frame.index\":7,\"particle.count\":2,\"energy.kinetic\":1.5,\"particle.positions\":[[1,2,3],[4,5,6.5]],"
-                        "\"bond.pairs\":[[0,300]],\"particle.elements\":[1,6]}}");
+    assert_string_equal(
+        decode_text(&old_frame, proto_bytes(&message)),
+        "{\"frame\":{\"frame.index\":7,\"particle.count\":2,\"energy.kinetic\":1.5,\"particle.positions\":[[1,2,3],[4,5,6.5]],"
+        "\"bond.pairs\":[[0,300]],\"particle.elements\":[1,6]}}");
     assert_string_equal(decode_text(&old_frame, bytes_of("", 0)), "{\"frame\":{\"frame.index\":0}}");
 }
 
@@ -124,9 +128,9 @@ static void old_arrays_packed_or_not(void **state) {
     proto_entry(&data, 2, "none", &none);
     proto_entry_floats(&data, "empty", NULL, 0);
     proto_data(&message, 2, proto_bytes(&data));
-    assert_string_equal(
-        decode_text(&old_frame, proto_bytes(&message)),
-        "{\"frame\":{\"frame.index\":0,\"particle.velocities\":[[0.5,1.5,2.5],[3.5]],\"particle.names\":[\"C\",\"\"],\"none\":[],\"empty\":[]}}");
+    assert_string_equal(decode_text(&old_frame, proto_bytes(&message)),
+                        "{\"frame\":{\"frame.index\":0,\"particle.velocities\":[[0.5,1.5,2.5],[3.5]],\"particle.names\":[\"C\",\"\"],"
+                        "\"none\":[],\"empty\":[]}}");
 }
 
 static void an_old_state_tells_removals_apart(void **state) {
@@ -233,7 +237,7 @@ static void same_as_converted(void **state) {
     proto_entry_indices(&data, "mine", (const uint32_t[]){7, 8, 9}, 3);
     proto_data(&message, 2, proto_bytes(&data));
     AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
-    struct bytes converted;
+    struct reel_bytes converted;
     struct reel_error err = {0};
     assert_true(legacy_convert(&converter, LEGACY_FRAME, proto_bytes(&message), &converted, &err));
     char first[1024];

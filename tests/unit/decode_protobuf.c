@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "encodings/protobuf/protobuf.h"
 #include "decode_text.h"
+#include "encodings/protobuf/protobuf.h"
 #include "pb_maker.h"
 
 enum { ONE = 1, MANY = 3 };
@@ -121,19 +121,20 @@ static void every_type(void **state) {
     pb_number(&p, 15, UINT64_MAX);
     pb_number(&p, 16, 7);
     assert_string_equal(
-        told(&p), "{\"double\":0.1,\"float\":0.1,\"int64\":-1,\"uint64\":\"18446744073709551615\",\"int32\":-2,\"fixed64\":0,\"fixed32\":1065353216,"
-                  "\"bool\":true,\"string\":\"x\",\"bytes\":{\"$base64\":\"eA==\"},\"uint32\":4294967295,\"sfixed32\":-1,\"sfixed64\":-2,"
-                  "\"sint32\":-2,\"sint64\":\"-9223372036854775808\",\"colour\":\"BLUE\"," LISTS "}");
+        told(&p),
+        "{\"double\":0.1,\"float\":0.1,\"int64\":-1,\"uint64\":\"18446744073709551615\",\"int32\":-2,\"fixed64\":0,\"fixed32\":1065353216,"
+        "\"bool\":true,\"string\":\"x\",\"bytes\":{\"$base64\":\"eA==\"},\"uint32\":4294967295,\"sfixed32\":-1,\"sfixed64\":-2,"
+        "\"sint32\":-2,\"sint64\":\"-9223372036854775808\",\"colour\":\"BLUE\"," LISTS "}");
 }
 
 static void absent_fields(void **state) {
     (void)state;
     struct pb p = {0}, three = definition("proto3");
     assert_string_equal(told(&p), "{" LISTS "}");
-    assert_string_equal(decode_by(&three, "p.M", &p),
-                        "{\"double\":0,\"float\":0,\"int64\":0,\"uint64\":0,\"int32\":0,\"fixed64\":0,\"fixed32\":0,\"bool\":false,\"string\":\"\","
-                        "\"bytes\":{\"$base64\":\"\"},\"uint32\":0,\"sfixed32\":0,\"sfixed64\":0,\"sint32\":0,\"sint64\":0,\"colour\":\"RED\"," LISTS
-                        "}");
+    assert_string_equal(
+        decode_by(&three, "p.M", &p),
+        "{\"double\":0,\"float\":0,\"int64\":0,\"uint64\":0,\"int32\":0,\"fixed64\":0,\"fixed32\":0,\"bool\":false,\"string\":\"\","
+        "\"bytes\":{\"$base64\":\"\"},\"uint32\":0,\"sfixed32\":0,\"sfixed64\":0,\"sint32\":0,\"sint64\":0,\"colour\":\"RED\"," LISTS "}");
 }
 
 static void fields_with_presence_have_no_default(void **state) {
@@ -170,7 +171,8 @@ static void repeated_fields(void **state) {
     pb_message(&p, 20, &few);
     pb_part(&p, 20, "", 0);
     assert_string_equal(
-        told(&p), "{\"floats\":[1,2],\"ints\":[1,150,5],\"few\":[{\"n\":3,\"colours\":[\"RED\",\"BLUE\",9,\"ODD\"]},{\"colours\":[]}],\"map\":{}}");
+        told(&p),
+        "{\"floats\":[1,2],\"ints\":[1,150,5],\"few\":[{\"n\":3,\"colours\":[\"RED\",\"BLUE\",9,\"ODD\"]},{\"colours\":[]}],\"map\":{}}");
 }
 
 static void fields_in_any_order(void **state) {
@@ -211,9 +213,10 @@ static void what_the_definition_lacks(void **state) {
     pb_text(&p, 101, "x");
     pb_text(&p, 101, "y");
     pb_raw(&p, "\xb3\x06\xb4\x06", 4); /* a group that is not there either: 102 */
-    assert_string_equal(told(&p),
-                        "{" LISTS
-                        ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
+    assert_string_equal(
+        told(&p),
+        "{" LISTS
+        ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
 }
 
 static void damage_is_told_where(void **state) {
@@ -282,7 +285,8 @@ static void definitions_that_are_damaged(void **state) {
     describe(&m, "b", 1, ONE, PB_INT32, NULL);
     pb_message(&file, 4, &m);
     pb_message(&set, 1, &file);
-    assert_string_equal(decode_by(&set, "M", &payload), "error 2: /a: the protobuf definition is damaged: two fields of one message have one number");
+    assert_string_equal(decode_by(&set, "M", &payload),
+                        "error 2: /a: the protobuf definition is damaged: two fields of one message have one number");
     set = definition(NULL);
     assert_string_equal(decode_by(&set, "p.N", &payload), "error 2: /a: the protobuf definition has no message \"p.N\"");
     assert_memory_equal(decode_by(&set, ".p.M", &payload), "{", 1);
@@ -295,7 +299,8 @@ static void fields_of_a_message(void **state) {
     const struct reel_channel channel = {.name = "/a", .type = "p.M", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
     assert_string_equal(
         decode_fields(&channel),
-        "double double numeric\nfloat float numeric\nint64 int64 numeric\nuint64 uint64 numeric\nint32 int32 numeric\nfixed64 fixed64 numeric\n"
+        "double double numeric\nfloat float numeric\nint64 int64 numeric\nuint64 uint64 numeric\nint32 int32 numeric\nfixed64 fixed64 "
+        "numeric\n"
         "fixed32 fixed32 numeric\nbool bool numeric\nstring string\nbytes bytes\nuint32 uint32 numeric\nsfixed32 sfixed32 numeric\n"
         "sfixed64 sfixed64 numeric\nsint32 sint32 numeric\nsint64 sint64 numeric\ncolour p.Colour\nself p.M\nfloats float[]\nints int32[]\n"
         "few p.M.Few[]\nmap map\nstamp time\nlost message\n");

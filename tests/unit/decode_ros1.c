@@ -8,6 +8,8 @@
 
 #include "decode_sample.h"
 #include "hex.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define LINE "================================================================================\n"
 #define HEADER LINE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
@@ -40,17 +42,20 @@ static void every_type(void **state) {
 
 static void arrays(void **state) {
     (void)state;
-    assert_string_equal(told("float32[2] a\nfloat32[] b\nuint8[] c\nchar[3] d\nbyte[2] e\nbool[] f\n",
-                             "0000803f 00000040 01000000 00004040 03000000 'foo' 'bar' 80 7f 02000000 00 01"),
-                        "{\"a\":[1,2],\"b\":[3],\"c\":{\"$base64\":\"Zm9v\"},\"d\":{\"$base64\":\"YmFy\"},\"e\":[-128,127],\"f\":[false,true]}");
-    assert_string_equal(told("string[] a\nstring[2] b\ntime[] c\nduration[1] d\nuint64[] e\n",
-                             "02000000 01000000 'x' 00000000 01000000 'y' 02000000 'zz' 01000000 01000000 02000000 03000000 ffffffff 00000000"),
-                        "{\"a\":[\"x\",\"\"],\"b\":[\"y\",\"zz\"],\"c\":[{\"sec\":1,\"nsec\":2}],\"d\":[{\"sec\":3,\"nsec\":-1}],\"e\":[]}");
     assert_string_equal(
-        told("Fix[2] a\nFix[] b\nAny[1] c\nAny[] d\nuint8 e\n" LINE "MSG: pkg/Fix\nuint8 x\nint16 y\n" LINE "MSG: pkg/Any\nuint8 x\nuint8[] y\n",
-             "01 0200 03 0400  02000000 05 0600 07 0800  09 01000000 'a'  01000000 0a 00000000  0b"),
-        "{\"a\":[{\"x\":1,\"y\":2},{\"x\":3,\"y\":4}],\"b\":[{\"x\":5,\"y\":6},{\"x\":7,\"y\":8}],\"c\":[{\"x\":9,\"y\":{\"$base64\":\"YQ==\"}}],"
-        "\"d\":[{\"x\":10,\"y\":{\"$base64\":\"\"}}],\"e\":11}");
+        told("float32[2] a\nfloat32[] b\nuint8[] c\nchar[3] d\nbyte[2] e\nbool[] f\n",
+             "0000803f 00000040 01000000 00004040 03000000 'foo' 'bar' 80 7f 02000000 00 01"),
+        "{\"a\":[1,2],\"b\":[3],\"c\":{\"$base64\":\"Zm9v\"},\"d\":{\"$base64\":\"YmFy\"},\"e\":[-128,127],\"f\":[false,true]}");
+    assert_string_equal(
+        told("string[] a\nstring[2] b\ntime[] c\nduration[1] d\nuint64[] e\n",
+             "02000000 01000000 'x' 00000000 01000000 'y' 02000000 'zz' 01000000 01000000 02000000 03000000 ffffffff 00000000"),
+        "{\"a\":[\"x\",\"\"],\"b\":[\"y\",\"zz\"],\"c\":[{\"sec\":1,\"nsec\":2}],\"d\":[{\"sec\":3,\"nsec\":-1}],\"e\":[]}");
+    assert_string_equal(told("Fix[2] a\nFix[] b\nAny[1] c\nAny[] d\nuint8 e\n" LINE "MSG: pkg/Fix\nuint8 x\nint16 y\n" LINE
+                             "MSG: pkg/Any\nuint8 x\nuint8[] y\n",
+                             "01 0200 03 0400  02000000 05 0600 07 0800  09 01000000 'a'  01000000 0a 00000000  0b"),
+                        "{\"a\":[{\"x\":1,\"y\":2},{\"x\":3,\"y\":4}],\"b\":[{\"x\":5,\"y\":6},{\"x\":7,\"y\":8}],\"c\":[{\"x\":9,\"y\":{"
+                        "\"$base64\":\"YQ==\"}}],"
+                        "\"d\":[{\"x\":10,\"y\":{\"$base64\":\"\"}}],\"e\":11}");
 }
 
 static void constants_and_comments_are_passed_over(void **state) {
@@ -69,10 +74,12 @@ static void names_of_types(void **state) {
     assert_string_equal(told("In a\n" LINE "MSG: pkg/In\nstd_msgs/Header header\n" HEADER, payload), same);
     assert_string_equal(told("In a\n" LINE "MSG: pkg/In\nroslib/Header header\n" HEADER, payload), same); /* renamed in one place only */
     assert_string_equal(
-        told("In a\n" LINE "MSG: pkg/In\nHeader header\n" LINE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n", payload), same);
+        told("In a\n" LINE "MSG: pkg/In\nHeader header\n" LINE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n", payload),
+        same);
     assert_string_equal(told("In a\n" LINE "MSG: pkg/In\nHeader header\n", payload), same); /* everybody's Header, when it is left out */
-    assert_string_equal(told("other/In a\n" LINE "MSG: other/In\nNear b\n" LINE "MSG: pkg/Near\nuint16 c\n" LINE "MSG: other/Near\nuint8 c\n", "07"),
-                        "{\"a\":{\"b\":{\"c\":7}}}"); /* a bare name is of the package that says it */
+    assert_string_equal(
+        told("other/In a\n" LINE "MSG: other/In\nNear b\n" LINE "MSG: pkg/Near\nuint16 c\n" LINE "MSG: other/Near\nuint8 c\n", "07"),
+        "{\"a\":{\"b\":{\"c\":7}}}"); /* a bare name is of the package that says it */
     assert_string_equal(told(LINE "MSG: pkg/Top\nuint8 a\n", "07"), "{\"a\":7}");
     assert_string_equal(told("other/Near a\n" LINE "MSG: a/Near\nuint8 c\n" LINE "MSG: b/Near\nuint8 c\n", "07"),
                         "error 3: /a: definition of pkg/Top: other/Near, which pkg/Top holds, is not in the recording's definition");
@@ -111,8 +118,8 @@ static void huge_arrays_are_not_there(void **state) {
     (void)state;
     assert_string_equal(told("float64[4294967295] a\n", "00"), "error 2: byte 0 of 1: a needs 34359738360 bytes, 1 are left");
     assert_string_equal(told("string[4294967295] a\n", "00000000"), "error 2: byte 0 of 4: a needs 17179869180 bytes, 4 are left");
-    static const char nested[] =
-        "A[4294967295] a\n" LINE "MSG: pkg/A\nB[4294967295] b\n" LINE "MSG: pkg/B\nC[4294967295] c\n" LINE "MSG: pkg/C\nuint64[4294967295] d\n";
+    static const char nested[] = "A[4294967295] a\n" LINE "MSG: pkg/A\nB[4294967295] b\n" LINE "MSG: pkg/B\nC[4294967295] c\n" LINE
+                                 "MSG: pkg/C\nuint64[4294967295] d\n";
     assert_string_equal(told(nested, "00"), "error 2: byte 0 of 1: a needs 1099511627776 bytes, 1 are left");
     assert_string_equal(told("A[] a\n" LINE "MSG: pkg/A\nuint64[4294967295] d\nstring e\n", "ffffffff"),
                         "error 2: byte 4 of 4: a needs 1099511627776 bytes, 0 are left");
@@ -145,12 +152,14 @@ static void bad_definitions(void **state) {
     assert_string_equal(told("uint8 a\nuint8\n", ""), "error 2: /a: definition of pkg/Top: line 2: this is no field: uint8");
     assert_string_equal(told("uint8 a 3\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no field: uint8 a 3");
     assert_string_equal(told("uint8[ a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[");
-    assert_string_equal(told("uint8[4294967296] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[4294967296]");
+    assert_string_equal(told("uint8[4294967296] a\n", ""),
+                        "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[4294967296]");
     assert_string_equal(told("uint8[2][2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[2][2]");
     assert_string_equal(told("uint8[<=2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[<=2]");
     assert_string_equal(told("uint8 a\n" LINE "uint8 b\n", ""),
                         "error 2: /a: definition of pkg/Top: line 3: after a line of = this is no \"MSG: name\": uint8 b");
-    assert_string_equal(told("uint8 a\n" LINE "MSG: a b\n", ""), "error 2: /a: definition of pkg/Top: line 3: this is no name of a type: a b");
+    assert_string_equal(told("uint8 a\n" LINE "MSG: a b\n", ""),
+                        "error 2: /a: definition of pkg/Top: line 3: this is no name of a type: a b");
 }
 
 static void definitions_have_ceilings(void **state) {
@@ -205,13 +214,13 @@ static void a_visitor_may_end_the_walk(void **state) {
 
 static void fields(void **state) {
     (void)state;
-    assert_string_equal(
-        fields_of(
-            "Header header\nuint8 K=1\nbool ok\nfloat32[3] at\nuint8[16] id\nfloat64[65] many\nIn[2] in\nIn[] ins\nstring[] names\nduration d\n" LINE
-            "MSG: pkg/In\nint8 x\nstring s\n"),
-        "header.seq uint32 numeric\nheader.stamp time\nheader.frame_id string\nok bool numeric\nat.0 float32 numeric\nat.1 float32 numeric\n"
-        "at.2 float32 numeric\nid uint8[16]\nmany float64[65]\nin.0.x int8 numeric\nin.0.s string\nin.1.x int8 numeric\nin.1.s string\nins In[]\n"
-        "names string[]\nd duration\n");
+    assert_string_equal(fields_of("Header header\nuint8 K=1\nbool ok\nfloat32[3] at\nuint8[16] id\nfloat64[65] many\nIn[2] in\nIn[] "
+                                  "ins\nstring[] names\nduration d\n" LINE "MSG: pkg/In\nint8 x\nstring s\n"),
+                        "header.seq uint32 numeric\nheader.stamp time\nheader.frame_id string\nok bool numeric\nat.0 float32 numeric\nat.1 "
+                        "float32 numeric\n"
+                        "at.2 float32 numeric\nid uint8[16]\nmany float64[65]\nin.0.x int8 numeric\nin.0.s string\nin.1.x int8 "
+                        "numeric\nin.1.s string\nins In[]\n"
+                        "names string[]\nd duration\n");
 }
 
 /* ---- real recordings */
@@ -237,11 +246,11 @@ static void every_message_of_the_samples(void **state) {
         const struct reel_format *format;
         unsigned long decoded, undefined; /* version 1.1 has no definitions */
     } samples[] = {
-        {"rosbag2.0/example.bag", &reel_format_bag2, 8647, 0},
-        {"rosbag2.0/example-lz4.bag", &reel_format_bag2, 8647, 0},
-        {"rosbag2.0/constants.bag", &reel_format_bag2, 1, 0},
-        {"rosbag2.0/example-unsorted-chunks.bag", &reel_format_bag2, 3, 0},
-        {"rosbag2.0/multiple_connections.bag", &reel_format_bag2, 6, 0},
+        {"rosbag2.0/example.bag", &reel_format_rosbag2_0, 8647, 0},
+        {"rosbag2.0/example-lz4.bag", &reel_format_rosbag2_0, 8647, 0},
+        {"rosbag2.0/constants.bag", &reel_format_rosbag2_0, 1, 0},
+        {"rosbag2.0/example-unsorted-chunks.bag", &reel_format_rosbag2_0, 3, 0},
+        {"rosbag2.0/multiple_connections.bag", &reel_format_rosbag2_0, 6, 0},
         {"rosbag1/ccny_gpsd_v1.2.bag", &reel_format_rosbag1, 267, 0},
         {"rosbag1/ccny_ortho_scan_v1.2.bag", &reel_format_rosbag1, 3361, 0},
         {"rosbag1/ccny_scan_splitter_v1.2.bag", &reel_format_rosbag1, 123, 0},

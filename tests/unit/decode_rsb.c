@@ -8,6 +8,8 @@
 
 #include "decode_sample.h"
 #include "pb_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static const uint8_t sender[16] = {0x91, 0xa9, 0xa5, 0xaf, 0xec, 0xa0, 0x44, 0x77, 0xa8, 0x6d, 0xeb, 0x6e, 0x4a, 0x78, 0xe0, 0x02};
 
@@ -34,9 +36,11 @@ static struct pb notification(const char *schema, const void *data, size_t size)
     return n;
 }
 
-#define ID "\"event_id\":\"3c6a08b8-abf7-555c-8db9-01448c72d1a8\",\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":0"
-#define NOTHING                                                                                                                                      \
-    "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},"       \
+#define ID                                                                                                                                 \
+    "\"event_id\":\"3c6a08b8-abf7-555c-8db9-01448c72d1a8\",\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":0"
+#define NOTHING                                                                                                                            \
+    "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_times\":{},\"user_"        \
+    "infos\":{},"                                                                                                                          \
     "\"causes\":[],"
 
 /* What stands behind "payload":, without the last brace. */
@@ -75,12 +79,13 @@ static void a_notification_with_everything(void **state) {
     pb_message(&n, 13, &cause);
     pb_message(&n, 13, &id);
     pb_message(&n, 15, &meta);
-    assert_string_equal(as_json("utf-8-string", &n),
-                        "{\"scope\":\"/a/\"," ID ",\"method\":\"REQUEST\",\"create_time\":1400000000000002,\"send_time\":1400000000000003,"
-                        "\"receive_time\":1400000000000004,\"deliver_time\":1400000000000005,\"user_times\":{\"sampled\":1400000000006000},"
-                        "\"user_infos\":{\"speaker\":\"bob\",\"empty\":null},\"causes\":[{\"event_id\":\"cee18e5a-bc6a-5eba-a19c-cdfc0c264480\","
-                        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID
-                        "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
+    assert_string_equal(
+        as_json("utf-8-string", &n),
+        "{\"scope\":\"/a/\"," ID ",\"method\":\"REQUEST\",\"create_time\":1400000000000002,\"send_time\":1400000000000003,"
+        "\"receive_time\":1400000000000004,\"deliver_time\":1400000000000005,\"user_times\":{\"sampled\":1400000000006000},"
+        "\"user_infos\":{\"speaker\":\"bob\",\"empty\":null},\"causes\":[{\"event_id\":\"cee18e5a-bc6a-5eba-a19c-cdfc0c264480\","
+        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID
+        "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
 }
 
 static void an_event_of_0_4(void **state) {
@@ -107,8 +112,9 @@ static void ids_of_autumn_2011_and_odd_senders(void **state) {
     n.size = 0;
     pb_text(&odd, 1, "abc");
     pb_message(&n, 108, &odd);
-    assert_string_equal(as_json("void", &n), "{\"scope\":null,\"event_id\":null,\"sender_id\":{\"$base64\":\"YWJj\"},\"sequence_number\":0," NOTHING
-                                             "\"wire_schema\":\"void\",\"payload\":null}");
+    assert_string_equal(as_json("void", &n),
+                        "{\"scope\":null,\"event_id\":null,\"sender_id\":{\"$base64\":\"YWJj\"},\"sequence_number\":0," NOTHING
+                        "\"wire_schema\":\"void\",\"payload\":null}");
 }
 
 static void fundamental_types(void **state) {
@@ -163,9 +169,10 @@ static void messages_by_number(void **state) {
     pb_text(&m, 8, "");
     pb_part(&m, 9, "\xc2\x85", 2); /* a control of Unicode */
     pb_number(&m, 1, 6);           /* not with the others: told again */
-    assert_string_equal(told(".x.Y", m.data, m.size),
-                        "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
-                        "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
+    assert_string_equal(
+        told(".x.Y", m.data, m.size),
+        "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
+        "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
     assert_string_equal(told(".x.Y", "", 0), "{}");
     pb_raw(&m, "\x0a\x7f", 2); /* ends behind its message */
     assert_true(strncmp(told(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
@@ -193,7 +200,8 @@ static void damaged_events(void **state) {
     (void)state;
     struct pb n = notification("bool", "\1", 1);
     const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "rsb"};
-    assert_string_equal(decode_text(&channel, bytes_of("", 0)), "error 2: no RSB event in these 0 bytes: no id in field 108, no scope in field 3");
+    assert_string_equal(decode_text(&channel, bytes_of("", 0)),
+                        "error 2: no RSB event in these 0 bytes: no id in field 108, no scope in field 3");
     assert_string_equal(decode_text(&channel, bytes_of(n.data, n.size - 1)),
                         "error 2: byte 34 of 36: no protobuf field, or one that ends behind its message");
     assert_string_equal(decode_text(&channel, bytes_of("\x18\x01", 2)),
@@ -230,11 +238,11 @@ static bool stop(struct reel_visitor *v) {
     struct stopper *s = (struct stopper *)v;
     return s->left-- > 0;
 }
-static bool stop_key(struct reel_visitor *v, struct bytes name) {
+static bool stop_key(struct reel_visitor *v, struct reel_bytes name) {
     (void)name;
     return stop(v);
 }
-static bool stop_text(struct reel_visitor *v, struct bytes value) {
+static bool stop_text(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return stop(v);
 }
@@ -270,10 +278,12 @@ static void a_visitor_may_end_it_anywhere(void **state) {
 
 static void the_fields_of_events(void **state) {
     (void)state;
-#define KNOWN                                                                                                                                        \
-    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time int64 us numeric\nsend_time int64 " \
-    "us numeric\n"                                                                                                                                   \
-    "receive_time int64 us numeric\ndeliver_time int64 us numeric\nuser_times map us\nuser_infos map\ncauses EventId[]\nwire_schema string\n"
+#define KNOWN                                                                                                                              \
+    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time int64 us "                \
+    "numeric\nsend_time int64 "                                                                                                            \
+    "us numeric\n"                                                                                                                         \
+    "receive_time int64 us numeric\ndeliver_time int64 us numeric\nuser_times map us\nuser_infos map\ncauses EventId[]\nwire_schema "      \
+    "string\n"
     struct reel_channel channel = {.name = "/a", .type = "UINT64", .encoding = "rsb"};
     assert_string_equal(decode_fields(&channel), KNOWN "payload uint64 numeric\n");
     channel.type = "utf-8-string";
@@ -304,7 +314,10 @@ static void channels_without_events(void **state) {
 static void messages_by_name(void **state) {
     (void)state;
     const struct reel_schema schemas[2] = {
-        {.name = "rsb.protocol.Notification", .encoding = "proto", .hash = "", .data = bytes_text("package rsb.protocol; message Notification { }")},
+        {.name = "rsb.protocol.Notification",
+         .encoding = "proto",
+         .hash = "",
+         .data = bytes_text("package rsb.protocol; message Notification { }")},
         {.name = "x.Y",
          .encoding = "proto",
          .hash = "",
@@ -365,19 +378,21 @@ static struct sums sums_of(const char *name) {
 
 static void real_events(void **state) {
     (void)state;
-    static const char first[] = "{\"scope\":\"/rsbtest/clientserver/request/addone/"
-                                "\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-a9b41d2fd94a\","
-                                "\"sequence_number\":0,\"method\":\"REQUEST\",\"create_time\":1316724943827752,\"send_time\":1316724944037983,"
-                                "\"receive_time\":1316724944168266,"
-                                "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},\"causes\":[],"
-                                "\"wire_schema\":\"uint64\",\"payload\":1}";
+    static const char first[] =
+        "{\"scope\":\"/rsbtest/clientserver/request/addone/"
+        "\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-a9b41d2fd94a\","
+        "\"sequence_number\":0,\"method\":\"REQUEST\",\"create_time\":1316724943827752,\"send_time\":1316724944037983,"
+        "\"receive_time\":1316724944168266,"
+        "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},\"causes\":[],"
+        "\"wire_schema\":\"uint64\",\"payload\":1}";
     assert_string_equal(sums_of("rsbag-tools_0.4_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.6_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.8_valid-single-event").first[0], first);
     assert_string_equal(
         sums_of("rsbag-tools_0.9_valid-two-events").first[0],
         "{\"scope\":\"/foo/\",\"event_id\":\"93c7929b-2e05-5970-9494-fc02215da932\",\"sender_id\":\"131e0bd4-4b10-4e24-a731-6cf2cea3c3ba\","
-        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":1389717970099893,\"receive_time\":1389717970207527,"
+        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":1389717970099893,\"receive_time\":"
+        "1389717970207527,"
         "\"deliver_time\":1389717970211636,\"user_times\":{},\"user_infos\":{},\"causes\":[],\"wire_schema\":\"int64\",\"payload\":1}");
 }
 
@@ -388,7 +403,8 @@ static void real_logs_decode_whole(void **state) {
     assert_int_equal(s.refused, 0);
     assert_int_equal(s.by_bytes, 40); /* the camera's */
     assert_non_null(strstr(s.first[0], "\"payload\":{\"x\":1,\"y\":0,\"theta\":0}}"));
-    assert_non_null(strstr(s.first[2], "\"user_infos\":{\"speaker\":\"bob\"},\"causes\":[{\"event_id\":\"d7f68235-13ff-5506-818a-7a5806e94162\","));
+    assert_non_null(
+        strstr(s.first[2], "\"user_infos\":{\"speaker\":\"bob\"},\"causes\":[{\"event_id\":\"d7f68235-13ff-5506-818a-7a5806e94162\","));
     assert_non_null(strstr(s.first[2], "\"payload\":\"hello w\xc3\xb6rld #0\"}"));
     assert_non_null(strstr(s.first[3], "\"user_times\":{\"sampled\":1400000000006000}"));
     s = sums_of("rsbagcl_abandoned_no_close");

@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "wire/json_out.h"
 #include "encodings/rsb/rsb.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 static void texts_are_compiled(void **state) {
     (void)state;

@@ -8,15 +8,16 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
-#include "store/inspect.h"
-#include "unit/ingest_trial.h"
 #include "maintenance/backup_files.h"
 #include "maintenance/fsck.h"
 #include "maintenance/rebuild.h"
+#include "store/inspect.h"
+#include "unit/ingest_trial.h"
 
 #define STRANGER "aa00000000000000000000000000000000000000000000000000000000000000"
 #define STRANGE DATA "/blobs/aa/" STRANGER

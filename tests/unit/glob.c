@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>

@@ -1,5 +1,6 @@
 /* server/http over real sockets: bodies, hostile requests, deadlines, stopping. */
 #include "unit/http_toy.h"
+#include "wire/cleanup.h"
 
 /* ---- bodies */
 

@@ -16,7 +16,8 @@ static const char nasty[] = "a \"b\" \\ c=d\r\ne\t\x1b[31m\x7f é \xe2\x82\xac";
 static void plain_values_stand_as_they_are(void **state) {
     (void)state;
     char line[LINE];
-    const struct line_field fields[] = {{.key = "a", .text = "x"}, {.key = "none", .text = ""}, {.key = "n", .number = -7}, {.key = "q", .text = "two words"}};
+    const struct line_field fields[] = {
+        {.key = "a", .text = "x"}, {.key = "none", .text = ""}, {.key = "n", .number = -7}, {.key = "q", .text = "two words"}};
     line_write(false, fields, 4, line, sizeof line);
     assert_string_equal(line, "a=x n=-7 q=\"two words\"");
     line_write(true, fields, 4, line, sizeof line);
@@ -47,7 +48,8 @@ static void long_values_are_cut_and_lines_bounded(void **state) {
     for (size_t at = 0; at + 3 < sizeof text; at += 3) {
         memcpy(text + at, "\xe2\x82\xac", 4);
     }
-    const struct line_field fields[] = {{.key = "a", .text = text}, {.key = "b", .text = text}, {.key = "c", .text = text}, {.key = "d", .number = 1}};
+    const struct line_field fields[] = {
+        {.key = "a", .text = text}, {.key = "b", .text = text}, {.key = "c", .text = text}, {.key = "d", .number = 1}};
     for (int json = 0; json < 2; json++) {
         line_write(json, fields, 4, line, sizeof line);
         assert_true(strlen(line) < sizeof line);

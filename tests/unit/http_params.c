@@ -144,7 +144,8 @@ static void values_by_type(void **state) {
 
 static void whole_numbers(void **state) {
     (void)state;
-    const char *const none[] = {"", " 1", "1 ", "+1", "--1", "-", "1.", "0x1", "1e3", "18446744073709551616", "184467440737095516150", "9223372036854775808-"};
+    const char *const none[] = {
+        "", " 1", "1 ", "+1", "--1", "-", "1.", "0x1", "1e3", "18446744073709551616", "184467440737095516150", "9223372036854775808-"};
     for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
         uint64_t u = 7;
         int64_t i = 7;
@@ -165,11 +166,8 @@ static void whole_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taken),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(too_many),
-        cmocka_unit_test(values_by_type),
-        cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(taken),          cmocka_unit_test(refused),       cmocka_unit_test(too_many),
+        cmocka_unit_test(values_by_type), cmocka_unit_test(whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static const char *answer_to(const char *method, const char *raw) {
         snprintf(text, sizeof text, "405 %s", allow);
         return text;
     }
-    struct bytes names[HTTP_ROUTE_PARTS_MAX];
+    struct reel_bytes names[HTTP_ROUTE_PARTS_MAX];
     const char *values[HTTP_ROUTE_PARTS_MAX];
     size_t count = router_capture(route, &path, captures, names, values);
     size_t used = (size_t)snprintf(text, sizeof text, "%s", route->path);

@@ -11,6 +11,7 @@
 
 #include "http/http_internal.h"
 #include "unit/http_client.h"
+#include "wire/cleanup.h"
 
 enum { TOY_FILE_BYTES = 1000000 };
 

@@ -12,6 +12,7 @@
 #include "ingest/import.h"
 #include "ingest/references.h"
 #include "unit/ingest_trial.h"
+#include "wire/cleanup.h"
 
 #define PLACE REEL_SCRATCH "/place"
 #define ROOT PLACE "/root"

@@ -2,6 +2,7 @@
 #include "unit/toy.h"
 
 #include "core/index.h"
+#include "wire/bytes.h"
 #include "wire/limits.h"
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {

@@ -11,6 +11,7 @@
 #include "ingest/local.h"
 #include "ingest/scanning.h"
 #include "unit/ingest_trial.h"
+#include "wire/cleanup.h"
 
 #define MS INT64_C(1000000)
 #define PATHS(name) ((const char *const[]){REEL_SCRATCH name})
@@ -144,12 +145,13 @@ static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **sta
     assert_int_equal(got.messages, 3);
     assert_int_equal(got.n_channels, 1);
     assert_string_equal(got.format, "trial");
-    AUTO(reel_index_free) struct reel_index *outline = scan_open_outline(&app, got.content, &err);
-    assert_non_null(outline);
-    assert_true(reel_index_info(outline)->shallow);
+    AUTO(reel_index_free) struct reel_index *summary = scan_open_summary(&app, got.content, &err);
+    assert_non_null(summary);
+    assert_true(reel_index_info(summary)->shallow);
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_null(recordings_get(app.recordings, &got, 0, job, &err)); /* who asks for messages is told of the scan under way, none is begun */
+    assert_null(
+        recordings_get(app.recordings, &got, 0, job, &err)); /* who asks for messages is told of the scan under way, none is begun */
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_string_equal(job, r.job);
     atomic_store(&trial_gate, true);
@@ -525,7 +527,7 @@ static void a_part_that_fails_leaves_what_was(void **state) {
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_int_equal(send_part("a1", "TRIALsd", 20 * MS, &r), INGEST_SCANNING); /* and behind its back */
     ingest_result_done(&r);
-    assert_recording(STATE_SCANNING, 2, 2); /* as the outline says */
+    assert_recording(STATE_SCANNING, 2, 2); /* as the summary says */
     atomic_store(&trial_gate, true);
     wait_until_idle();
     assert_recording(STATE_READY, 1, 2);
@@ -540,7 +542,8 @@ static void *send_nth(void *argument) {
     struct reel_error why = {0};
     char name[] = "a?", text[] = "TRIAL?";
     name[1] = text[5] = (char)(uintptr_t)argument;
-    enum ingest_outcome outcome = send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, INT64_MAX, &r, &why);
+    enum ingest_outcome outcome =
+        send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, INT64_MAX, &r, &why);
     if (outcome != INGEST_JOINED) {
         fprintf(stderr, "%s: %s\n", name, why.text);
     }

@@ -8,13 +8,15 @@
 #include <ftw.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
+#include "reel/scan.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "reel/scan.h"
+#include "wire/bytes.h"
 
 #define DATA REEL_SCRATCH "/data"
 
@@ -65,7 +67,7 @@ static bool trial_joins(struct reel_source *a, struct reel_source *b) {
     return a->name[0] == b->name[0];
 }
 /* Says one message for each letter without looking at them; a file that ends in 'n' has no index. */
-static bool trial_outline(struct reel_scan *scan, struct reel_error *err) {
+static bool trial_summary(struct reel_scan *scan, struct reel_error *err) {
     struct reel_source *s = scan->parts[0];
     uint8_t last;
     uint32_t id;
@@ -73,12 +75,13 @@ static bool trial_outline(struct reel_scan *scan, struct reel_error *err) {
         return false;
     }
     struct reel_channel_stats said = {.count = s->size - 5, .first_ns = 5, .last_ns = (int64_t)s->size - 1};
-    return last == 'n' ? reel_fail(err, REEL_UNSUPPORTED, "no index")
-                       : reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err) &&
-                             reel_scan_count(scan, id, &said, err);
+    return last == 'n'
+               ? reel_fail(err, REEL_UNSUPPORTED, "no index")
+               : reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err) &&
+                     reel_scan_count(scan, id, &said, err);
 }
 
-static int trial_probe(struct bytes head, struct reel_source *source) {
+static int trial_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
 }
@@ -89,7 +92,7 @@ static const struct reel_format trial_format = {.name = "trial",
                                                 .suffixes = trial_suffixes,
                                                 .probe = trial_probe,
                                                 .scan = trial_scan,
-                                                .outline = trial_outline,
+                                                .summary = trial_summary,
                                                 .joins = trial_joins,
                                                 .version = 1};
 const struct reel_format *const reel_formats[] = {&trial_format, NULL};

@@ -7,7 +7,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "wire/bytes.h"
 #include "wire/json_out.h"
+#include "wire/visit.h"
 
 static struct grow out;
 static struct json_out json;
@@ -32,9 +34,9 @@ static void says(const char *text) {
 
 static void maps_and_lists_nest(void **state) {
     (void)state;
-    assert_true(visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_list(v) && visit_integer(v, -1) && visit_begin_map(v) && visit_end_map(v) &&
-                visit_null(v) && visit_end_list(v) && visit_key_text(v, "b") && visit_boolean(v, true) && visit_key_text(v, "a") &&
-                visit_text(v, bytes_text("x")) && visit_end_map(v));
+    assert_true(visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_list(v) && visit_integer(v, -1) && visit_begin_map(v) &&
+                visit_end_map(v) && visit_null(v) && visit_end_list(v) && visit_key_text(v, "b") && visit_boolean(v, true) &&
+                visit_key_text(v, "a") && visit_text(v, bytes_text("x")) && visit_end_map(v));
     says("{\"a\":[-1,{},null],\"b\":true,\"a\":\"x\"}");
 }
 

@@ -14,13 +14,15 @@ enum { ROWS = 12000, RUN = 50 };
 /* One a second for half a second; sizes in no order; each RUN of them have a tag's value, one of a hundred is intact. */
 static const char fill[] =
     "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) SELECT i FROM n;"
-    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, container, clock, clock_note, start_ns,"
+    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, container, clock, "
+    "clock_note, start_ns,"
     " end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, updated_ns)"
     " SELECT i + 1, randomblob(16), 'lab', printf('n%06d', i), 1, 1, 1, randomblob(32), i * 7919 % 12000, 'toy', '', 0, '', i * 1000000000,"
     " i * 1000000000 + 500000000, 500000000, 1, 0, 0, i % 100 <> 0, 0, 0, '', i, i FROM n;"
     "INSERT INTO tag_keys (name) VALUES ('run');"
     "INSERT INTO tag_values (key, value) SELECT DISTINCT 1, 'run-' || (i / 50) FROM n;"
-    "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, v.id FROM n CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = 'run-' || (i / 50);";
+    "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, v.id FROM n CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = "
+    "'run-' || (i / 50);";
 
 static int set_up_many(void **state) {
     if (set_up(state) != 0) {
@@ -50,9 +52,11 @@ static struct catalog_page ask(const struct catalog_query *q) {
 }
 
 static int compare(const struct catalog_recording *a, const struct catalog_recording *b, const char *sort) {
-    int64_t x = *sort == 'n' ? strcmp(a->name, b->name) : *sort == 'e' ? a->end_ns - b->end_ns : strncmp(sort, "st", 2) == 0 ? a->start_ns - b->start_ns
-                : *sort == 's'                                         ? (int64_t)a->size - (int64_t)b->size
-                                                                       : a->row - b->row;
+    int64_t x = *sort == 'n'                  ? strcmp(a->name, b->name)
+                : *sort == 'e'                ? a->end_ns - b->end_ns
+                : strncmp(sort, "st", 2) == 0 ? a->start_ns - b->start_ns
+                : *sort == 's'                ? (int64_t)a->size - (int64_t)b->size
+                                              : a->row - b->row;
     return x < 0 ? -1 : x > 0;
 }
 
@@ -116,7 +120,8 @@ static void counts_end(void **state) {
     assert_true(page.total == ROWS && !page.total_capped);
     catalog_page_done(&page);
     const char *tag = "run";
-    const struct catalog_query many[] = {{.words = "lab"}, {.words = "lab", .sort = "name"}, {.tags = &tag, .n_tags = 1}, {.has_start = true, .sort = "start"}};
+    const struct catalog_query many[] = {
+        {.words = "lab"}, {.words = "lab", .sort = "name"}, {.tags = &tag, .n_tags = 1}, {.has_start = true, .sort = "start"}};
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
         struct catalog_query q = many[i];
         q.limit = 1;

@@ -116,7 +116,7 @@ static void messages_by_time(void **state) {
             bool found = reel_message_at_time(r, &q, at, &s, &m, &err);
             assert_int_equal(found, best < n);
             assert_true(found ? oracle_agrees(&w[best], s, &m) : err.code == REEL_NOT_FOUND && s == NULL);
-            struct bytes payload;
+            struct reel_bytes payload;
             assert_true(!found || reel_stream_payload(s, &m, &payload, &err));
             reel_stream_free(s);
             free(w);

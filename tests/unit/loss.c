@@ -1,5 +1,6 @@
 /* reel_loss_*: order kept, texts owned, and nobody need listen. */
 #include "reel/write.h"
+#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

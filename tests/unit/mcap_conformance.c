@@ -2,6 +2,7 @@
  * the test is skipped. */
 #define BAG_FORMAT &reel_format_mcap
 #include "bag_scan.h"
+#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -31,7 +32,7 @@ static uint64_t number(json_t *record, const char *name) {
 static bool is(json_t *record, const char *type) {
     return strcmp(json_string_value(json_object_get(record, "type")), type) == 0;
 }
-static void same_bytes(json_t *record, struct bytes got) {
+static void same_bytes(json_t *record, struct reel_bytes got) {
     json_t *data = field(record, "data");
     assert_int_equal(json_array_size(data), got.size);
     for (size_t i = 0; i < got.size; i++) {
@@ -95,7 +96,7 @@ static void check_message(struct view *v, json_t *record) {
     struct reel_error err = {0};
     struct reel_message m;
     struct reel_description d;
-    struct bytes payload;
+    struct reel_bytes payload;
     assert_int_equal(reel_stream_next(v->stream, &m, &err), REEL_STEP_MESSAGE);
     v->messages++;
     assert_int_equal(m.time_ns, number(record, "log_time"));
@@ -115,7 +116,7 @@ static void check_attachment(struct view *v, json_t *record) {
     assert_true(v->attachments < count);
     const struct reel_attachment *a = &all[v->attachments++];
     AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(v->recording, &err);
-    struct bytes data;
+    struct reel_bytes data;
     assert_string_equal(a->name, text(record, "name"));
     assert_string_equal(a->media_type, text(record, "media_type"));
     assert_int_equal(a->time_ns, number(record, "log_time"));

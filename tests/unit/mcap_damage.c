@@ -1,5 +1,6 @@
 /* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the findings say so. */
 #include "mcap_scan.h"
+#include "wire/bytes.h"
 
 /* ---- cut files ---- */
 

@@ -9,6 +9,7 @@
 #include "core/codec.h"
 #include "formats/formats.h"
 #include "unit/mcap_reader.h"
+#include "wire/cleanup.h"
 
 enum { HEAVY = 20000, SECONDS = 20 };
 static const int64_t SECOND = 1000000000;

@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "wire/cursor.h"
 #include "formats/mcap/wire.h"
+#include "wire/bytes.h"
+#include "wire/cursor.h"
 
 enum { IDS = 512, CHUNKS = 8192 };
 
@@ -26,9 +27,9 @@ struct seen_chunk {
 
 /* What is in a file. */
 struct seen {
-    struct bytes file;
-    struct bytes profile, library;
-    struct bytes schema[IDS], channel[IDS]; /* contents, by id */
+    struct reel_bytes file;
+    struct reel_bytes profile, library;
+    struct reel_bytes schema[IDS], channel[IDS]; /* contents, by id */
     uint32_t schemas, channels, chunks, attachments, metadata;
     uint64_t count[IDS], messages, payload;
     uint64_t attachment_at[8], attachment_size[8], metadata_at[8], metadata_size[8];
@@ -45,8 +46,8 @@ static struct cursor next_record(struct cursor *c, uint8_t *op) {
     return record;
 }
 
-static void see_definition(struct bytes *table, uint32_t *count, struct cursor record) {
-    struct bytes content = bytes_of(record.at, cursor_left(&record));
+static void see_definition(struct reel_bytes *table, uint32_t *count, struct cursor record) {
+    struct reel_bytes content = bytes_of(record.at, cursor_left(&record));
     uint16_t id = cursor_u16le(&record);
     assert_in_range(id, 1, IDS - 1);
     if (table[id].data) {
@@ -58,7 +59,7 @@ static void see_definition(struct bytes *table, uint32_t *count, struct cursor r
 }
 
 /* The message at `offset` in the chunk's records; false past the end. */
-static bool message_at(struct bytes records, uint64_t offset, uint16_t *channel, uint64_t *time) {
+static bool message_at(struct reel_bytes records, uint64_t offset, uint16_t *channel, uint64_t *time) {
     struct cursor c = cursor_of(records);
     if (!cursor_take(&c, offset) && offset > 0) {
         return false;
@@ -71,14 +72,14 @@ static bool message_at(struct bytes records, uint64_t offset, uint16_t *channel,
     return !c.failed && op == MCAP_MESSAGE;
 }
 
-static struct bytes see_chunk(struct seen *s, struct cursor record, struct seen_chunk *chunk) {
+static struct reel_bytes see_chunk(struct seen *s, struct cursor record, struct seen_chunk *chunk) {
     chunk->start = cursor_u64le(&record);
     chunk->end = cursor_u64le(&record);
     chunk->records = cursor_u64le(&record);
     chunk->crc = cursor_u32le(&record);
     assert_int_equal(cursor_string32(&record).size, 0);
     assert_int_equal(cursor_u64le(&record), chunk->records);
-    struct bytes records = cursor_bytes(&record, chunk->records);
+    struct reel_bytes records = cursor_bytes(&record, chunk->records);
     assert_true(!record.failed && cursor_done(&record));
     if (chunk->crc != 0) {
         assert_int_equal(chunk->crc, crc32(0, records.data, (uInt)records.size));
@@ -106,7 +107,7 @@ static struct bytes see_chunk(struct seen *s, struct cursor record, struct seen_
     return records;
 }
 
-static uint32_t see_message_index(struct cursor record, struct bytes records) {
+static uint32_t see_message_index(struct cursor record, struct reel_bytes records) {
     uint16_t channel = cursor_u16le(&record), found = 0;
     struct cursor entries = cursor_sub(&record, cursor_u32le(&record));
     assert_true(!record.failed && cursor_done(&record));
@@ -138,7 +139,7 @@ static void see_attachment(struct seen *s, uint64_t at, struct cursor record) {
 
 /* The data section, up to and with DataEnd. */
 static void see_data(struct seen *s, struct cursor *c) {
-    struct bytes records = {0};
+    struct reel_bytes records = {0};
     struct seen_chunk *chunk = NULL;
     uint32_t indexed = 0;
     for (uint8_t op = 0; op != MCAP_DATA_END;) {

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "mcap_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static const char *const compressions[] = {"", "zstd", "lz4"};
 
@@ -74,7 +76,7 @@ static void same_messages(struct reel_recording *a, struct reel_recording *b) {
     AUTO(reel_stream_free) struct reel_stream *x = toy_stream(a, NULL), *y = toy_stream(b, NULL);
     struct reel_message m, n;
     struct reel_description dm, dn;
-    struct bytes pm, pn;
+    struct reel_bytes pm, pn;
     enum reel_step step;
     while ((step = reel_stream_next(x, &m, &err)) == REEL_STEP_MESSAGE) {
         assert_int_equal(reel_stream_next(y, &n, &err), REEL_STEP_MESSAGE);
@@ -99,7 +101,7 @@ static void same_attachments(struct reel_recording *a, struct reel_recording *b)
     AUTO(reel_reader_free) struct reel_reader *ra = reel_reader_new(a, &err), *rb = reel_reader_new(b, &err);
     assert_int_equal(n, m);
     for (size_t i = 0; i < n; i++) {
-        struct bytes p, q;
+        struct reel_bytes p, q;
         assert_string_equal(x[i].name, y[i].name);
         assert_string_equal(x[i].media_type, y[i].media_type);
         assert_int_equal(x[i].time_ns, y[i].time_ns);

@@ -9,6 +9,7 @@
 
 #include "formats/formats.h"
 #include "unit/mcap_reader.h"
+#include "wire/bytes.h"
 
 /* --- helpers ----------------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +26,7 @@ static uint8_t *convert(struct toy *toy, const struct reel_selection *selection,
     return all;
 }
 
-static bool holds(struct bytes where, const char *what, size_t size) {
+static bool holds(struct reel_bytes where, const char *what, size_t size) {
     return memmem(where.data, where.size, what, size) != NULL;
 }
 #define HOLDS(where, what) holds(where, what, sizeof(what) - 1)
@@ -172,7 +173,7 @@ static void attachments_and_metadata(void **state) {
     see_file(&s, file, size);
     assert_int_equal(s.attachments, 2);
     assert_int_equal(s.metadata, 1);
-    struct bytes record = bytes_of(file + s.attachment_at[0], (size_t)s.attachment_size[0]);
+    struct reel_bytes record = bytes_of(file + s.attachment_at[0], (size_t)s.attachment_size[0]);
     assert_true(holds(record, (const char *)big, 200000));
     assert_true(HOLDS(record, "M\0\0\0\0\0\0\0M\0\0\0\0\0\0\0\x07\0\0\0big.bin\x18\0\0\0application/octet-stream"));
     record = bytes_of(file + s.metadata_at[0], (size_t)s.metadata_size[0]);

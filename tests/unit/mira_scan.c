@@ -3,6 +3,8 @@
 #include "mira_maker.h"
 
 #include "bag_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 
@@ -332,9 +334,7 @@ static void sizes_and_lengths_help_each_other(void **state) {
 
 static void hostile_lengths_allocate_nothing(void **state) {
     (void)state;
-    static const struct {
-        unsigned from, bytes;
-    } places[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
+    static const struct { unsigned from, bytes; } places[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
     for (unsigned i = 0; i < 3; i++) {
         TAPE t;
         tape_six(&t, &tape_usual);

@@ -1,5 +1,8 @@
-/* Writing MIRA tapes: what comes out is planned to the byte, reads back equal and without a finding, and any range of it is the same alone. */
+/* Writing MIRA tapes: what comes out is planned to the byte, reads back equal and without a finding, and any range of it is the same alone.
+ */
 #include "mira_render.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 
@@ -40,7 +43,7 @@ static void assert_same_recording(struct reel_recording *a, struct reel_recordin
     struct reel_message m, n;
     enum reel_step step;
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
-        struct bytes x, y;
+        struct reel_bytes x, y;
         struct reel_description d, e;
         assert_int_equal(reel_stream_next(t, &n, &err), REEL_STEP_MESSAGE);
         assert_int_equal(m.time_ns, n.time_ns);
@@ -243,7 +246,8 @@ static void what_is_changed_or_cannot_be_held_is_said(void **state) {
 
 /* ---- size ---- */
 
-/* More messages than one part of the index holds, on channels that some blocks lack, and one message larger than a group is rendered whole. */
+/* More messages than one part of the index holds, on channels that some blocks lack, and one message larger than a group is rendered whole.
+ */
 static void many_blocks_and_parts(void **state) {
     (void)state;
     enum { MESSAGES = 300000 };

@@ -4,13 +4,15 @@
 #include <math.h>
 
 #include "formats/nanover_legacy/nanover_legacy.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 /* --- conversion --- */
 
 static void assert_converts(enum legacy_kind kind, const struct proto *message, const char *wanted) {
     struct reel_error err = {0};
     AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
-    struct bytes out;
+    struct reel_bytes out;
     if (!legacy_convert(&c, kind, proto_bytes(message), &out, &err)) {
         fail_msg("%s", err.text);
     }
@@ -18,14 +20,14 @@ static void assert_converts(enum legacy_kind kind, const struct proto *message, 
     struct nanover_message m;
     const char *why;
     struct cursor at = cursor_of(out);
-    assert_int_equal(nanover_message_read(&at, &m, &why), PACK_OK);
+    assert_int_equal(nanover_message_read(&at, &m, &why), MSGPACK_OK);
     assert_true(cursor_done(&at));
 }
 
-static void assert_refuses(enum legacy_kind kind, struct bytes message, const char *why) {
+static void assert_refuses(enum legacy_kind kind, struct reel_bytes message, const char *why) {
     struct reel_error err = {0};
     AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
-    struct bytes out;
+    struct reel_bytes out;
     assert_false(legacy_convert(&c, kind, message, &out, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
     if (!strstr(err.text, why)) {
@@ -124,7 +126,7 @@ static void states_become_updates_and_removals(void **state) {
     proto_data(&message, 1, proto_bytes(&changed));
     struct reel_error err = {0};
     AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
-    struct bytes out;
+    struct reel_bytes out;
     assert_true(legacy_convert(&c, LEGACY_STATE, proto_bytes(&message), &out, &err));
     msgpack_unpacked parsed;
     msgpack_unpacked_init(&parsed); /* a picture has no bool */
@@ -176,7 +178,7 @@ static void damage_is_refused(void **state) {
         PROTO message = {0};
         struct reel_error err = {0};
         AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
-        struct bytes out;
+        struct reel_bytes out;
         proto_entry(&changed, 1, "deep", &deep[levels]);
         proto_data(&message, 1, proto_bytes(&changed));
         if (!legacy_convert(&c, LEGACY_STATE, proto_bytes(&message), &out, &err)) {
@@ -187,7 +189,7 @@ static void damage_is_refused(void **state) {
         struct nanover_message m;
         const char *why;
         struct cursor at = cursor_of(out);
-        assert_true(levels < 139 && nanover_message_read(&at, &m, &why) == PACK_OK);
+        assert_true(levels < 139 && nanover_message_read(&at, &m, &why) == MSGPACK_OK);
     }
     for (int i = 0; i < 140; i++) {
         proto_free(&deep[i]);
@@ -279,7 +281,7 @@ static void rule_nanover_05_each_alone(void **state) {
     }
 }
 
-static bool joins(const char *a_name, struct bytes a, const char *b_name, struct bytes b) {
+static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *x = reel_source_from_memory(a, a_name, &err);
     AUTO(reel_source_free) struct reel_source *y = reel_source_from_memory(b, b_name, &err);
@@ -292,7 +294,7 @@ static void pairs_are_told_by_stem_and_kind(void **state) {
     LEGACY states = {0};
     legacy_frame(&traj, 1, 0, "energy", 1);
     legacy_state(&states, 1, "a", 1);
-    struct bytes t = legacy_bytes(&traj), s = legacy_bytes(&states);
+    struct reel_bytes t = legacy_bytes(&traj), s = legacy_bytes(&states);
     assert_true(joins("run.traj", t, "run.state", s));
     assert_true(joins("run.state", s, "run.traj", t));
     assert_false(joins("run.traj", t, "other.state", s));
@@ -312,7 +314,7 @@ static void other_versions_are_refused_by_name(void **state) {
     LEGACY second = {0};
     legacy_frame(&second, 1000, 0, "energy", 1);
     const size_t head = 16 + 24 + 2; /* header, record head, tag and length of `frame`: a bare FrameData remains */
-    struct bytes bare = bytes_of(second.g.data + head, second.g.size - head);
+    struct reel_bytes bare = bytes_of(second.g.data + head, second.g.size - head);
     LEGACY first = {0};
     grow_u64(&first.g, 1000);
     grow_u64(&first.g, 0);
@@ -422,7 +424,7 @@ static void the_view_gives_messages_of_today(void **state) {
                                          "{'frame' {'frame.index' 1 'energy' 2.0 'particle.positions' <0000803f000000400000803f>}}",
                                          "{'state' {'updates' {} 'removals' ['a']}}"};
     struct reel_message m[4];
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_error err = {0};
     for (unsigned i = 0; i < 4; i++) {
         assert_picture(next_payload(s, &m[i]), wanted[i]);

@@ -1,7 +1,9 @@
 /* NanoVer recordings read: channels, times, damage, recovery; the numbered rules of the format. */
 #include "nanover_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
-static int probe(struct bytes file, const char *name) {
+static int probe(struct reel_bytes file, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, name, &err);
     assert_non_null(source);
@@ -67,7 +69,7 @@ static void rule_nanover_01_other_members_are_attachments(void **state) {
     assert_string_equal(a[1].media_type, "application/json");
     struct reel_error err = {0};
     AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(r, &err);
-    struct bytes text;
+    struct reel_bytes text;
     assert_true(reel_reader_view(reader, a[0].chunk, a[0].offset, a[0].size, &text, &err));
     assert_true(bytes_is(text, "hello hello hello hello"));
     assert_true(reel_reader_view(reader, a[1].chunk, a[1].offset, a[1].size, &text, &err));
@@ -224,7 +226,7 @@ static void messages_go_on_where_the_index_breaks_off(void **state) {
     (void)state;
     MAKER m = {.count = 0}, cut = {.count = 0};
     maker_usual(&m);
-    struct bytes index = maker_index(&m);
+    struct reel_bytes index = maker_index(&m);
     maker_zip(
         &cut,
         (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_of(index.data, index.size - 30), false}},
@@ -244,13 +246,14 @@ static void cut_anywhere_is_an_answer(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
-    struct bytes file = maker_finish(&m);
+    struct reel_bytes file = maker_finish(&m);
     for (size_t size = 0; size < file.size; size++) {
         struct reel_error err = {0};
         RECORDING *r = nanover_try(bytes_of(file.data, size), &err);
         assert_true(r || err.text[0] != '\0');
         assert_true(!r || (info_of(r)->damaged && info_of(r)->messages <= 6));
-        assert_true(r || err.code == REEL_NOT_MINE || err.code == REEL_DAMAGED); /* until the first message is whole there is nothing to keep */
+        assert_true(r || err.code == REEL_NOT_MINE ||
+                    err.code == REEL_DAMAGED); /* until the first message is whole there is nothing to keep */
         if (size >= 46 + m.messages.size) {
             assert_non_null(r);
             assert_int_equal(info_of(r)->messages, 6);

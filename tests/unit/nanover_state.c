@@ -1,5 +1,6 @@
 /* The message in front of a cut: the frame and state of that instant. */
 #include "nanover_maker.h"
+#include "wire/cleanup.h"
 
 static struct reel_selection cut_at(int64_t start_ns, const char *const *topic) {
     struct reel_selection selection = REEL_SELECT_ALL;
@@ -15,7 +16,7 @@ static void assert_front(struct reel_recording *r, int64_t start_ns, const char 
     struct reel_selection selection = cut_at(start_ns, topic);
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
     struct reel_message m = {.before_start = false};
-    struct bytes payload = next_payload(s, &m);
+    struct reel_bytes payload = next_payload(s, &m);
     if (!text) {
         assert_false(m.before_start);
         return;
@@ -120,9 +121,9 @@ static void many_keys_fold_right(void **state) {
     struct reel_selection selection = cut_at(INT64_C(1000000000), NULL);
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
     struct reel_message message;
-    struct bytes payload = next_payload(s, &message);
+    struct reel_bytes payload = next_payload(s, &message);
     struct nanover_body body;
-    assert_int_equal(nanover_message_body(payload, &body), PACK_OK);
+    assert_int_equal(nanover_message_body(payload, &body), MSGPACK_OK);
     assert_true(body.has_updates && cursor_left(&body.updates) > want.size);
     assert_memory_equal(body.updates.at, want.data, want.size);
     msgpack_sbuffer_destroy(&want);

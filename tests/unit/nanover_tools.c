@@ -1,8 +1,10 @@
 /* The questions of NanoVer's own tools: moments, resets, changes, energies, frames and single runs. */
 #include "nanover_maker.h"
 
-#include "wire/grow.h"
 #include "reel/nanover.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 /* --- asking --- */
 
@@ -71,9 +73,10 @@ static void a_moment_is_what_messages_add_up_to(void **state) {
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_moment(r, REEL_NANOVER_FRAME, 4999, "{'frame' {}}", "{\"frame\":{}}");
     assert_moment(r, REEL_NANOVER_STATE, 999999, "{'state' {'updates' {} 'removals' []}}", "{\"state\":{\"updates\":{},\"removals\":[]}}");
-    assert_moment(r, REEL_NANOVER_FRAME, 2000000,
-                  "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}}",
-                  "{\"frame\":{\"frame.index\":0,\"particle.positions\":[[1,1,1]],\"particle.count\":1,\"system.simulation.name\":\"one\"}}");
+    assert_moment(
+        r, REEL_NANOVER_FRAME, 2000000,
+        "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}}",
+        "{\"frame\":{\"frame.index\":0,\"particle.positions\":[[1,1,1]],\"particle.count\":1,\"system.simulation.name\":\"one\"}}");
     assert_moment(r, REEL_NANOVER_FRAME, 4000000, "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN "}}",
                   "{\"frame\":{\"frame.index\":0,\"particle.count\":1,\"particle.positions\":[[0,0,0]]}}");
     assert_moment(r, REEL_NANOVER_STATE, 1000000, "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}",
@@ -93,13 +96,15 @@ static void frame_index_is_that_of_the_frames(void **state) {
     maker_add(&m, "{'frame' {'frame.index' 1 'c' 1}}", "{'types' ['frame'] 'frame.index' 1 'timestamp' 5}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_moment(r, REEL_NANOVER_FRAME, 1000, "{'frame' {'a' 1}}", "{\"frame\":{\"a\":1}}");
-    assert_moment(r, REEL_NANOVER_FRAME, 3000, "{'frame' {'frame.index' 2020 'b' 1 'a' 1}}", "{\"frame\":{\"frame.index\":2020,\"b\":1,\"a\":1}}");
+    assert_moment(r, REEL_NANOVER_FRAME, 3000, "{'frame' {'frame.index' 2020 'b' 1 'a' 1}}",
+                  "{\"frame\":{\"frame.index\":2020,\"b\":1,\"a\":1}}");
     assert_moment(r, REEL_NANOVER_FRAME, 4000, "{'frame' {'frame.index' 0}}", "{\"frame\":{\"frame.index\":0}}");
     assert_moment(r, REEL_NANOVER_FRAME, 5000, "{'frame' {'frame.index' 0 'c' 1}}", "{\"frame\":{\"frame.index\":0,\"c\":1}}");
 }
 
 /* In a file of another format a message that says it is NanoVer's may be anything. */
-static bool load_odd(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out, struct reel_error *err) {
+static bool load_odd(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
+                     struct reel_error *err) {
     if (entry->time_ns == *(const int64_t *)context) {
         *out = bytes_text("nothing of the kind");
         return true;
@@ -141,7 +146,8 @@ static void resets_begin_runs(void **state) {
     maker_add(&m, "{'state' {'updates' {} 'removals' []}}", "{'types' ['state'] 'timestamp' 1}");
     maker_add(&m, "{'frame' {'frame.index' 9}}", "{'types' ['frame'] 'frame.index' 9 'timestamp' 2}");
     maker_add(&m, "{'frame' {'frame.index' 0}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 1000000}");
-    maker_add(&m, "{'frame' {'system.simulation.name' 'late, but told' 'system.simulation.counter' 4}}", "{'types' ['frame'] 'timestamp' 1000001}");
+    maker_add(&m, "{'frame' {'system.simulation.name' 'late, but told' 'system.simulation.counter' 4}}",
+              "{'types' ['frame'] 'timestamp' 1000001}");
     maker_add(&m, "{'state' {'updates' {'x' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 1500000}");
     maker_add(&m, "{'frame' {'frame.index' 0 'system.simulation.counter' 5.5}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 3000000}");
     RECORDING *r = nanover_read(maker_finish(&m));
@@ -159,7 +165,8 @@ static void changes_are_told_key_by_key(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
-    maker_add(&m, "{'state' {'updates' {7 1 'avatar.a' {'name' 'ada'}} 'removals' ['user' 8 'absent']}}", "{'types' ['state'] 'timestamp' 6000}");
+    maker_add(&m, "{'state' {'updates' {7 1 'avatar.a' {'name' 'ada'}} 'removals' ['user' 8 'absent']}}",
+              "{'types' ['state'] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_answer(r, REEL_NANOVER_CHANGES, REEL_TABLE_NDJSON,
                   "{\"time\":\"0.001000000\",\"key\":\"scene\",\"value\":[1,2],\"removed\":false}\n"
@@ -222,7 +229,8 @@ static void energies_frame_by_frame(void **state) {
     maker_add(&m, "{'frame' {'energy.kinetic' 1 'energy.potential' 2.5 'energy.user.total' 100.0 'system.simulation.time' 1.5}}",
               "{'types' ['frame'] 'timestamp' 500000}");
     maker_add(&m, "{'frame' {'energy.kinetic' 1.5 'energy.potential' 2.5 'energy.total' 7.25}}", "{'types' ['frame'] 'timestamp' 1000000}");
-    maker_add(&m, "{'frame' {'energy.potential' 'none' 'system.temperature' 300.5 'forces.user.work_done' 0.25}}", "{'types' ['frame'] 'timestamp' 1500000}");
+    maker_add(&m, "{'frame' {'energy.potential' 'none' 'system.temperature' 300.5 'forces.user.work_done' 0.25}}",
+              "{'types' ['frame'] 'timestamp' 1500000}");
     maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 1600000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_answer(r, REEL_NANOVER_ENERGIES, REEL_TABLE_CSV,
@@ -247,21 +255,23 @@ static void frames_say_what_they_have(void **state) {
     maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 600000}");
     maker_add(&m, "{'frame' {}}", "{'types' ['frame'] 'timestamp' 700000}");
     RECORDING *r = nanover_read(maker_finish(&m));
-    assert_answer(r, REEL_NANOVER_FRAMES, REEL_TABLE_CSV,
-                  "time,frame_index,reset,particles,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,"
-                  "temperature_k,keys\r\n"
-                  "0.000000000,0,true,2,,,,,,,,\"[\"\"frame.index\"\",\"\"particle.count\"\",\"\"say \\\"\"it\\\"\"\"\"]\"\r\n"
-                  "0.500000000,1,false,,1.5,1,2.5,3.5,,,,"
-                  "\"[\"\"frame.index\"\",\"\"energy.kinetic\"\",\"\"energy.potential\"\",\"\"system.simulation.time\"\"]\"\r\n"
-                  "0.700000000,,false,,,,,,,,,[]\r\n");
+    assert_answer(
+        r, REEL_NANOVER_FRAMES, REEL_TABLE_CSV,
+        "time,frame_index,reset,particles,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,"
+        "temperature_k,keys\r\n"
+        "0.000000000,0,true,2,,,,,,,,\"[\"\"frame.index\"\",\"\"particle.count\"\",\"\"say \\\"\"it\\\"\"\"\"]\"\r\n"
+        "0.500000000,1,false,,1.5,1,2.5,3.5,,,,"
+        "\"[\"\"frame.index\"\",\"\"energy.kinetic\"\",\"\"energy.potential\"\",\"\"system.simulation.time\"\"]\"\r\n"
+        "0.700000000,,false,,,,,,,,,[]\r\n");
     ANSWER a = {.steps = 0};
     struct reel_selection late = REEL_SELECT_ALL;
     late.start_ns = 600000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_FRAMES, .selection = &late};
-    assert_string_equal(ask(&a, r, &q, REEL_TABLE_NDJSON),
-                        "{\"time\":\"0.700000000\",\"frame_index\":null,\"reset\":false,\"particles\":null,\"simulation_time_ps\":null,"
-                        "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_mol\":null,"
-                        "\"temperature_k\":null,\"keys\":[]}\n");
+    assert_string_equal(
+        ask(&a, r, &q, REEL_TABLE_NDJSON),
+        "{\"time\":\"0.700000000\",\"frame_index\":null,\"reset\":false,\"particles\":null,\"simulation_time_ps\":null,"
+        "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_mol\":null,"
+        "\"temperature_k\":null,\"keys\":[]}\n");
 }
 
 static bool refuse_row(void *context, const struct reel_cell *cells, unsigned n) {
@@ -287,7 +297,8 @@ static void who_wants_no_more_ends_it(void **state) {
     int wanted = 2;
     bool done = false, good = true;
     const struct reel_table table = {take_columns, refuse_row, take_end, &wanted};
-    AUTO(reel_nanover_free) struct reel_nanover *pass = reel_nanover_open(r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, &table, &err);
+    AUTO(reel_nanover_free)
+    struct reel_nanover *pass = reel_nanover_open(r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, &table, &err);
     while (good && !done) {
         good = reel_nanover_step(pass, &done, &err);
     }
@@ -298,7 +309,8 @@ static void who_wants_no_more_ends_it(void **state) {
 
 /* --- runs --- */
 
-static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selection *q, struct reel_write_options *options, struct reel_error *err) {
+static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selection *q, struct reel_write_options *options,
+                       struct reel_error *err) {
     *q = REEL_SELECT_ALL;
     *options = (struct reel_write_options){.compression = ""};
     *err = (struct reel_error){0};

@@ -2,6 +2,8 @@
 #include "nanover_maker.h"
 
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 struct output {
     uint8_t *data;
@@ -40,7 +42,7 @@ static struct output write_out(struct reel_recording *r, const struct reel_selec
 }
 
 /* What one member holds, by the archive's own numbers. */
-static struct bytes member_of(struct bytes file, const char *name) {
+static struct reel_bytes member_of(struct reel_bytes file, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, "x", &err);
     AUTO(nanover_archive_close) struct nanover_archive a;
@@ -85,8 +87,8 @@ static void written_again_it_is_the_same_recording(void **state) {
     maker_add(&m, "{}", "{'types' [] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     OUTPUT o = write_out(r, &REEL_SELECT_ALL);
-    struct bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack"),
-                 index = member_of(bytes_of(o.data, o.size), "index.msgpack");
+    struct reel_bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack"),
+                      index = member_of(bytes_of(o.data, o.size), "index.msgpack");
     assert_ptr_equal(messages.data, o.data + 66);
     assert_true(bytes_equal(messages, maker_messages(&m)));
     assert_true(bytes_equal(index, bytes_of(m.index.data, m.index.size)));
@@ -101,7 +103,7 @@ static void rule_nanover_02_other_metadata_is_kept(void **state) {
         maker_add(&m, "{'frame' {'frame.index' 0}}",
                   "{'types' ['frame'] 'frame.index' 0 'timestamp' 1 'recovered' 1 'note' {'by' ['a' 'b']}}");
         maker_add(&m, "{'frame' {'frame.index' 1}}", "{'types' ['frame'] 'frame.index' 1 'timestamp' 2}");
-        struct bytes index = maker_index(&m);
+        struct reel_bytes index = maker_index(&m);
         maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", index, deflated}}, 2);
         RECORDING *r = nanover_read(maker_file(&m));
         OUTPUT o = write_out(r, &REEL_SELECT_ALL);
@@ -143,7 +145,7 @@ static void cut_begins_with_its_state_at_time_zero(void **state) {
     RECORDING *cut = nanover_read(bytes_of(o.data, o.size));
     assert_no_findings(cut);
     assert_int_equal(info_of(cut)->messages, 2);
-    struct bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack");
+    struct reel_bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack");
     size_t last = 0;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(cut, &REEL_SELECT_ALL);
     struct reel_message message;

@@ -2,8 +2,10 @@
 #include "nanover_maker.h"
 
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
-static void open_zip(struct nanover_archive *archive, struct bytes file, bool expected) {
+static void open_zip(struct nanover_archive *archive, struct reel_bytes file, bool expected) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, "x", &err);
     assert_non_null(source);

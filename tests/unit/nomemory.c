@@ -3,6 +3,7 @@
 #include "core/builder.h"
 #include "unit/toy_chunks.h"
 #include "unit/toy_writer.h"
+#include "wire/cleanup.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -80,7 +81,7 @@ static bool stream_rows(struct reel_recording *r, const struct reel_selection *q
 
 static bool look_up(struct reel_recording *r, const struct reel_selection *q, struct reel_error *err) {
     struct reel_message m;
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_description d;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, q, err), *other = NULL;
     return s && reel_message_at_index(s, -3, &m, err) && reel_stream_payload(s, &m, &payload, err) &&

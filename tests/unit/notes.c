@@ -65,7 +65,8 @@ static void tags_are_kept_and_counted(void **state) {
     assert_true(catalog_restore(c, a, &err));
     assert_listed(true, "area", NULL, NULL, 10, "yard:1");
     assert_counts_hold();
-    assert_true(catalog_purge_at(c, a, CATALOG_ANY_VERSION, &err) && catalog_trash(c, b, &err) && catalog_purge_at(c, b, CATALOG_ANY_VERSION, &err));
+    assert_true(catalog_purge_at(c, a, CATALOG_ANY_VERSION, &err) && catalog_trash(c, b, &err) &&
+                catalog_purge_at(c, b, CATALOG_ANY_VERSION, &err));
     assert_int_equal(
         number("SELECT (SELECT count(*) FROM tag_keys) + (SELECT count(*) FROM tag_values) + (SELECT count(*) FROM recording_tags)"), 0);
 }

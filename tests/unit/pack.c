@@ -3,8 +3,10 @@
 #include "unit/toy.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "core/index.h"
+#include "wire/bytes.h"
 #include "wire/limits.h"
 
 static struct reel_entry random_entry(uint64_t *seed, unsigned kind) {

@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
-#include "wire/grow.h"
 #include "pb_maker.h"
 #include "reports/picture/picture.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,7 +266,7 @@ static const char ros_image[] =
 static const char ros_compressed[] =
     "Header header\nstring format\nuint8[] data\n===\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
 
-static bool read_message(const char *encoding, const char *schema_encoding, struct bytes schema, struct bytes payload,
+static bool read_message(const char *encoding, const char *schema_encoding, struct reel_bytes schema, struct reel_bytes payload,
                          struct reel_image *out, struct reel_error *err) {
     const struct reel_schema s = {.name = "t/T", .encoding = schema_encoding, .hash = "", .data = schema};
     const struct reel_channel channel = {.name = "/t", .type = "t/T", .encoding = encoding, .schemas = &s, .n_schemas = 1};

@@ -2,6 +2,7 @@
 #include "unit/toy_writer.h"
 
 #include "core/front.h"
+#include "wire/bytes.h"
 
 static const struct reel_write_options options;
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "wire/bytes.h"
 #include "wire/limits.h"
 
 static void windows_follow_and_jump(void **state) {
@@ -24,7 +25,7 @@ static void windows_follow_and_jump(void **state) {
         size_t n = (size_t)(toy_next(&seed) % (kind == 50 ? sizeof buffer : 2000));
         at = at > size ? size : at;
         n = n > size - at ? (size_t)(size - at) : n;
-        struct bytes view;
+        struct reel_bytes view;
         if (i % 2) {
             assert_true(reel_reader_view(reader, 0, at, n, &view, &err));
             assert_true(view.size == n && view.data != NULL && chunk_bytes_are(0, at, view.data, n));
@@ -33,7 +34,7 @@ static void windows_follow_and_jump(void **state) {
             assert_true(chunk_bytes_are(0, at, buffer, n));
         }
     }
-    struct bytes view;
+    struct reel_bytes view;
     assert_false(reel_reader_view(reader, 0, size, 1, &view, &err));
     assert_int_equal(err.code, REEL_CHANGED);
     assert_false(reel_reader_copy(reader, 0, UINT64_MAX, buffer, 2, &err));
@@ -59,7 +60,7 @@ static void nothing_can_be_read_anywhere(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     for (int i = 0; i < 3; i++) {
         struct reel_reader *reader = reel_reader_new(r, &err);
-        struct bytes view = {0};
+        struct reel_bytes view = {0};
         struct reel_description d;
         assert_true(i != 0 || reel_reader_payload(reader, &t.entries[0], &view, &err));
         assert_true(i != 0 || (view.size == 0 && view.data));
@@ -78,7 +79,7 @@ static void read_all(struct reel_recording *r, const struct toy *t, uint64_t see
     assert_ptr_equal(reel_reader_recording(reader), r);
     for (int i = 0; i < rounds; i++) {
         const struct reel_entry *e = &t->entries[toy_next(&seed) % t->n_entries];
-        struct bytes payload;
+        struct reel_bytes payload;
         struct reel_description d;
         uint8_t copy[3000];
         assert_true(reel_reader_payload(reader, e, &payload, &err));
@@ -124,7 +125,7 @@ static void a_damaged_chunk_is_told_each_time(void **state) {
     memset(t.parts[0].data + t.chunks[0].offset + t.chunks[0].stored / 2, 0xff, 20);
     struct reel_recording *r = toy_open(&t, NULL);
     struct reel_reader *reader = reel_reader_new(r, &err);
-    struct bytes view;
+    struct reel_bytes view;
     for (int i = 0; i < 3; i++) {
         assert_false(reel_reader_view(reader, 2, 0, 10, &view, &err));
         assert_int_equal(err.code, REEL_DAMAGED);
@@ -171,7 +172,7 @@ static void toy_huge(struct toy *t) {
 static void check_huge(struct reel_recording *r, const struct toy *t) {
     struct reel_error err = {0};
     struct reel_reader *reader = reel_reader_new(r, &err);
-    struct bytes view;
+    struct reel_bytes view;
     uint64_t seed = 4;
     for (int i = 0; i < 200; i++) {
         uint64_t at = toy_next(&seed) % (70 << 20);
@@ -212,7 +213,7 @@ static void huge_chunks_are_spooled_once(void **state) {
     assert_int_equal(remove(REEL_SCRATCH "/huge.1.raw"), 0);
     r = toy_open(&t, &derived);
     struct reel_reader *reader = reel_reader_new(r, &err);
-    struct bytes view;
+    struct reel_bytes view;
     for (int i = 0; i < 2; i++) {
         assert_false(reel_reader_view(reader, 1, 0, 1, &view, &err));
         assert_int_equal(err.code, REEL_DAMAGED);
@@ -263,7 +264,7 @@ static void threads_share_a_recording_and_a_cache(void **state) {
 static void *read_huge_in_thread(void *context) {
     const struct shared *s = context;
     struct reel_error err = {0};
-    struct bytes view;
+    struct reel_bytes view;
     struct reel_reader *reader = reel_reader_new(s->recording, &err);
     assert_true(reel_reader_view(reader, 1, s->seed << 20, 1000, &view, &err) && chunk_bytes_are(1, s->seed << 20, view.data, 1000));
     reel_reader_free(reader);

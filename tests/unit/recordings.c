@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "unit/ingest_trial.h"
 
@@ -18,7 +19,7 @@ static struct reel_recording *get(void) {
 }
 static void read_letter(struct reel_recording *r, char letter) {
     struct reel_reader *reader = reel_reader_new(r, &err);
-    struct bytes b;
+    struct reel_bytes b;
     assert_non_null(reader);
     assert_true(reel_reader_view(reader, 0, 5, 1, &b, &err));
     assert_int_equal(b.data[0], letter);

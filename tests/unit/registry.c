@@ -2,15 +2,16 @@
  * is. */
 #define TOY_OWN_TABLES
 #include "unit/toy.h"
+#include "wire/bytes.h"
 
-static int bid_of(struct bytes head, const char *magic, int bits) {
+static int bid_of(struct reel_bytes head, const char *magic, int bits) {
     return bytes_start(head, bytes_text(magic)) ? bits : 0;
 }
-static int probe_low(struct bytes head, struct reel_source *source) {
+static int probe_low(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return bid_of(head, "AB", 16);
 }
-static int probe_high(struct bytes head, struct reel_source *source) {
+static int probe_high(struct reel_bytes head, struct reel_source *source) {
     return source->size > 70000 && head.size != 65536 ? 0 : bid_of(head, "ABC", 24);
 }
 static const struct reel_format low = {.name = "low", .title = "Low", .probe = probe_low},

@@ -1,6 +1,7 @@
 /* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes whole through any
  * buffer. */
 #include "unit/toy_writer.h"
+#include "wire/bytes.h"
 
 #include <pthread.h>
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "catalog/access.h"
+#include "maintenance/retention.h"
 #include "reel/time.h"
 #include "unit/ingest_trial.h"
-#include "maintenance/retention.h"
 
 #define DAY INT64_C(86400000000000)
 

@@ -6,6 +6,8 @@
 #include "core/codec.h"
 #include "db3_scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define YAML(version, paths, count, more)                                                                                                  \
@@ -16,7 +18,7 @@ static int64_t id_of(int64_t time_ns) {
     return time_ns - T0;
 }
 
-static struct bytes pack(struct bytes raw, uint8_t **out) {
+static struct reel_bytes pack(struct reel_bytes raw, uint8_t **out) {
     size_t room = ZSTD_compressBound(raw.size);
     *out = malloc(room);
     assert_non_null(*out);
@@ -26,14 +28,14 @@ static struct bytes pack(struct bytes raw, uint8_t **out) {
 }
 
 /* Messages first … first + n - 1 on /odom and /map; packed: each a zstd frame, but the one that `plain` names. */
-static struct bytes make(struct db3 *m, int version, int first, int n, bool packed, int plain) {
+static struct reel_bytes make(struct db3 *m, int version, int first, int n, bool packed, int plain) {
     static uint8_t buffer[20000];
     db3_begin(m, version, 1024);
     db3_topic(m, 1 + first, "/odom", "nav_msgs/msg/Odometry", DB3_QOS("2"), "");
     db3_topic(m, 2 + first, "/map", "nav_msgs/msg/OccupancyGrid", DB3_QOS("2"), "");
     for (int i = 0; i < n; i++) {
         int64_t id = first + i;
-        struct bytes raw = db3_payload(buffer, id, i % 5 == 2 ? sizeof buffer : 40 + (size_t)i);
+        struct reel_bytes raw = db3_payload(buffer, id, i % 5 == 2 ? sizeof buffer : 40 + (size_t)i);
         uint8_t *out = NULL;
         db3_message(m, id, first + 1 + i % 2, T0 + id, packed && i != plain ? pack(raw, &out) : raw);
         free(out);
@@ -83,7 +85,7 @@ static void metadata_alone(void **state) {
     db3_refused(bytes_text("rosbag2_bagfile_information: [\n"), REEL_NOT_MINE, "neither a database nor an MCAP file");
 }
 
-static bool joins(const char *a_name, struct bytes a, const char *b_name, struct bytes b) {
+static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
     struct reel_error err;
     AUTO(reel_source_free) struct reel_source *x = reel_source_from_memory(a, a_name, &err), *y = reel_source_from_memory(b, b_name, &err);
     bool one = reel_format_rosbag2.joins(x, y);
@@ -94,16 +96,16 @@ static bool joins(const char *a_name, struct bytes a, const char *b_name, struct
 static void what_files_are_one_bag(void **state) {
     (void)state;
     struct db3 m;
-    struct bytes db = make(&m, 2, 1, 5, false, 0), mcap = bytes_text("\x89MCAP0\r\n"), zstd = bytes_text("\x28\xb5\x2f\xfd more"),
-                 yaml = bytes_text(YAML("5", "    - bag/odd name.db3\n    - run_1.db3.zstd\n", "9", ""));
+    struct reel_bytes db = make(&m, 2, 1, 5, false, 0), mcap = bytes_text("\x89MCAP0\r\n"), zstd = bytes_text("\x28\xb5\x2f\xfd more"),
+                      yaml = bytes_text(YAML("5", "    - bag/odd name.db3\n    - run_1.db3.zstd\n", "9", ""));
     const struct {
         const char *a, *b;
         bool one;
     } splits[] = {
-        {"run_0.db3", "run_1.db3", true},     {"run_9.db3", "run_10.db3", true},  {"a_b_0.db3", "a_b_1.db3", true},
+        {"run_0.db3", "run_1.db3", true},      {"run_9.db3", "run_10.db3", true},  {"a_b_0.db3", "a_b_1.db3", true},
         {"run_0.db3", "run_1.db3.zstd", true}, {"run_0.db3", "run_0.db3", false},  {"run_0.db3", "other_1.db3", false},
-        {"run_0.db3", "run_1.mcap", false},   {"run_0.db3", "run_01.db3", false}, {"run_20240101.db3", "run_20240102.db3", false},
-        {"run_0.db3", "run_.db3", false},     {"run_0.db3", "run.db3", false},    {"run_0.db3", "run_1.txt", false},
+        {"run_0.db3", "run_1.mcap", false},    {"run_0.db3", "run_01.db3", false}, {"run_20240101.db3", "run_20240102.db3", false},
+        {"run_0.db3", "run_.db3", false},      {"run_0.db3", "run.db3", false},    {"run_0.db3", "run_1.txt", false},
         {"run_0.db3", "run_1_old.db3", false}, {"_0.db3", "_1.db3", true},         {"0.db3", "1.db3", false},
     };
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
@@ -127,7 +129,9 @@ static void what_files_are_one_bag(void **state) {
 static void order_of_files(void **state) {
     (void)state;
     struct db3 m[3];
-    struct db3_part parts[4] = {{"run_10.db3", bytes_text("")}, {"run_2.db3", bytes_text("")}, {"run_1.db3", bytes_text("")},
+    struct db3_part parts[4] = {{"run_10.db3", bytes_text("")},
+                                {"run_2.db3", bytes_text("")},
+                                {"run_1.db3", bytes_text("")},
                                 {"metadata.yaml", bytes_text(YAML("5", "    - run_2.db3\n    - run_10.db3\n    - run_1.db3\n", "3", ""))}};
     for (int i = 0; i < 3; i++) {
         uint8_t payload[5] = {0, 1, 0, 0, (uint8_t)('a' + i)};
@@ -141,7 +145,7 @@ static void order_of_files(void **state) {
         char met[4] = {0};
         struct reel_error err = {0};
         struct reel_message message;
-        struct bytes payload;
+        struct reel_bytes payload;
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, n);
         AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
         for (int i = 0; i < 3; i++) {
@@ -159,7 +163,7 @@ static void order_of_files(void **state) {
 static void split_bag_is_one_recording(void **state) {
     (void)state;
     struct db3 a, b;
-    struct bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, false, 0);
+    struct reel_bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, false, 0);
     const struct db3_part parts[] = {{"bag_1.db3", second}, {"bag_0.db3", first}};
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, 2);
     db3_assert_clean(r);
@@ -205,7 +209,7 @@ static void very_many_packed_messages(void **state) {
     db3_sql(&m, "BEGIN");
     for (int64_t id = 1; id <= N; id++) {
         uint8_t *out;
-        struct bytes raw = db3_payload(buffer, id, sizeof buffer), data = pack(raw, &out);
+        struct reel_bytes raw = db3_payload(buffer, id, sizeof buffer), data = pack(raw, &out);
         db3_message(&m, id, 1, T0 + id, id % 1000 == 0 ? raw : data);
         free(out);
     }
@@ -223,7 +227,7 @@ static void packed_messages_that_do_not_unpack(void **state) {
     db3_begin(&m, 2, 1024);
     db3_topic(&m, 1, "/a", "t", "", "");
     uint8_t raw[40], *out;
-    struct bytes data = pack(db3_payload(raw, 7, sizeof raw), &out);
+    struct reel_bytes data = pack(db3_payload(raw, 7, sizeof raw), &out);
     db3_message(&m, 1, 1, T0 + 1, data);
     db3_message(&m, 2, 1, T0 + 2, bytes_of(data.data, data.size - 3));
     db3_message(&m, 7, 1, T0 + 7, data);
@@ -253,7 +257,7 @@ static void packed_whole(void **state) {
     db3_free(&m);
 }
 
-static const struct reel_format *probed(struct bytes data, const char *name) {
+static const struct reel_format *probed(struct reel_bytes data, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *s = reel_source_from_memory(data, name, &err);
     return reel_format_probe(s, &err);
@@ -262,16 +266,17 @@ static const struct reel_format *probed(struct bytes data, const char *name) {
 static void in_archives(void **state) {
     (void)state;
     struct db3 a, b;
-    struct bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, true, -1);
+    struct reel_bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, true, -1);
     static const char yaml[] = YAML("5", "    - bag_0.db3\n    - bag_1.db3\n", "61", "");
     uint8_t *out;
     static const struct {
         const char *name, *container;
-    } wanted[] = {{"bag.zip", "ZIP"}, {"bag.zip", "ZIP"}, {"bag.zip", "ZIP"}, {"bag.tar", "tar"}, {"bag.tar.gz", "tar.gz"}, {"bag.tgz", "tar.gz"}, {"bag.tar.zst", "tar.zst"}};
+    } wanted[] = {{"bag.zip", "ZIP"},       {"bag.zip", "ZIP"},    {"bag.zip", "ZIP"},        {"bag.tar", "tar"},
+                  {"bag.tar.gz", "tar.gz"}, {"bag.tgz", "tar.gz"}, {"bag.tar.zst", "tar.zst"}};
     for (int kind = 0; kind < 7; kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a packed file, by zstd */
         struct zip_maker z = {0};
         struct grow g = {0};
-        struct bytes packed = pack(second, &out), archive;
+        struct reel_bytes packed = pack(second, &out), archive;
         if (kind < 3) {
             zip_add(&z, "bag/", bytes_of("", 0), false);
             zip_add(&z, "bag/metadata.yaml", bytes_text(yaml), kind > 0);
@@ -321,7 +326,7 @@ static void gzip_that_is_no_bag(void **state) {
     struct grow g = {0}, packed = {0}, other = {0};
     struct reel_error err = {0};
     tar_add(&g, "bag/readme.txt", '0', bytes_text("rosbag"));
-    struct bytes tar = tar_end(&g);
+    struct reel_bytes tar = tar_end(&g);
     assert_true(codec_encode(REEL_CODEC_GZIP, tar.data, tar.size, &packed, &err));
     assert_ptr_not_equal(probed(bytes_of(packed.data, packed.size), "x.tar.gz"), &reel_format_rosbag2);
     struct grow bag = {0};
@@ -342,7 +347,7 @@ static void gzip_that_is_no_bag(void **state) {
 static void damaged_archives(void **state) {
     (void)state;
     struct db3 a;
-    struct bytes first = make(&a, 4, 1, 30, false, 0);
+    struct reel_bytes first = make(&a, 4, 1, 30, false, 0);
     struct zip_maker z = {0};
     zip_add(&z, "bag/bag_0.db3", first, false);
     zip_end(&z);
@@ -376,7 +381,7 @@ static void damaged_archives(void **state) {
 }
 
 /* What the MCAP writer makes of a database. */
-static struct bytes to_mcap(struct bytes database) {
+static struct reel_bytes to_mcap(struct reel_bytes database) {
     struct reel_error err = {0};
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(database);
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
@@ -394,7 +399,7 @@ static struct bytes to_mcap(struct bytes database) {
 static void of_mcap_files(void **state) {
     (void)state;
     struct db3 a, b;
-    struct bytes first = to_mcap(make(&a, 4, 1, 30, false, 0)), second = to_mcap(make(&b, 4, 100, 31, false, 0));
+    struct reel_bytes first = to_mcap(make(&a, 4, 1, 30, false, 0)), second = to_mcap(make(&b, 4, 100, 31, false, 0));
     static const char yaml[] = YAML("5", "    - bag_0.mcap\n    - bag_1.mcap\n", "61", "");
     struct zip_maker z = {0};
     uint8_t *out;
@@ -432,7 +437,7 @@ static void of_mcap_files(void **state) {
 static void findings_inside_of_members(void **state) {
     (void)state;
     struct db3 a;
-    struct bytes mcap = to_mcap(make(&a, 4, 1, 30, false, 0));
+    struct reel_bytes mcap = to_mcap(make(&a, 4, 1, 30, false, 0));
     struct zip_maker z = {0};
     zip_add(&z, "bag/bag_0.mcap", bytes_of(mcap.data, mcap.size - 8), false);
     const struct db3_part part = {"bag.zip", zip_end(&z)};
@@ -453,7 +458,7 @@ static void probes(void **state) {
     (void)state;
     struct db3 m;
     uint8_t *out;
-    struct bytes data = make(&m, 2, 1, 3, false, 0);
+    struct reel_bytes data = make(&m, 2, 1, 3, false, 0);
     assert_ptr_equal(probed(data, "x"), &reel_format_rosbag2);
     assert_ptr_equal(probed(pack(data, &out), "x"), &reel_format_rosbag2);
     assert_ptr_equal(probed(bytes_text("# a comment\nrosbag2_bagfile_information:\n"), "x"), &reel_format_rosbag2);

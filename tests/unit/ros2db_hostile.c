@@ -2,6 +2,8 @@
 #include <time.h>
 
 #include "db3_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define T0 INT64_C(1700000000000000000)
 enum { PAGE = 512, MESSAGES = 300 };
@@ -10,7 +12,7 @@ static int64_t id_of(int64_t time_ns) {
     return time_ns - T0;
 }
 
-static struct bytes make(struct db3 *m) {
+static struct reel_bytes make(struct db3 *m) {
     static uint8_t buffer[4000];
     db3_begin(m, 4, PAGE);
     db3_topic(m, 1, "/odom", "nav_msgs/msg/Odometry", DB3_QOS("2"), "");
@@ -124,7 +126,7 @@ static void blobs_that_share_pages(void **state) {
     for (int id = 1; id <= ROWS; id++) {
         db3_message(&m, id, 1, T0 + id, db3_payload(big, id, id == 1 ? SIZE : WIDE - 200));
     }
-    struct bytes data = db3_end(&m);
+    struct reel_bytes data = db3_end(&m);
     uint8_t *long_leaf = NULL, skip;
     size_t at, long_at = 0;
     uint64_t size;
@@ -154,7 +156,7 @@ static void blobs_that_share_pages(void **state) {
 static void cut(void **state) {
     (void)state;
     struct db3 m;
-    struct bytes data = make(&m);
+    struct reel_bytes data = make(&m);
     uint64_t last = 0, most = 0;
     unsigned scans = 0;
     for (size_t size = 100; size <= data.size; size += size % PAGE == 0 ? 211 : PAGE - size % PAGE) {
@@ -178,7 +180,7 @@ static void cut(void **state) {
 static void one_page_of_rubble(void **state) {
     (void)state;
     struct db3 m;
-    struct bytes data = make(&m);
+    struct reel_bytes data = make(&m);
     unsigned leaves = 0;
     for (size_t at = PAGE; at < data.size; at += PAGE) {
         if (data.data[at] != 0x0d) {
@@ -213,7 +215,7 @@ static uint64_t random_u64(void) {
 static void scrambled(void **state) {
     (void)state;
     struct db3 m;
-    struct bytes data = make(&m);
+    struct reel_bytes data = make(&m);
     uint8_t *copy = malloc(data.size);
     assert_non_null(copy);
     size_t pages = data.size / PAGE;

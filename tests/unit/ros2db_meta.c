@@ -3,6 +3,7 @@
 
 #include "db3_scan.h"
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
 
 static struct ros2db_meta meta;
 static struct arena arena;

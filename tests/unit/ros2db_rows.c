@@ -2,10 +2,11 @@
 #include <pthread.h>
 
 #include "db3_scan.h"
+#include "wire/bytes.h"
 
 enum { ROWS = 40, SIZE_MAX_ROW = 30000, THREADS = 6, READS = 300 };
 
-static struct bytes make(struct db3 *m) {
+static struct reel_bytes make(struct db3 *m) {
     static uint8_t buffer[SIZE_MAX_ROW];
     db3_begin(m, 2, 1024);
     db3_topic(m, 1, "/a", "t", "", "");

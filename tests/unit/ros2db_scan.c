@@ -2,6 +2,8 @@
  * what an MCAP file made of it says. */
 #include "db3_scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define T0 INT64_C(1700000000000000000)
 static int64_t id_of(int64_t time_ns) {
@@ -9,7 +11,7 @@ static int64_t id_of(int64_t time_ns) {
 }
 
 /* Two topics, messages of 4 bytes to 40 KB on both, their times against their ids. */
-static struct bytes make(struct db3 *m, int version, unsigned page_size) {
+static struct reel_bytes make(struct db3 *m, int version, unsigned page_size) {
     static uint8_t buffer[40000];
     db3_begin(m, version, page_size);
     db3_topic(m, 1, "/odom", "nav_msgs/msg/Odometry", DB3_QOS("2"), "RIHS01_aa");
@@ -106,7 +108,7 @@ static void times_then_ids(void **state) {
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
     struct reel_message message;
     for (size_t i = 0; i < sizeof order; i++) {
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         assert_true(reel_stream_payload(s, &message, &payload, &err));
         assert_int_equal(payload.size, 1);
@@ -212,7 +214,7 @@ static void metadata_of_the_database(void **state) {
 }
 
 /* The whole output of the MCAP writer. */
-static struct bytes to_mcap(struct reel_recording *r) {
+static struct reel_bytes to_mcap(struct reel_recording *r) {
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
     struct reel_write_options options = {.compression = ""};
@@ -231,7 +233,7 @@ static void to_mcap_and_back(void **state) {
     (void)state;
     struct db3 m;
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(make(&m, 4, 4096));
-    struct bytes mcap = to_mcap(r);
+    struct reel_bytes mcap = to_mcap(r);
     assert_memory_equal(mcap.data + 8 + 1 + 8, "\x04\x00\x00\x00ros2", 8); /* magic, Header record, profile */
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(mcap, "made.mcap", &err);

@@ -1,5 +1,6 @@
 /* formats/ros_rename.h: old package names become today's in type positions and nowhere else. */
 #include "wire/ros_rename.h"
+#include "wire/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 static void check(const char *type, const char *before, const char *after) {
     struct arena arena = {0};
     struct reel_error err = {0};
-    struct bytes out = {0};
+    struct reel_bytes out = {0};
     assert_true(ros_rename_definition(&arena, type, bytes_text(before), &out, &err));
     assert_int_equal(out.size, strlen(after));
     assert_memory_equal(out.data, after, out.size);
@@ -59,7 +60,7 @@ static void any_bytes_are_survived(void **state) {
     const char raw[] = "roslib/Log\0x\n\xff\xfe roslib/Log\nroslib/Log";
     struct arena arena = {0};
     struct reel_error err = {0};
-    struct bytes out = {0};
+    struct reel_bytes out = {0};
     assert_true(ros_rename_definition(&arena, "a/B", bytes_of(raw, sizeof raw - 1), &out, &err));
     const char expected[] = "rosgraph_msgs/Log\0x\n\xff\xfe roslib/Log\nrosgraph_msgs/Log";
     assert_int_equal(out.size, sizeof expected - 1);

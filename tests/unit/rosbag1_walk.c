@@ -1,6 +1,8 @@
 /* The walk over framed records: cut and damaged files, going on after damage, the in-file index proved, and templates that never change a
  * result. */
 #include "bag_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -227,7 +229,7 @@ static void many_messages_keep_their_stamp_and_topic(void **state) {
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
     struct reel_message message;
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        struct bytes got;
+        struct reel_bytes got;
         assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         assert_int_equal(message.time_ns, (1500000000 + i / 100) * 1000000000ll + i % 100);
         assert_true(reel_stream_payload(s, &message, &got, &err));

@@ -3,6 +3,8 @@
 
 #include "formats/carla/wire.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[4])
 
@@ -189,7 +191,7 @@ static void rule_carla_07_a_window_holds_its_frames_and_begins_with_the_covering
     assert_int_equal(between.size, exact.size);
     assert_memory_equal(between.data, exact.data, exact.size);
     struct reel_message message;
-    struct bytes add = payload_of(b, "/event/add", 0, &message);
+    struct reel_bytes add = payload_of(b, "/event/add", 0, &message);
     assert_int_equal(load_u16le(add.data), 6); /* all that live in frame 2 */
     MAKER first = cut_of(r, t0, t0 + 1);
     RECORDING *c = carla_read(&first);

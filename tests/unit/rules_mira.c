@@ -1,5 +1,7 @@
 /* The numbered rules of MIRA tapes. */
 #include "mira_render.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static const struct reel_write_options plain = {.compression = ""};
 
@@ -8,7 +10,7 @@ static void rule_mira_01_lengths_and_sizes_lead_from_field_to_field(void **state
     TAPE t;
     tape_begin(&t, &tape_usual);
     tape_block_begin(&t);
-    tape_info(&t, "", "", "", 0); /* strings and meta data of no bytes */
+    tape_info(&t, "", "", "", 0);                                               /* strings and meta data of no bytes */
     tape_message_field(&t, "/c=\n\"", 1, "", 0, TAPE_PLAIN, "\x0c\0\0\0\0", 5); /* data that look like a field */
     tape_info(&t, "/meta", "T", "\0\x0b\x0c", 3);
     tape_message_field(&t, "/meta", 2, "", 0, TAPE_PLAIN, "", 0);
@@ -60,7 +62,7 @@ static void rule_mira_02_reads_are_those_of_blocks_not_of_messages(void **state)
     counting.reads = 0;
     AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &REEL_SELECT_ALL);
     struct reel_message m;
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_description d;
     for (unsigned i = 0; i < MESSAGES; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
@@ -214,7 +216,8 @@ static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
     char row[512];
     size_t got;
     const struct reel_write_options rows = {.compression = "", .time_format = REEL_TIME_NANOSECONDS};
-    AUTO(reel_render_free) struct reel_render *render_rows = reel_render_new(NULL, &reel_writer_ndjson, &rows, stream_of(r, &REEL_SELECT_ALL), &err);
+    AUTO(reel_render_free)
+    struct reel_render *render_rows = reel_render_new(NULL, &reel_writer_ndjson, &rows, stream_of(r, &REEL_SELECT_ALL), &err);
     assert_non_null(render_rows);
     assert_true(reel_render_next(render_rows, row, sizeof row - 1, &got, &err));
     row[got] = '\0';

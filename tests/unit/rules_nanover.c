@@ -2,6 +2,8 @@
 #include "nanover_maker.h"
 
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define BOTH "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "} 'state' {'updates' {'user' 'y'} 'removals' []}}"
 

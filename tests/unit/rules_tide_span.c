@@ -1,7 +1,9 @@
-/* The numbered rules of TIDE's specification (RD 1), where they span other formats, writing and outlines. */
+/* The numbered rules of TIDE's specification (RD 1), where they span other formats, writing and summarys. */
 #include "tide_scan.h"
 
 #include "formats/tide/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define SIX "/a=m0|/b=m1|/a=m2|/b=m3|/a=m4|/b=m5|"
 
@@ -55,7 +57,8 @@ static void rule_tide_07_a_written_log_holds_every_type_with_its_syntax(void **s
     static const char *const hashes[] = {"HP", NULL};
     static const struct {
         const char *hash, *syntax, *name, *needs;
-    } types[] = {{"HP", "protobuf-2", "nav.Path", "HO"}, {"HO", "protobuf-2.5", "nav.Pose", "HT"}, {"HT", "protobuf-3.0", "nav.Time", "HP"}};
+    } types[] = {
+        {"HP", "protobuf-2", "nav.Path", "HO"}, {"HO", "protobuf-2.5", "nav.Pose", "HT"}, {"HT", "protobuf-3.0", "nav.Time", "HP"}};
     LOG l = {0};
     log_tide(&l, 2, 0);
     log_channel_new(&l, 0, "/a", "", "", hashes);
@@ -124,7 +127,7 @@ static void rule_tide_09_none_one_or_several_indices_a_channel(void **state) {
 }
 
 /* Channels, types, counts and times without a payload: the chunk's bytes may be anything. */
-static void rule_tide_11_an_outline_tells_channels_types_and_times(void **state) {
+static void rule_tide_11_a_summary_tells_channels_types_and_times(void **state) {
     (void)state;
     static const char *const hashes[] = {"HP", NULL};
     LOG l = {0};
@@ -137,10 +140,10 @@ static void rule_tide_11_an_outline_tells_channels_types_and_times(void **state)
     log_channel_new(&l, 1, "/b", "", "", NULL);
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
-    if (!reel_scan_outline(&source, 1, NULL, REEL_SCRATCH "/outline.pack", NULL, &err)) {
+    if (!reel_scan_summary(&source, 1, NULL, REEL_SCRATCH "/summary.pack", NULL, &err)) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_index_free) struct reel_index *index = reel_index_open(REEL_SCRATCH "/outline.pack", &err);
+    AUTO(reel_index_free) struct reel_index *index = reel_index_open(REEL_SCRATCH "/summary.pack", &err);
     assert_non_null(index);
     assert_int_equal(reel_index_info(index)->messages, 6);
     assert_int_equal(reel_index_info(index)->start_ns, LOG_T0);
@@ -162,7 +165,7 @@ int main(void) {
         cmocka_unit_test(rule_tide_05_metadata_is_kept_in_mcap),
         cmocka_unit_test(rule_tide_07_a_written_log_holds_every_type_with_its_syntax),
         cmocka_unit_test(rule_tide_09_none_one_or_several_indices_a_channel),
-        cmocka_unit_test(rule_tide_11_an_outline_tells_channels_types_and_times),
+        cmocka_unit_test(rule_tide_11_a_summary_tells_channels_types_and_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "wire/bytes.h"
 #include "wire/limits.h"
 
 #define PATH REEL_SCRATCH "/scan.pack"
@@ -114,12 +115,13 @@ static bool count_in_a_scan(struct reel_scan *scan, struct reel_error *err) {
     return say_little(scan, err);
 }
 
-static void an_outline_is_a_pack_without_entries(void **state) {
+static void a_summary_is_a_pack_without_entries(void **state) {
     (void)state;
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .outline = say_little, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .summary = say_little, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
-    assert_true(reel_scan_outline(&part, 1, &format, PATH, NULL, &err));
+    assert_true(reel_scan_summary(&part, 1, &format, PATH, NULL, &err));
     struct reel_index *index = reel_index_open(PATH, &err);
     assert_non_null(index);
     const struct reel_index_info *info = reel_index_info(index);
@@ -137,14 +139,14 @@ static void an_outline_is_a_pack_without_entries(void **state) {
     remove(PATH);
 }
 
-static void counts_are_said_in_outlines_only(void **state) {
+static void counts_are_said_in_summarys_only(void **state) {
     (void)state;
     static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
     assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
-    assert_false(reel_scan_outline(&part, 1, &format, PATH, NULL, &err));
+    assert_false(reel_scan_summary(&part, 1, &format, PATH, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_int_equal(access(PATH, F_OK), -1);
     reel_source_free(part);
@@ -154,8 +156,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_open_as_sources),
         cmocka_unit_test(the_format_is_probed),
-        cmocka_unit_test(an_outline_is_a_pack_without_entries),
-        cmocka_unit_test(counts_are_said_in_outlines_only),
+        cmocka_unit_test(a_summary_is_a_pack_without_entries),
+        cmocka_unit_test(counts_are_said_in_summarys_only),
         cmocka_unit_test(metadata_and_attachments_have_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

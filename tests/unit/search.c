@@ -9,6 +9,7 @@
 #include "catalog/search.h"
 #include "catalog/values.h"
 #include "unit/catalog_fixture.h"
+#include "wire/cleanup.h"
 
 /* ---- the grammar */
 
@@ -237,7 +238,8 @@ static void parameters_find(void **state) {
     uint32_t small = count(&(struct catalog_query){.size = range(-1, 1)}), large = count(&(struct catalog_query){.size = range(2, -1)});
     assert_true(small > 0 && large > 0);
     assert_int_equal(small + large, all);
-    assert_int_equal(count(&(struct catalog_query){.messages = range(1, 2)}) + count(&(struct catalog_query){.messages = range(0, 0)}), all);
+    assert_int_equal(count(&(struct catalog_query){.messages = range(1, 2)}) + count(&(struct catalog_query){.messages = range(0, 0)}),
+                     all);
     assert_int_equal(count(&(struct catalog_query){.size = range(3, 2)}), 0);
     assert_int_equal(count(&(struct catalog_query){.size = range(0, -1), .has_state = true, .state = STATE_TRASHED}), 8);
 }
@@ -295,11 +297,13 @@ static void topics_find_by_pattern(void **state) {
 
 static void totals_agree(const char *what) {
     sqlite3 *raw = open_raw();
-    const char *sql = "SELECT (SELECT count(*) FROM (SELECT collection, kind, name, count(*), sum(size), sum(messages), sum(ms) FROM totals_of "
-                      "GROUP BY collection, kind, name EXCEPT SELECT collection, kind, CAST(name AS ANY), recordings, bytes, messages, duration_ms FROM "
-                      "totals)) , (SELECT count(*) FROM totals WHERE recordings > 0), (SELECT count(*) FROM (SELECT 1 FROM totals_of GROUP BY collection, "
-                      "kind, name)), (SELECT count(*) FROM labels AS l WHERE recordings <> (SELECT count(*) FROM recording_labels AS k CROSS JOIN "
-                      "recordings AS r ON r.row = k.recording WHERE k.label = l.id AND r.state <> 4))";
+    const char *sql =
+        "SELECT (SELECT count(*) FROM (SELECT collection, kind, name, count(*), sum(size), sum(messages), sum(ms) FROM totals_of "
+        "GROUP BY collection, kind, name EXCEPT SELECT collection, kind, CAST(name AS ANY), recordings, bytes, messages, duration_ms FROM "
+        "totals)) , (SELECT count(*) FROM totals WHERE recordings > 0), (SELECT count(*) FROM (SELECT 1 FROM totals_of GROUP BY "
+        "collection, "
+        "kind, name)), (SELECT count(*) FROM labels AS l WHERE recordings <> (SELECT count(*) FROM recording_labels AS k CROSS JOIN "
+        "recordings AS r ON r.row = k.recording WHERE k.label = l.id AND r.state <> 4))";
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);

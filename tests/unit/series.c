@@ -9,8 +9,11 @@
 #include "unit/toy_format.h"
 
 #include "core/fields.h"
-#include "wire/json_out.h"
 #include "reel/series.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/json_out.h"
+#include "wire/visit.h"
 
 /* ---- fields */
 
@@ -36,10 +39,11 @@ static bool close_one(void *context, uint32_t column) {
 /* {"a":{"b":1,"c":[10,[20,21],{"d":2}]},"p":[0.5,1.5,2.5,3.5] as rows of 2,"a.x":7,"z":"text"} */
 static bool tell(struct reel_visitor *v) {
     static const float p[] = {0.5f, 1.5f, 2.5f, 3.5f};
-    return visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_map(v) && visit_key_text(v, "b") && visit_integer(v, 1) && visit_key_text(v, "c") &&
-           visit_begin_list(v) && visit_natural(v, 10) && visit_begin_list(v) && visit_natural(v, 20) && visit_natural(v, 21) && visit_end_list(v) &&
-           visit_begin_map(v) && visit_key_text(v, "d") && visit_real(v, 2) && visit_end_map(v) && visit_end_list(v) && visit_end_map(v) &&
-           visit_key_text(v, "p") && visit_numbers(v, REEL_F32, bytes_of(p, sizeof p), 2) && visit_key_text(v, "a.x") && visit_boolean(v, true) &&
+    return visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_map(v) && visit_key_text(v, "b") && visit_integer(v, 1) &&
+           visit_key_text(v, "c") && visit_begin_list(v) && visit_natural(v, 10) && visit_begin_list(v) && visit_natural(v, 20) &&
+           visit_natural(v, 21) && visit_end_list(v) && visit_begin_map(v) && visit_key_text(v, "d") && visit_real(v, 2) &&
+           visit_end_map(v) && visit_end_list(v) && visit_end_map(v) && visit_key_text(v, "p") &&
+           visit_numbers(v, REEL_F32, bytes_of(p, sizeof p), 2) && visit_key_text(v, "a.x") && visit_boolean(v, true) &&
            visit_key_text(v, "z") && visit_text(v, bytes_text("text")) && visit_end_map(v);
 }
 
@@ -56,7 +60,8 @@ static void check_fields(const char *expected, bool ended, const char *const *pa
     assert_string_equal((char *)p.text.data, expected);
     free(p.text.data);
 }
-#define FIELDS(expected, ended, ...) check_fields(expected, ended, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+#define FIELDS(expected, ended, ...)                                                                                                       \
+    check_fields(expected, ended, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
 
 static void fields_are_found_by_path(void **state) {
     (void)state;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ingest/sessions_internal.h"
 #include "reel/time.h"
@@ -375,7 +376,7 @@ static void the_sweeper_looks_again(void **state) {
     assert_true(session_sweep_one(&app, id, reel_now_ns(), &err));
     assert_false(catalog_upload_get(app.catalog, id, &u, &err));
     assert_true(session_sweep_one(&app, id, 0, &err)); /* whoever came second removes nothing more … */
-    make("{\"name\":\"b\"}", "", 9, false, id);           /* … and the sessions are still counted right */
+    make("{\"name\":\"b\"}", "", 9, false, id);        /* … and the sessions are still counted right */
 }
 
 static void derived_files_stay_below_their_limit(void **state) {

@@ -9,8 +9,10 @@
 #include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "catalog/catalog.h"
 #include "store/store.h"

@@ -1,5 +1,6 @@
 /* reel/iterate.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
 #include "unit/toy_oracle.h"
+#include "wire/bytes.h"
 
 enum { TOYS_MAX = 4 };
 
@@ -39,7 +40,7 @@ static void expect(const struct field *f, struct reel_stream *s, const struct wa
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(oracle_agrees(&wanted[i], s, &m));
         if (i % look == 0) {
-            struct bytes payload, true_one = bytes_of(f->toys[m.source].parts[0].data + m.entry.offset + TOY_HEAD, m.size);
+            struct reel_bytes payload, true_one = bytes_of(f->toys[m.source].parts[0].data + m.entry.offset + TOY_HEAD, m.size);
             struct reel_description d;
             assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
             assert_true(bytes_equal(payload, true_one));
@@ -340,7 +341,7 @@ static void the_state_at_the_cut_comes_first(void **state) {
         for (size_t k = 0; k < f.toys[m.source].n_entries; k++) {
             count += f.toys[m.source].entries[k].channel == channel && f.toys[m.source].entries[k].time_ns < q.start_ns;
         }
-        struct bytes payload;
+        struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err) && reel_stream_copy(s, &m, 0, &said, 8, &err));
         assert_true(said == count && payload.size == 8 && m.entry.extra[0] == 7 && m.entry.extra[1] == 8);
         marks[i] = reel_mark_of(&m);

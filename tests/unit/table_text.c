@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
+#include "reel/table.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/shortest.h"
-#include "reel/table.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);

@@ -1,5 +1,6 @@
 /* Damaged TIDE logs: what is whole is kept, what is lost is told with its place. */
 #include "tide_scan.h"
+#include "wire/bytes.h"
 
 /* How many messages of a log lie whole in its first `size` bytes: an oracle that knows where the maker put the entries. */
 static unsigned whole_before(const size_t *ends, unsigned count, size_t size) {

@@ -2,6 +2,8 @@
 #include "pb_maker.h"
 #include "reel/tide.h"
 #include "tide_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define SCHEMA ".rsb.protocol.introspection."
 #define SCOPE "/__rsb/introspection/participants/"
@@ -136,7 +138,10 @@ static void hosts_processes_participants(void **state) {
                                                                                                                   "\"transport\":[],"
                                                                                                                   "\"first_hello\":" TIME("20") ",\"last_hello\":" TIME(
                                                                                                                       "20") ",\"bye\""
-                                                                                                                            ":" TIME("25") "}]}]}]}\n");
+                                                                                                                            ":" TIME(
+                                                                                                                                "25") "}]}]"
+                                                                                                                                      "}]}"
+                                                                                                                                      "\n");
     struct reel_selection nobody = REEL_SELECT_ALL;
     nobody.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &nobody, "{\"hosts\":[]}\n");

@@ -1,9 +1,11 @@
 /* Writing TIDE logs: what comes out is planned to the byte, reads back equal, and any range of it is the same alone. */
-#include "core/codec.h"
-#include "wire/sha1.h"
-#include "formats/tide/write.h"
 #include "bag_scan.h"
+#include "core/codec.h"
+#include "formats/tide/write.h"
 #include "tide_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/sha1.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);
@@ -278,7 +280,7 @@ static void check_notes(const struct reel_channel *c, bool relative) {
     assert_int_equal(tide_reel_read(&arena, false, &f, NULL, &back, &is_relative), TIDE_REEL_READ);
     assert_int_equal(is_relative, relative);
     assert_true(tide_channel_same(c, &back));
-    struct bytes whole = f.config;
+    struct reel_bytes whole = f.config;
     for (size_t size = 0; size < whole.size; size++) { /* nothing but the whole is taken */
         AUTO_MEM uint8_t *exact = malloc(size + 1);
         memcpy(exact, whole.data, size);

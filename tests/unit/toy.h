@@ -22,9 +22,10 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "wire/grow.h"
 #include "reel/scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/grow.h"
 
 enum { TOY_HEAD = 4, TOY_PARTS_MAX = 4 };
 enum toy_order { TOY_REGULAR, TOY_TIES, TOY_JITTER, TOY_REVERSED, TOY_RANDOM, TOY_EXTREME };
@@ -152,7 +153,8 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return !t->cancel || reel_fail(err, REEL_CANCELLED, "the toy was cancelled");
 }
 
-static inline void toy_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
+static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                                struct reel_description *out) {
     (void)entry;
     (void)channel;
     if (head.size == TOY_HEAD) {
@@ -160,7 +162,7 @@ static inline void toy_describe(struct bytes head, const struct reel_entry *entr
     }
 }
 
-static inline int toy_probe(struct bytes head, struct reel_source *source) {
+static inline int toy_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return bytes_start(head, bytes_text("TOY2")) ? 32 : 0;
 }

@@ -19,10 +19,12 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "wire/cursor.h"
 #include "reel/reader.h"
 #include "reel/scan.h"
 #include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/cursor.h"
 
 enum { TOY_RECORD_HEAD = 5, TOY_MESSAGE_HEAD = 24 };
 
@@ -54,7 +56,7 @@ static inline void toy_u64(struct toy *t, uint64_t v) {
     store_u64le(b, v);
     toy_put(t, b, sizeof b);
 }
-static inline void toy_bytes(struct toy *t, struct bytes b) {
+static inline void toy_bytes(struct toy *t, struct reel_bytes b) {
     toy_u32(t, (uint32_t)b.size);
     toy_put(t, b.data, b.size);
 }
@@ -104,7 +106,7 @@ static inline void toy_pair(struct toy *t, const char *key, const char *value) {
     toy_text(t, value);
     toy_end(t);
 }
-static inline void toy_attachment(struct toy *t, const char *name, const char *media_type, int64_t time_ns, struct bytes data) {
+static inline void toy_attachment(struct toy *t, const char *name, const char *media_type, int64_t time_ns, struct reel_bytes data) {
     toy_begin(t, 'a');
     toy_text(t, name);
     toy_text(t, media_type);
@@ -224,7 +226,8 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return true;
 }
 
-static inline void toy_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
+static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                                struct reel_description *out) {
     (void)entry;
     (void)channel;
     struct cursor c = cursor_of(head);
@@ -235,7 +238,7 @@ static inline void toy_describe(struct bytes head, const struct reel_entry *entr
     out->publish_ns = (int64_t)cursor_u64le(&c);
 }
 
-static inline int toy_probe(struct bytes head, struct reel_source *source) {
+static inline int toy_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return bytes_start(head, bytes_text("TOY1")) ? 32 : 0;
 }

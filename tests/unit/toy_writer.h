@@ -10,9 +10,10 @@
 #ifndef REEL_TESTS_TOY_WRITER_H
 #define REEL_TESTS_TOY_WRITER_H
 
-#include "wire/cursor.h"
 #include "core/pack.h"
 #include "unit/toy_oracle.h"
+#include "wire/bytes.h"
+#include "wire/cursor.h"
 
 enum { TOY_GROUP_MESSAGES = 20, TOY_GROUP_BYTES = 4000, TOY_LARGE = 2000, TOY_PART_GROUPS = 8, TOY_RECORD = 17, TOY_HEAD_BYTES = 28 };
 
@@ -221,13 +222,13 @@ static inline void toy_check_record(struct cursor *c, const struct toy *toys, co
     cursor_u32le(c);
     assert_true((int64_t)cursor_u64le(c) == w->entry.time_ns - rebase);
     assert_int_equal(cursor_u32le(c), w->entry.size);
-    struct bytes payload = cursor_bytes(c, w->entry.size);
+    struct reel_bytes payload = cursor_bytes(c, w->entry.size);
     assert_false(c->failed);
     assert_memory_equal(payload.data, toys[w->source].parts[w->entry.chunk].data + w->entry.offset + w->entry.head, w->entry.size);
 }
 
 /* A planned output from end to end: each byte is accounted for. `tail` (may be NULL) gets the place of the tail. */
-static inline void toy_check_planned(struct bytes all, const struct toy *toys, const struct wanted *w, size_t n, bool hashed,
+static inline void toy_check_planned(struct reel_bytes all, const struct toy *toys, const struct wanted *w, size_t n, bool hashed,
                                      int64_t rebase) {
     struct cursor c = cursor_of(all);
     assert_true(bytes_is(cursor_bytes(&c, 8), "TOYHEAD!"));

@@ -1,6 +1,8 @@
 /* CARLA's packets as scenes, frames, lines and numbers for viewers. */
 #include "carla_scan.h"
 #include "view_check.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[4])
 
@@ -37,7 +39,8 @@ static void the_world_is_right_handed_and_in_metres(void **state) {
     struct reel_selection q = view_all();
     VIEW_LIST l = view_list_of(r, &q);
     /* the hero at (200, 5, 6) cm, rolled 1, pitched 2 and turned 3 degrees the left-handed way */
-    assert_view_has(&l, "/view/tf", 1, "\"parent_frame_id\":\"map\",\"child_frame_id\":\"actor/24\",\"translation\":{\"x\":2,\"y\":-0.05,\"z\":0.06}");
+    assert_view_has(&l, "/view/tf", 1,
+                    "\"parent_frame_id\":\"map\",\"child_frame_id\":\"actor/24\",\"translation\":{\"x\":2,\"y\":-0.05,\"z\":0.06}");
     assert_view_has(&l, "/view/tf", 1, "\"rotation\":{\"x\":0.008265");
     assert_view_has(&l, "/view/tf", 1, "\"y\":-0.01767");
     assert_view_has(&l, "/view/tf", 1, "\"z\":-0.02601");
@@ -143,7 +146,7 @@ static void topics_are_chosen_like_any(void **state) {
     assert_int_equal(pair.count, 4 + 3);
     view_check(r, &q);
     q = view_all();
-    q.exclude = &not;
+    q.exclude = &not ;
     q.n_exclude = 1;
     VIEW_LIST none = view_list_of(r, &q);
     assert_int_equal(none.count, info_of(r)->messages);

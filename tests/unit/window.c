@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 /* A source that counts what it reads and can be told to fail. */
 struct counted {

@@ -2,10 +2,13 @@
  * that actors.24.location.x stays one actor's whoever else comes and goes; lists of what has no such key. Numbers are those of the file, in
  * its units. Rule: one table says what each packet holds, and one walk reads them all. */
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "wire/carla_names.h"
 #include "encodings/encodings.h"
 #include "formats/carla/carla.h"
+#include "wire/bytes.h"
+#include "wire/carla_names.h"
+#include "wire/visit.h"
 
 const char *const carla_type_names[] = {"other", "vehicle", "walker", "traffic_light", "traffic_sign", "sensor", "invalid", NULL};
 const char *const carla_state_names[] = {"red", "yellow", "green", "off", NULL};
@@ -217,7 +220,7 @@ static bool open_channel(const struct reel_channel *channel, void **out, struct 
 struct walk {
     const struct state *state;
     struct cursor c;
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
     uint32_t wrapped; /* records of the list, where its total has wrapped at 65536; 0: the total holds */
@@ -347,13 +350,13 @@ static bool visit_parts(struct walk *w, const struct part *parts) {
 }
 
 /* CARLA writes a 16-bit total also for more records than that. */
-static uint32_t wrapped_total(const struct state *state, struct bytes payload) {
+static uint32_t wrapped_total(const struct state *state, struct reel_bytes payload) {
     uint32_t n;
     bool told = carla_facts[state->kind].body == CARLA_LIST && carla_count(state->kind, &state->layout, payload, &n);
     return told && n > UINT16_MAX ? n : 0;
 }
 
-static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     struct walk w = {
         .state = state, .c = cursor_of(payload), .payload = payload, .v = v, .err = err, .wrapped = wrapped_total(state, payload)};
     if (!visit_begin_map(v) || !visit_parts(&w, w.state->parts)) {
@@ -385,5 +388,5 @@ static bool fields(const void *of, reel_field_visit visit, void *context) {
     return true;
 }
 
-const struct reel_decoding reel_decoding_carla = {
+const struct reel_encoding reel_encoding_carla = {
     .encoding = "carla", .open = open_channel, .close = free, .decode = decode, .fields = fields, .version = 1};

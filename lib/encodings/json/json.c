@@ -1,10 +1,12 @@
-/* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items and type are
- * read, and one that is damaged or has more than that tells the fewer fields. */
-#include "wire/arena.h"
-#include "wire/limits.h"
-#include "encodings/encodings.h"
+/* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items
+ * and type are read, and one that is damaged or has more than that tells the fewer fields. */
 #include "core/fields.h"
+#include "encodings/encodings.h"
 #include "encodings/json/parse.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 #include <stdio.h>
 
@@ -52,7 +54,7 @@ static bool is_schema(const struct level *l) {
 }
 
 /* A property's path is that of its schema with its name; "" = too long, and then it is left out. */
-static uint32_t extend_path(struct schema_reader *r, const struct level *outer, struct bytes name) {
+static uint32_t extend_path(struct schema_reader *r, const struct level *outer, struct reel_bytes name) {
     size_t dot = outer->length > 0;
     if (name.size == 0 || outer->length + dot + name.size >= FIELD_PATH_MAX || memchr(name.data, 0, name.size)) {
         return 0;
@@ -62,7 +64,7 @@ static uint32_t extend_path(struct schema_reader *r, const struct level *outer, 
     return (uint32_t)(outer->length + dot + name.size);
 }
 
-static bool schema_key(struct reel_visitor *v, struct bytes name) {
+static bool schema_key(struct reel_visitor *v, struct reel_bytes name) {
     struct schema_reader *r = self(v);
     struct level *l = top(r);
     r->next = LEVEL_OTHER;
@@ -99,12 +101,12 @@ static bool schema_begin_list(struct reel_visitor *v) {
 }
 
 /* The first one said: what the items of a list have said stays. */
-static void set_type(struct level *l, struct bytes type) {
+static void set_type(struct level *l, struct reel_bytes type) {
     if (l->type[0] == '\0' && type.size > 0 && type.size < TYPE_ROOM - 3 && !bytes_is(type, "null")) {
         memcpy(l->type, type.data, type.size);
     }
 }
-static bool schema_text(struct reel_visitor *v, struct bytes text) {
+static bool schema_text(struct reel_visitor *v, struct reel_bytes text) {
     struct schema_reader *r = self(v);
     if (r->type_key) {
         set_type(top(r), text);
@@ -149,7 +151,7 @@ static const struct reel_visitor_ops schema_ops = {
     .text = schema_text,
 };
 
-static bool read_schema(struct json_state *state, struct bytes text, struct reel_error *err) {
+static bool read_schema(struct json_state *state, struct reel_bytes text, struct reel_error *err) {
     AUTO_MEM struct schema_reader *r = calloc(1, sizeof *r);
     state->arena.max = FIELDS_MEMORY_MAX;
     state->fields = calloc(FIELDS_MAX, sizeof *state->fields);
@@ -191,7 +193,7 @@ static bool json_open(const struct reel_channel *channel, void **out, struct ree
     return true;
 }
 
-static bool json_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool json_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     (void)state;
     return json_tell(payload, v, err);
 }
@@ -206,7 +208,7 @@ static bool json_fields(const void *p, reel_field_visit visit, void *context) {
     return true;
 }
 
-const struct reel_decoding reel_decoding_json = {
+const struct reel_encoding reel_encoding_json = {
     .encoding = "json",
     .open = json_open,
     .close = json_close,

@@ -3,14 +3,17 @@
 
 #include <math.h>
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 #include "wire/shortest.h"
+#include "wire/visit.h"
 
 enum { TEXT_ROOM = 2048 }; /* texts with escapes up to this long need no memory from the system */
 
 struct json_in {
-    struct bytes text;
+    struct reel_bytes text;
     struct cursor at;
     struct reel_visitor *v;
     struct reel_error *err;
@@ -94,7 +97,7 @@ static size_t put_escaped_character(struct cursor *c, uint8_t *to) {
 }
 
 /* What is said is never longer than how it is written. False: an escape is none. */
-static bool unescape(struct bytes raw, uint8_t *to, size_t *size) {
+static bool unescape(struct reel_bytes raw, uint8_t *to, size_t *size) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     struct cursor c = cursor_of(raw);
     size_t n = 0;
@@ -119,7 +122,7 @@ static bool unescape(struct bytes raw, uint8_t *to, size_t *size) {
 }
 
 /* What stands between the quotes; the first was met. */
-static bool read_raw(struct json_in *j, struct bytes *raw, bool *escaped) {
+static bool read_raw(struct json_in *j, struct reel_bytes *raw, bool *escaped) {
     const uint8_t *begin = j->at.at;
     *escaped = false;
     for (int c = peek(j); c != '"'; c = peek(j)) {
@@ -134,10 +137,10 @@ static bool read_raw(struct json_in *j, struct bytes *raw, bool *escaped) {
     return true;
 }
 
-typedef bool (*tell_text)(struct reel_visitor *v, struct bytes text);
+typedef bool (*tell_text)(struct reel_visitor *v, struct reel_bytes text);
 
 static bool read_text(struct json_in *j, tell_text tell) {
-    struct bytes raw;
+    struct reel_bytes raw;
     bool escaped;
     if (!read_raw(j, &raw, &escaped)) {
         return false;
@@ -259,8 +262,8 @@ static bool read_value(struct json_in *j, bool *inside) {
         return read_single(j);
     }
     if (j->depth == REEL_DEPTH_MAX) {
-        return reel_fail(j->err, REEL_LIMIT, "byte %zu of %zu: nested more than %d levels deep", j->text.size - cursor_left(&j->at), j->text.size,
-                         REEL_DEPTH_MAX);
+        return reel_fail(j->err, REEL_LIMIT, "byte %zu of %zu: nested more than %d levels deep", j->text.size - cursor_left(&j->at),
+                         j->text.size, REEL_DEPTH_MAX);
     }
     j->maps[j->depth++] = map;
     if (!(map ? visit_begin_map(j->v) : visit_begin_list(j->v))) {
@@ -292,7 +295,7 @@ static bool read_on(struct json_in *j) {
     return true;
 }
 
-bool json_tell(struct bytes text, struct reel_visitor *v, struct reel_error *err) {
+bool json_tell(struct reel_bytes text, struct reel_visitor *v, struct reel_error *err) {
     struct json_in j;
     bool inside;
     j.text = text;
@@ -307,6 +310,6 @@ bool json_tell(struct bytes text, struct reel_visitor *v, struct reel_error *err
         }
     } while (j.depth > 0);
     skip_space(&j);
-    return cursor_done(&j.at) ||
-           reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", text.size - cursor_left(&j.at), text.size, cursor_left(&j.at));
+    return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", text.size - cursor_left(&j.at),
+                                           text.size, cursor_left(&j.at));
 }

@@ -1,8 +1,10 @@
-/* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing is told
- * whose type and length do not agree to the byte; all else stays bytes. */
-#include "wire/cursor.h"
+/* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing
+ * is told whose type and length do not agree to the byte; all else stays bytes. */
 #include "encodings/encodings.h"
 #include "formats/mira/wire.h"
+#include "wire/bytes.h"
+#include "wire/cursor.h"
+#include "wire/visit.h"
 
 enum kind { KIND_NUMBER, KIND_LONG, KIND_STRING }; /* long: 4 bytes on Windows, else 8 */
 
@@ -55,17 +57,17 @@ static void close_mira(void *state) {
 }
 
 /* The text in a serialized std::string: a length of 4 or 8 bytes, of which no more than one can agree. data NULL: neither does. */
-static struct bytes string_in(struct bytes payload) {
+static struct reel_bytes string_in(struct reel_bytes payload) {
     struct cursor four = cursor_of(payload), eight = four;
     uint64_t n = cursor_u32le(&four), m = cursor_u64le(&eight);
     struct cursor *c = !four.failed && cursor_left(&four) == n ? &four : !eight.failed && cursor_left(&eight) == m ? &eight : NULL;
-    return c ? bytes_of(c->at, cursor_left(c)) : (struct bytes){0};
+    return c ? bytes_of(c->at, cursor_left(c)) : (struct reel_bytes){0};
 }
 
-static bool decode_mira(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool decode_mira(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct value *type = state;
     if (type->kind == KIND_STRING) {
-        struct bytes text = string_in(payload);
+        struct reel_bytes text = string_in(payload);
         return text.data ? visit_text(v, text)
                          : reel_fail(err, REEL_DAMAGED, "%zu bytes, of which no length of 4 or 8 bytes makes a string", payload.size);
     }
@@ -84,7 +86,7 @@ static bool fields_of_mira(const void *state, reel_field_visit visit, void *cont
     return visit(context, &field);
 }
 
-const struct reel_decoding reel_decoding_mira = {
+const struct reel_encoding reel_encoding_mira = {
     .encoding = MIRA_ENCODING,
     .open = open_mira,
     .close = close_mira,

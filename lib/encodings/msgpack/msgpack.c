@@ -11,13 +11,13 @@ static bool msgpack_open(const struct reel_channel *channel, void **state, struc
 static void msgpack_close(void *state) {
     (void)state;
 }
-static bool msgpack_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool msgpack_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     (void)state;
-    struct pack_tell t = pack_tell_of(payload, v, err);
-    return pack_tell_value(&t, REEL_DEPTH_MAX) && pack_tell_end(&t);
+    struct msgpack_walk t = msgpack_walk_of(payload, v, err);
+    return msgpack_walk_value(&t, REEL_DEPTH_MAX) && msgpack_walk_end(&t);
 }
 
-const struct reel_decoding reel_decoding_msgpack = {
+const struct reel_encoding reel_encoding_msgpack = {
     .encoding = "msgpack",
     .open = msgpack_open,
     .close = msgpack_close,

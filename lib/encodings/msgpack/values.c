@@ -1,30 +1,32 @@
-/* See pack_tell.h. Its one rule: one walk with a small stack of counts; a key of a map is told as text whatever it is. */
+/* See msgpack_walk.h. Its one rule: one walk with a small stack of counts; a key of a map is told as text whatever it is. */
 #include "encodings/msgpack/values.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "wire/shortest.h"
 #include "reel/time.h"
+#include "wire/bytes.h"
+#include "wire/shortest.h"
+#include "wire/visit.h"
 
 enum { EXT_TIMESTAMP = -1, NS_PER_S = 1000000000 };
 
-static bool fail_at(struct pack_tell *t, const uint8_t *at, enum reel_code code, const char *why) {
+static bool fail_at(struct msgpack_walk *t, const uint8_t *at, enum reel_code code, const char *why) {
     return reel_fail(t->err, code, "byte %zu of %zu: %s", (size_t)(at - t->payload.data), t->payload.size, why);
 }
-static bool fail_result(struct pack_tell *t, const uint8_t *at, enum pack_result r) {
-    return fail_at(t, at, r == PACK_DEEP ? REEL_LIMIT : REEL_DAMAGED, pack_result_text(r));
+static bool fail_result(struct msgpack_walk *t, const uint8_t *at, enum msgpack_result r) {
+    return fail_at(t, at, r == MSGPACK_DEEP ? REEL_LIMIT : REEL_DAMAGED, msgpack_result_text(r));
 }
 
-bool pack_tell_read(struct pack_tell *t, struct pack_item *item) {
+bool msgpack_walk_read(struct msgpack_walk *t, struct msgpack_item *item) {
     const uint8_t *begin = t->at.at;
-    enum pack_result r = pack_read(&t->at, item);
-    uint64_t least = item->kind == PACK_MAP ? 2 * item->count : item->count; /* each item is a byte or more */
-    if (r == PACK_OK && least > cursor_left(&t->at)) {
-        r = PACK_SHORT;
+    enum msgpack_result r = msgpack_read(&t->at, item);
+    uint64_t least = item->kind == MSGPACK_MAP ? 2 * item->count : item->count; /* each item is a byte or more */
+    if (r == MSGPACK_OK && least > cursor_left(&t->at)) {
+        r = MSGPACK_SHORT;
     }
-    return r == PACK_OK || fail_result(t, begin, r);
+    return r == MSGPACK_OK || fail_result(t, begin, r);
 }
 
 /* ---- single values */
@@ -34,7 +36,7 @@ static bool fits_time(int64_t seconds, uint32_t ns) {
 }
 
 /* The three forms of a timestamp: 32 bits of seconds; 30 of nanoseconds and 34 of seconds; 32 of nanoseconds and 64 of seconds. */
-static bool read_time(struct bytes data, int64_t *ns) {
+static bool read_time(struct reel_bytes data, int64_t *ns) {
     struct cursor c = cursor_of(data);
     uint64_t seconds = 0;
     uint32_t part = 0;
@@ -55,38 +57,38 @@ static bool read_time(struct bytes data, int64_t *ns) {
 }
 
 /* A timestamp as RFC 3339, anything else with its number. */
-static bool tell_ext(struct reel_visitor *v, struct bytes ext) {
+static bool tell_ext(struct reel_visitor *v, struct reel_bytes ext) {
     struct cursor c = cursor_of(ext);
     int8_t type = (int8_t)cursor_u8(&c);
-    struct bytes data = cursor_bytes(&c, cursor_left(&c));
+    struct reel_bytes data = cursor_bytes(&c, cursor_left(&c));
     int64_t ns;
     if (type == EXT_TIMESTAMP && read_time(data, &ns)) {
         char text[REEL_TIME_TEXT];
         size_t size = reel_time_rfc3339(ns, text);
         return visit_text(v, bytes_of(text, size));
     }
-    return visit_begin_map(v) && visit_key_text(v, "$ext") && visit_integer(v, type) && visit_key_text(v, "data") && visit_binary(v, data) &&
-           visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "$ext") && visit_integer(v, type) && visit_key_text(v, "data") &&
+           visit_binary(v, data) && visit_end_map(v);
 }
 
-static bool tell_single(struct reel_visitor *v, const struct pack_item *item) {
+static bool tell_single(struct reel_visitor *v, const struct msgpack_item *item) {
     switch (item->kind) {
-    case PACK_NIL:
+    case MSGPACK_NIL:
         return visit_null(v);
-    case PACK_BOOL:
+    case MSGPACK_BOOL:
         return visit_boolean(v, item->integer != 0);
-    case PACK_INT:
+    case MSGPACK_INT:
         return item->over ? visit_natural(v, item->natural) : visit_integer(v, item->integer);
-    case PACK_FLOAT:
+    case MSGPACK_FLOAT:
         return item->narrow ? visit_real32(v, (float)item->number) : visit_real(v, item->number);
-    case PACK_STR:
+    case MSGPACK_STR:
         return visit_text(v, item->bytes);
-    case PACK_BIN:
+    case MSGPACK_BIN:
         return visit_binary(v, item->bytes);
-    case PACK_EXT:
+    case MSGPACK_EXT:
         return tell_ext(v, item->bytes);
-    case PACK_ARRAY:
-    case PACK_MAP:
+    case MSGPACK_ARRAY:
+    case MSGPACK_MAP:
         break;
     }
     return false;
@@ -95,41 +97,41 @@ static bool tell_single(struct reel_visitor *v, const struct pack_item *item) {
 /* ---- keys */
 
 /* The text of a single value that is no text; empty: there is none. */
-static struct bytes key_text(const struct pack_item *item, char room[SHORTEST_ROOM]) {
+static struct reel_bytes key_text(const struct msgpack_item *item, char room[SHORTEST_ROOM]) {
     size_t size = 0;
-    if (item->kind == PACK_NIL || item->kind == PACK_BOOL) {
-        return bytes_text(item->kind == PACK_NIL ? "null" : item->integer ? "true" : "false");
+    if (item->kind == MSGPACK_NIL || item->kind == MSGPACK_BOOL) {
+        return bytes_text(item->kind == MSGPACK_NIL ? "null" : item->integer ? "true" : "false");
     }
-    if (item->kind == PACK_INT) {
+    if (item->kind == MSGPACK_INT) {
         size = (size_t)(item->over ? snprintf(room, SHORTEST_ROOM, "%" PRIu64, item->natural)
                                    : snprintf(room, SHORTEST_ROOM, "%" PRIi64, item->integer));
-    } else if (item->kind == PACK_FLOAT && isfinite(item->number)) {
+    } else if (item->kind == MSGPACK_FLOAT && isfinite(item->number)) {
         size = item->narrow ? shortest_float((float)item->number, room) : shortest_double(item->number, room);
-    } else if (item->kind == PACK_FLOAT) {
+    } else if (item->kind == MSGPACK_FLOAT) {
         return bytes_text(isnan(item->number) ? "NaN" : item->number > 0 ? "Infinity" : "-Infinity");
     }
     return bytes_of(room, size);
 }
 
-bool pack_tell_key(struct pack_tell *t, struct bytes *text) {
+bool msgpack_walk_key(struct msgpack_walk *t, struct reel_bytes *text) {
     struct cursor begin = t->at;
-    struct pack_item item;
-    struct pack_faults faults = {.text = false};
+    struct msgpack_item item;
+    struct msgpack_faults faults = {.text = false};
     char room[SHORTEST_ROOM];
-    enum pack_result r = pack_take(&t->at, &item, REEL_DEPTH_MAX, &faults);
+    enum msgpack_result r = msgpack_take(&t->at, &item, REEL_DEPTH_MAX, &faults);
     *text = bytes_of("", 0);
-    if (r != PACK_OK) {
+    if (r != MSGPACK_OK) {
         return fail_result(t, begin.at, r);
     }
     switch (item.kind) {
-    case PACK_STR:
+    case MSGPACK_STR:
         *text = item.bytes;
         return visit_key(t->v, item.bytes);
-    case PACK_BIN:
+    case MSGPACK_BIN:
         return visit_key(t->v, item.bytes);
-    case PACK_EXT:
-    case PACK_ARRAY:
-    case PACK_MAP: /* no text could be unambiguous: its own bytes */
+    case MSGPACK_EXT:
+    case MSGPACK_ARRAY:
+    case MSGPACK_MAP: /* no text could be unambiguous: its own bytes */
         return visit_key(t->v, cursor_bytes(&begin, (uint64_t)(t->at.at - begin.at)));
     default:
         return visit_key(t->v, key_text(&item, room));
@@ -138,28 +140,28 @@ bool pack_tell_key(struct pack_tell *t, struct bytes *text) {
 
 /* ---- what is made of them */
 
-static bool is_container(const struct pack_item *item) {
-    return item->kind == PACK_ARRAY || item->kind == PACK_MAP;
+static bool is_container(const struct msgpack_item *item) {
+    return item->kind == MSGPACK_ARRAY || item->kind == MSGPACK_MAP;
 }
 
-static bool is_level(const struct pack_item *item) { /* of what is told */
-    return is_container(item) || item->kind == PACK_EXT;
+static bool is_level(const struct msgpack_item *item) { /* of what is told */
+    return is_container(item) || item->kind == MSGPACK_EXT;
 }
 
-bool pack_tell_item(struct pack_tell *t, const struct pack_item *outer, unsigned depth) {
+bool msgpack_walk_item(struct msgpack_walk *t, const struct msgpack_item *outer, unsigned depth) {
     struct {
         uint64_t left; /* values still to come */
         bool map;
     } stack[REEL_DEPTH_MAX];
-    struct pack_item item = *outer;
-    struct bytes key;
+    struct msgpack_item item = *outer;
+    struct reel_bytes key;
     for (unsigned level = 0;;) {
         if (is_level(&item) && (level >= depth || level >= REEL_DEPTH_MAX)) {
-            return fail_result(t, t->at.at, PACK_DEEP);
+            return fail_result(t, t->at.at, MSGPACK_DEEP);
         }
         if (is_container(&item)) {
             stack[level].left = item.count;
-            stack[level].map = item.kind == PACK_MAP;
+            stack[level].map = item.kind == MSGPACK_MAP;
             if (!(stack[level++].map ? visit_begin_map(t->v) : visit_begin_list(t->v))) {
                 return false;
             }
@@ -175,18 +177,18 @@ bool pack_tell_item(struct pack_tell *t, const struct pack_item *outer, unsigned
             return true;
         }
         stack[level - 1].left--;
-        if ((stack[level - 1].map && !pack_tell_key(t, &key)) || !pack_tell_read(t, &item)) {
+        if ((stack[level - 1].map && !msgpack_walk_key(t, &key)) || !msgpack_walk_read(t, &item)) {
             return false;
         }
     }
 }
 
-bool pack_tell_value(struct pack_tell *t, unsigned depth) {
-    struct pack_item item;
-    return pack_tell_read(t, &item) && pack_tell_item(t, &item, depth);
+bool msgpack_walk_value(struct msgpack_walk *t, unsigned depth) {
+    struct msgpack_item item;
+    return msgpack_walk_read(t, &item) && msgpack_walk_item(t, &item, depth);
 }
 
-bool pack_tell_end(struct pack_tell *t) {
-    return cursor_done(&t->at) || reel_fail(t->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(t->at.at - t->payload.data),
-                                            t->payload.size, cursor_left(&t->at));
+bool msgpack_walk_end(struct msgpack_walk *t) {
+    return cursor_done(&t->at) || reel_fail(t->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many",
+                                            (size_t)(t->at.at - t->payload.data), t->payload.size, cursor_left(&t->at));
 }

@@ -1,9 +1,9 @@
 /* The keys of NanoVer's frames, their types and units. Rule: a path is the message's: "frame." and the key, which has dots of its own. */
 #include "encodings/nanover/keys.h"
 
-#define NUMBER(key, type, unit)                                                                                                                      \
+#define NUMBER(key, type, unit)                                                                                                            \
     { "frame." key, type, unit, true }
-#define OTHER(key, type, unit)                                                                                                                       \
+#define OTHER(key, type, unit)                                                                                                             \
     { "frame." key, type, unit, false }
 #define BOX(place) NUMBER("system.box.vectors." place, "float32", "nm")
 

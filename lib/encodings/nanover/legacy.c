@@ -1,33 +1,36 @@
-/* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is as in
- * formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing is kept: of a
- * key that stands twice, which no writer makes, both are told. */
-#include "formats/nanover_legacy/nanover_legacy.h"
+/* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is
+ * as in formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing
+ * is kept: of a key that stands twice, which no writer makes, both are told. */
 #include "encodings/encodings.h"
 #include "encodings/nanover/keys.h"
-#include "formats/nanover_legacy/wire.h"
 #include "formats/nanover/wire.h"
+#include "formats/nanover_legacy/nanover_legacy.h"
+#include "formats/nanover_legacy/wire.h"
+#include "wire/bytes.h"
 #include "wire/protobuf.h"
+#include "wire/visit.h"
 
 #include <math.h>
 
 enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 }; /* as in formats/nanover_convert.c */
 
 struct tell {
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
 };
 
 /* The end of a walk over the fields of `whole`. */
-static bool walked(struct tell *t, const struct cursor *at, struct bytes whole) {
-    return !at->failed || reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
-                                    whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
+static bool walked(struct tell *t, const struct cursor *at, struct reel_bytes whole) {
+    return !at->failed ||
+           reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
+                     whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
 }
 
 struct pair {
-    struct bytes key, value;
+    struct reel_bytes key, value;
 };
-static bool read_pair(struct tell *t, struct bytes entry, struct pair *pair) {
+static bool read_pair(struct tell *t, struct reel_bytes entry, struct pair *pair) {
     struct cursor at = cursor_of(entry);
     struct proto_field f;
     pair->key = pair->value = bytes_of("", 0);
@@ -47,7 +50,7 @@ static enum proto_wire value_wire(uint32_t kind) {
     return kind == VALUE_NULL || kind == VALUE_BOOL ? PROTO_VARINT : kind == VALUE_NUMBER ? PROTO_64 : PROTO_BYTES;
 }
 /* Of a google.protobuf.Value; number 0 when none was set, which is a null. */
-static bool read_value(struct tell *t, struct bytes bytes, struct proto_field *value) {
+static bool read_value(struct tell *t, struct reel_bytes bytes, struct proto_field *value) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     *value = (struct proto_field){.number = 0};
@@ -69,20 +72,21 @@ static double number_of(uint64_t bits) {
 
 static bool tell_value(struct tell *t, const struct proto_field *value, unsigned depth);
 
-static bool tell_struct(struct tell *t, struct bytes bytes, unsigned depth) {
+static bool tell_struct(struct tell *t, struct reel_bytes bytes, unsigned depth) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, value;
     struct pair pair;
     bool goes_on = visit_begin_map(t->v);
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
-            goes_on = read_pair(t, f.bytes, &pair) && read_value(t, pair.value, &value) && visit_key(t->v, pair.key) && tell_value(t, &value, depth);
+            goes_on = read_pair(t, f.bytes, &pair) && read_value(t, pair.value, &value) && visit_key(t->v, pair.key) &&
+                      tell_value(t, &value, depth);
         }
     }
     return goes_on && walked(t, &at, bytes) && visit_end_map(t->v);
 }
 
-static bool tell_list(struct tell *t, struct bytes bytes, unsigned depth) {
+static bool tell_list(struct tell *t, struct reel_bytes bytes, unsigned depth) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, value;
     bool goes_on = visit_begin_list(t->v);
@@ -128,10 +132,11 @@ static bool tell_number(struct tell *t, struct rows *rows, bool floats, uint64_t
     uint32_t low = (uint32_t)bits;
     memcpy(&number, &low, sizeof number);
     rows->column = (rows->column + 1) % rows->columns;
-    return (floats ? visit_real32(t->v, number) : visit_natural(t->v, low)) && (rows->columns == 1 || rows->column > 0 || visit_end_list(t->v));
+    return (floats ? visit_real32(t->v, number) : visit_natural(t->v, low)) &&
+           (rows->columns == 1 || rows->column > 0 || visit_end_list(t->v));
 }
 
-static bool tell_run(struct tell *t, struct rows *rows, bool floats, struct bytes run) {
+static bool tell_run(struct tell *t, struct rows *rows, bool floats, struct reel_bytes run) {
     struct cursor at = cursor_of(run);
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
@@ -142,7 +147,7 @@ static bool tell_run(struct tell *t, struct rows *rows, bool floats, struct byte
 }
 
 /* One run of floats, as every writer makes it, goes out whole. */
-static bool is_one_run(struct bytes array, struct bytes *run) {
+static bool is_one_run(struct reel_bytes array, struct reel_bytes *run) {
     struct cursor at = cursor_of(array);
     struct proto_field f;
     bool one = proto_next(&at, &f) && proto_is(&f, LIST_ITEM, PROTO_BYTES) && cursor_done(&at) && f.bytes.size % sizeof(float) == 0;
@@ -150,8 +155,8 @@ static bool is_one_run(struct bytes array, struct bytes *run) {
     return one || array.size == 0;
 }
 
-static bool tell_numbers(struct tell *t, struct bytes array, bool floats, unsigned columns) {
-    struct bytes run;
+static bool tell_numbers(struct tell *t, struct reel_bytes array, bool floats, unsigned columns) {
+    struct reel_bytes run;
     if (floats && is_one_run(array, &run)) {
         return visit_numbers(t->v, REEL_F32, run, columns);
     }
@@ -169,7 +174,7 @@ static bool tell_numbers(struct tell *t, struct bytes array, bool floats, unsign
     return goes_on && walked(t, &at, array) && (rows.column == 0 || visit_end_list(t->v)) && visit_end_list(t->v);
 }
 
-static bool tell_strings(struct tell *t, struct bytes array) {
+static bool tell_strings(struct tell *t, struct reel_bytes array) {
     struct cursor at = cursor_of(array);
     struct proto_field f;
     bool goes_on = visit_begin_list(t->v);
@@ -197,7 +202,7 @@ static bool tell_array(struct tell *t, const struct pair *pair) {
 
 /* ---- messages */
 
-static bool is_count(struct bytes key) {
+static bool is_count(struct reel_bytes key) {
     return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
 }
 
@@ -210,7 +215,7 @@ static bool tell_frame_value(struct tell *t, const struct pair *pair) {
     return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : tell_value(t, &value, VALUE_DEPTH_MAX);
 }
 
-static bool tell_data(struct tell *t, struct bytes data) {
+static bool tell_data(struct tell *t, struct reel_bytes data) {
     struct cursor at = cursor_of(data);
     struct proto_field f;
     struct pair pair;
@@ -220,8 +225,9 @@ static bool tell_data(struct tell *t, struct bytes data) {
         if (!value && !array) {
             continue;
         }
-        goes_on = read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* gives way to the message's */
-                                                   (visit_key(t->v, pair.key) && (value ? tell_frame_value(t, &pair) : tell_array(t, &pair))));
+        goes_on =
+            read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* gives way to the message's */
+                                             (visit_key(t->v, pair.key) && (value ? tell_frame_value(t, &pair) : tell_array(t, &pair))));
     }
     return goes_on && walked(t, &at, data);
 }
@@ -242,7 +248,7 @@ static bool tell_frame(struct tell *t) {
 }
 
 /* Those that are removed, or those that are not. */
-static bool tell_changes(struct tell *t, struct bytes changed, bool removals) {
+static bool tell_changes(struct tell *t, struct reel_bytes changed, bool removals) {
     struct cursor at = cursor_of(changed);
     struct proto_field f, value;
     struct pair pair;
@@ -272,8 +278,8 @@ static bool tell_all_changes(struct tell *t, bool removals) {
 
 static bool tell_state(struct tell *t) {
     return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") &&
-           visit_begin_map(t->v) && tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") && visit_begin_list(t->v) &&
-           tell_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
+           visit_begin_map(t->v) && tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") &&
+           visit_begin_list(t->v) && tell_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
 /* ---- the encoding */
@@ -289,7 +295,7 @@ static void legacy_close(void *state) {
     (void)state;
 }
 
-static bool legacy_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool legacy_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     struct tell t = {.payload = payload, .v = v, .err = err};
     return *(const enum legacy_kind *)state == LEGACY_FRAME ? tell_frame(&t) : tell_state(&t);
 }
@@ -298,7 +304,7 @@ static bool legacy_fields(const void *state, reel_field_visit visit, void *conte
     return *(const enum legacy_kind *)state == LEGACY_FRAME ? nanover_frame_fields(visit, context) : nanover_state_fields(visit, context);
 }
 
-const struct reel_decoding reel_decoding_nanover_legacy = {
+const struct reel_encoding reel_encoding_nanover_legacy = {
     .encoding = NANOVER_LEGACY_ENCODING,
     .open = legacy_open,
     .close = legacy_close,

@@ -1,8 +1,10 @@
-/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only a packed
- * key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
+/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only
+ * a packed key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
 #include "encodings/encodings.h"
-#include "encodings/nanover/keys.h"
 #include "encodings/msgpack/values.h"
+#include "encodings/nanover/keys.h"
+#include "wire/bytes.h"
+#include "wire/visit.h"
 
 #include <string.h>
 
@@ -18,67 +20,67 @@ static void nanover_close(void *state) {
 }
 
 /* A flat list as rows. */
-static bool tell_rows(struct pack_tell *t, uint64_t count, unsigned columns) {
+static bool tell_rows(struct msgpack_walk *t, uint64_t count, unsigned columns) {
     bool goes_on = visit_begin_list(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
         bool first = i % columns == 0, last = i % columns == columns - 1 || i == count - 1;
-        goes_on = (!first || visit_begin_list(t->v)) && pack_tell_value(t, BODY_DEPTH - 2) && (!last || visit_end_list(t->v));
+        goes_on = (!first || visit_begin_list(t->v)) && msgpack_walk_value(t, BODY_DEPTH - 2) && (!last || visit_end_list(t->v));
     }
     return goes_on && visit_end_list(t->v);
 }
 
-static bool begins_with_number(const struct pack_tell *t) {
+static bool begins_with_number(const struct msgpack_walk *t) {
     struct cursor ahead = t->at;
-    struct pack_item first;
-    return pack_read(&ahead, &first) == PACK_OK && pack_is_number(&first);
+    struct msgpack_item first;
+    return msgpack_read(&ahead, &first) == MSGPACK_OK && msgpack_is_number(&first);
 }
 
-static bool tell_packed(struct pack_tell *t, struct bytes key, enum nanover_packed packed, const struct pack_item *item) {
+static bool tell_packed(struct msgpack_walk *t, struct reel_bytes key, enum nanover_packed packed, const struct msgpack_item *item) {
     static const enum reel_number types[] = {[NANOVER_F32] = REEL_F32, [NANOVER_U8] = REEL_U8, [NANOVER_U32] = REEL_U32};
     unsigned columns = nanover_packed_columns(key);
-    if (item->kind == PACK_BIN && item->bytes.size % reel_number_size(types[packed]) == 0) {
+    if (item->kind == MSGPACK_BIN && item->bytes.size % reel_number_size(types[packed]) == 0) {
         return visit_numbers(t->v, types[packed], item->bytes, columns);
     }
-    if (item->kind == PACK_ARRAY && columns > 1 && item->count > 0 && begins_with_number(t)) {
+    if (item->kind == MSGPACK_ARRAY && columns > 1 && item->count > 0 && begins_with_number(t)) {
         return tell_rows(t, item->count, columns);
     }
-    return pack_tell_item(t, item, BODY_DEPTH);
+    return msgpack_walk_item(t, item, BODY_DEPTH);
 }
 
-static bool tell_frame(struct pack_tell *t, uint64_t count) {
+static bool tell_frame(struct msgpack_walk *t, uint64_t count) {
     bool goes_on = visit_begin_map(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
-        struct bytes key;
-        struct pack_item item;
-        if (!pack_tell_key(t, &key) || !pack_tell_read(t, &item)) {
+        struct reel_bytes key;
+        struct msgpack_item item;
+        if (!msgpack_walk_key(t, &key) || !msgpack_walk_read(t, &item)) {
             return false;
         }
         enum nanover_packed packed = nanover_packed_key(key);
-        goes_on = packed != NANOVER_UNPACKED ? tell_packed(t, key, packed, &item) : pack_tell_item(t, &item, BODY_DEPTH);
+        goes_on = packed != NANOVER_UNPACKED ? tell_packed(t, key, packed, &item) : msgpack_walk_item(t, &item, BODY_DEPTH);
     }
     return goes_on && visit_end_map(t->v);
 }
 
-static bool tell_types(struct pack_tell *t, uint64_t count) {
+static bool tell_types(struct msgpack_walk *t, uint64_t count) {
     bool goes_on = visit_begin_map(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
-        struct bytes key;
-        struct pack_item item;
-        if (!pack_tell_key(t, &key) || !pack_tell_read(t, &item)) {
+        struct reel_bytes key;
+        struct msgpack_item item;
+        if (!msgpack_walk_key(t, &key) || !msgpack_walk_read(t, &item)) {
             return false;
         }
-        bool frame = item.kind == PACK_MAP && bytes_is(key, "frame");
-        goes_on = frame ? tell_frame(t, item.count) : pack_tell_item(t, &item, REEL_DEPTH_MAX - 1);
+        bool frame = item.kind == MSGPACK_MAP && bytes_is(key, "frame");
+        goes_on = frame ? tell_frame(t, item.count) : msgpack_walk_item(t, &item, REEL_DEPTH_MAX - 1);
     }
     return goes_on && visit_end_map(t->v);
 }
 
-static bool nanover_decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool nanover_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     (void)state;
-    struct pack_tell t = pack_tell_of(payload, v, err);
-    struct pack_item item;
-    return pack_tell_read(&t, &item) && (item.kind == PACK_MAP ? tell_types(&t, item.count) : pack_tell_item(&t, &item, REEL_DEPTH_MAX)) &&
-           pack_tell_end(&t);
+    struct msgpack_walk t = msgpack_walk_of(payload, v, err);
+    struct msgpack_item item;
+    return msgpack_walk_read(&t, &item) &&
+           (item.kind == MSGPACK_MAP ? tell_types(&t, item.count) : msgpack_walk_item(&t, &item, REEL_DEPTH_MAX)) && msgpack_walk_end(&t);
 }
 
 /* "nanover/frame+state": is one of its message types this one? */
@@ -99,7 +101,7 @@ static bool nanover_fields(const void *state, reel_field_visit visit, void *cont
            (!has_type(channel, "state") || nanover_state_fields(visit, context));
 }
 
-const struct reel_decoding reel_decoding_nanover = {
+const struct reel_encoding reel_encoding_nanover = {
     .encoding = "nanover",
     .open = nanover_open,
     .close = nanover_close,

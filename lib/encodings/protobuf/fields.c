@@ -1,5 +1,5 @@
-/* The fields that a protobuf definition gives a message. Rule: messages that stand once are gone into, but never into themselves; what may stand any
- * number of times is one field. */
+/* The fields that a protobuf definition gives a message. Rule: messages that stand once are gone into, but never into themselves; what may
+ * stand any number of times is one field. */
 #include "encodings/protobuf/protobuf.h"
 
 #include <stdio.h>

@@ -1,38 +1,43 @@
 /* Protobuf payloads by the tables of their definition. Keys are told in the order of field numbers, whatever the order on the wire:
- *   - a repeated field is a list, also when it is empty; a map is a map; a singular field that stands twice counts the last time (of messages too:
- * they are not merged);
- *   - proto3's plain fields are told with their default where they are absent, because absent is how a zero is written; what has presence (messages,
- * optional, oneof, proto2) is told where it is there;
+ *   - a repeated field is a list, also when it is empty; a map is a map; a singular field that stands twice counts the last time (of
+ * messages too: they are not merged);
+ *   - proto3's plain fields are told with their default where they are absent, because absent is how a zero is written; what has presence
+ * (messages, optional, oneof, proto2) is told where it is there;
  *   - an enum is its name, or its number where it has none; Timestamp and Duration are {"sec","nsec"};
  *   - fields that the definition lacks are told as "#NUMBER", one by one; groups are passed over.
  * Rule: work is linear in the payload, see STEPS_PER_BYTE. */
 #include "encodings/protobuf/protobuf.h"
 #include "encodings/rsb/rsb.h"
 
-#include "wire/limits.h"
 #include "encodings/encodings.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
+#include "wire/visit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A step is a field of a definition asked for, or one of the payload passed by because fields are not in order. Real messages need 1 or 2 a byte. */
+/* A step is a field of a definition asked for, or one of the payload passed by because fields are not in order. Real messages need 1 or 2 a
+ * byte. */
 enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX };
 
 struct walk {
-    struct bytes payload;
+    struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
     uint64_t steps; /* left */
 };
 
-static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct bytes name) {
-    bool inside = w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* what is empty may lie anywhere */
+static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
+    bool inside =
+        w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* what is empty may lie anywhere */
     size_t place = inside ? (size_t)(at - w->payload.data) : 0;
     return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", place, w->payload.size, what, name.size > 64 ? 64 : (int)name.size,
                      (const char *)name.data);
 }
 static bool out_of_steps(struct walk *w) {
-    return reel_fail(w->err, REEL_LIMIT, "%zu bytes of protobuf in such disorder, or with so many absent fields, are not told", w->payload.size);
+    return reel_fail(w->err, REEL_LIMIT, "%zu bytes of protobuf in such disorder, or with so many absent fields, are not told",
+                     w->payload.size);
 }
 
 /* ---- single values */
@@ -80,7 +85,7 @@ static bool tell_enum(struct walk *w, const struct pb_field *s, int32_t number) 
 }
 
 /* Everything but messages. */
-static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value, struct bytes bytes) {
+static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value, struct reel_bytes bytes) {
     switch (s->type) {
     case PB_DOUBLE:
         return visit_real(w->v, double_of(value));
@@ -113,7 +118,7 @@ static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value
     }
 }
 
-static bool tell_message(struct walk *w, const struct pb_message *m, struct bytes bytes, unsigned depth);
+static bool tell_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth);
 
 static bool tell_value(struct walk *w, const struct pb_field *s, const struct proto_field *f, unsigned depth) {
     return s->message ? tell_message(w, s->message, f->bytes, depth) : tell_scalar(w, s, f->value, f->bytes);
@@ -122,7 +127,7 @@ static bool tell_value(struct walk *w, const struct pb_field *s, const struct pr
 /* ---- fields of one message, found by number */
 
 struct places {
-    struct bytes bytes; /* of the message */
+    struct reel_bytes bytes; /* of the message */
     struct cursor at;
     bool sorted;  /* fields stand in the order of their numbers: one walk finds all */
     bool unknown; /* the definition lacks some */
@@ -191,7 +196,7 @@ static bool packed_type(enum pb_type type, enum reel_number *number) {
     }
 }
 
-static bool tell_packed(struct walk *w, const struct pb_field *s, struct bytes run) {
+static bool tell_packed(struct walk *w, const struct pb_field *s, struct reel_bytes run) {
     struct cursor at = cursor_of(run);
     enum proto_wire wire = wire_of(s->type);
     bool goes_on = true;
@@ -264,7 +269,7 @@ static bool tell_key(struct walk *w, const struct pb_field *s, const struct prot
 }
 
 /* An entry without key or value has the default of it. */
-static bool tell_entry(struct walk *w, const struct pb_message *entry, struct bytes bytes, unsigned depth) {
+static bool tell_entry(struct walk *w, const struct pb_message *entry, struct reel_bytes bytes, unsigned depth) {
     struct places p = {.bytes = bytes};
     struct proto_field f, key = {.bytes = bytes_of("", 0)}, value = key;
     const struct pb_field *s[] = {pb_field_find(entry, 1), pb_field_find(entry, 2)};
@@ -316,7 +321,7 @@ static bool tell_field(struct walk *w, const struct pb_field *s, struct places *
     return visit_key(w->v, s->name) && (map ? tell_map(w, s, p, depth) : tell_repeated(w, s, p, depth));
 }
 
-static bool tell_unknown(struct walk *w, const struct pb_message *m, struct bytes bytes) {
+static bool tell_unknown(struct walk *w, const struct pb_message *m, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     bool goes_on = true;
@@ -331,7 +336,7 @@ static bool tell_unknown(struct walk *w, const struct pb_message *m, struct byte
 }
 
 /* Timestamp and Duration: 1 seconds, 2 nanoseconds. */
-static bool tell_time(struct walk *w, struct bytes bytes) {
+static bool tell_time(struct walk *w, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     int64_t seconds = 0;
@@ -347,7 +352,7 @@ static bool tell_time(struct walk *w, struct bytes bytes) {
            visit_integer(w->v, ns) && visit_end_map(w->v);
 }
 
-static bool tell_message(struct walk *w, const struct pb_message *m, struct bytes bytes, unsigned depth) {
+static bool tell_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
     struct places p = {.bytes = bytes};
     if (depth <= 1) { /* a list or map in it is a level as well */
         return reel_fail(w->err, REEL_LIMIT, "messages are nested more than %d levels deep", REEL_DEPTH_MAX);
@@ -388,7 +393,8 @@ static bool read_text(struct pb_schema *schema, const struct reel_channel *chann
     const uint8_t *kept = compiled ? arena_copy(&schema->arena, set.data, set.size) : NULL;
     size_t size = set.size;
     free(set.data);
-    return compiled && (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err) : reel_fail_memory(err));
+    return compiled &&
+           (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err) : reel_fail_memory(err));
 }
 
 static bool pb_open(const struct reel_channel *channel, void **out, struct reel_error *err) {
@@ -411,13 +417,13 @@ static bool pb_open(const struct reel_channel *channel, void **out, struct reel_
     return true;
 }
 
-static bool pb_decode(const void *p, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct pb_schema *schema = p;
     struct walk w = {.payload = payload, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
     return tell_message(&w, schema->root, payload, REEL_DEPTH_MAX);
 }
 
-const struct reel_decoding reel_decoding_protobuf = {
+const struct reel_encoding reel_encoding_protobuf = {
     .encoding = "protobuf",
     .open = pb_open,
     .close = pb_close,

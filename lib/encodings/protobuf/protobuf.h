@@ -1,10 +1,11 @@
-/* What the parts of the decoder of protobuf share: protobuf_schema (a FileDescriptorSet → these tables) · protobuf (payloads) · protobuf_fields. */
+/* What the parts of the decoder of protobuf share: protobuf_schema (a FileDescriptorSet → these tables) · protobuf (payloads) ·
+ * protobuf_fields. */
 #ifndef REEL_DECODE_PROTOBUF_H
 #define REEL_DECODE_PROTOBUF_H
 
+#include "reel/encoding.h"
 #include "wire/arena.h"
 #include "wire/protobuf.h"
-#include "reel/decode.h"
 
 enum pb_type { /* as descriptors number them */
                PB_DOUBLE = 1,
@@ -30,7 +31,7 @@ enum pb_type { /* as descriptors number them */
 
 struct pb_value { /* of an enum */
     int32_t number;
-    struct bytes name;
+    struct reel_bytes name;
 };
 struct pb_enum {
     const char *name;
@@ -43,7 +44,7 @@ struct pb_field {
     enum pb_type type;
     bool repeated;
     bool implicit; /* where it is absent it has its default: proto3's plain fields */
-    struct bytes name;
+    struct reel_bytes name;
     const struct pb_message *message; /* NULL: not PB_MESSAGE, or of a message that the definition lacks – told as bytes */
     const struct pb_enum *names;      /* likewise of PB_ENUM – told as numbers */
 };
@@ -65,7 +66,7 @@ struct pb_schema {
 };
 
 /* `name` is the root's. Texts that are no names of messages or enums stay in `set`, which outlives the schema. */
-bool pb_schema_read(struct pb_schema *schema, struct bytes set, const char *name, struct reel_error *err);
+bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err);
 
 const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number);
 const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: it has no name */

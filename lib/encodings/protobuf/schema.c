@@ -1,7 +1,10 @@
 /* A FileDescriptorSet as tables. Rule: two walks – the first learns the names of all messages and enums, the second their fields – so that
- * definitions may refer to each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a ceiling. */
+ * definitions may refer to each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a
+ * ceiling. */
 #include "encodings/protobuf/protobuf.h"
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/limits.h"
 
@@ -44,7 +47,7 @@ enum { /* fields of descriptor.proto */
 /* A message or enum whose name is known. */
 struct known {
     const char *name;
-    struct bytes body;
+    struct reel_bytes body;
     bool implicit; /* plain fields of its file have no presence */
     size_t place;
 };
@@ -118,7 +121,7 @@ struct scope {
     bool implicit;
 };
 
-static bool is_name(struct bytes name) {
+static bool is_name(struct reel_bytes name) {
     for (size_t i = 0; i < name.size; i++) {
         uint8_t c = name.data[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) {
@@ -128,7 +131,7 @@ static bool is_name(struct bytes name) {
     return name.size > 0;
 }
 
-static bool enter(struct reading *r, const struct scope *outer, struct bytes name, struct scope *inner) {
+static bool enter(struct reading *r, const struct scope *outer, struct reel_bytes name, struct scope *inner) {
     size_t dot = outer->size > 0;
     if (!is_name(name) || outer->size + dot + name.size >= NAME_MAX) {
         return damaged(r, "a name that is none, or is too long");
@@ -142,16 +145,16 @@ static bool enter(struct reading *r, const struct scope *outer, struct bytes nam
     return true;
 }
 
-static struct bytes find_bytes(struct bytes in, uint32_t number) {
+static struct reel_bytes find_bytes(struct reel_bytes in, uint32_t number) {
     struct cursor at = cursor_of(in);
     struct proto_field f;
-    struct bytes found = bytes_of("", 0);
+    struct reel_bytes found = bytes_of("", 0);
     while (pb_next(&at, &f)) {
         found = proto_is(&f, number, PROTO_BYTES) ? f.bytes : found;
     }
     return found;
 }
-static uint64_t find_number(struct bytes in, uint32_t number) {
+static uint64_t find_number(struct reel_bytes in, uint32_t number) {
     struct cursor at = cursor_of(in);
     struct proto_field f;
     uint64_t found = 0;
@@ -161,7 +164,7 @@ static uint64_t find_number(struct bytes in, uint32_t number) {
     return found;
 }
 
-static bool learn(struct reading *r, const struct scope *scope, struct bytes body, bool is_enum) {
+static bool learn(struct reading *r, const struct scope *scope, struct reel_bytes body, bool is_enum) {
     size_t *n = is_enum ? &r->n_enums : &r->n_messages;
     if (*n == DEFINITIONS_MAX) {
         return no_room(r);
@@ -175,12 +178,12 @@ static bool learn(struct reading *r, const struct scope *scope, struct bytes bod
     return k->name || no_room(r);
 }
 
-static bool learn_enum(struct reading *r, const struct scope *outer, struct bytes body) {
+static bool learn_enum(struct reading *r, const struct scope *outer, struct reel_bytes body) {
     struct scope scope;
     return enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && learn(r, &scope, body, true);
 }
 
-static bool learn_message(struct reading *r, const struct scope *outer, struct bytes body, unsigned depth) {
+static bool learn_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
     struct scope scope;
     struct cursor at = cursor_of(body);
     struct proto_field f;
@@ -198,10 +201,11 @@ static bool learn_message(struct reading *r, const struct scope *outer, struct b
     return good && walked(r, &at);
 }
 
-static bool learn_file(struct reading *r, struct bytes file) {
-    struct bytes syntax = find_bytes(file, FILE_SYNTAX), features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
-    struct scope none = {.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT}, scope = none;
-    struct bytes package = find_bytes(file, FILE_PACKAGE);
+static bool learn_file(struct reading *r, struct reel_bytes file) {
+    struct reel_bytes syntax = find_bytes(file, FILE_SYNTAX), features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
+    struct scope none = {.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
+                 scope = none;
+    struct reel_bytes package = find_bytes(file, FILE_PACKAGE);
     bool good = package.size == 0 || enter(r, &none, package, &scope);
     struct cursor at = cursor_of(file);
     struct proto_field f;
@@ -228,7 +232,8 @@ static int by_field_number(const void *a, const void *b) {
 }
 static int by_value(const void *a, const void *b) {
     const struct pb_value *x = a, *y = b;
-    return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : (x->name.data > y->name.data) - (x->name.data < y->name.data);
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (x->name.data > y->name.data) - (x->name.data < y->name.data);
 }
 
 /* Of definitions of one name, as in sets that were put together of several, the first counts. */
@@ -245,7 +250,7 @@ static void settle(struct known *known, size_t *n) {
     *n = kept;
 }
 
-static size_t count_in(struct bytes body, uint32_t number) {
+static size_t count_in(struct reel_bytes body, uint32_t number) {
     struct cursor at = cursor_of(body);
     struct proto_field f;
     size_t n = 0;
@@ -268,7 +273,7 @@ static const struct pb_enum *find_enum(const struct pb_schema *s, const char *na
     return s->n_enums > 0 ? bsearch(name, s->enums, s->n_enums, sizeof *s->enums, compare_enum) : NULL;
 }
 
-static void link_field(const struct pb_schema *s, struct pb_field *field, struct bytes type_name) {
+static void link_field(const struct pb_schema *s, struct pb_field *field, struct reel_bytes type_name) {
     char name[NAME_MAX + 1];
     if (type_name.size == 0 || type_name.size >= sizeof name || memchr(type_name.data, 0, type_name.size)) {
         return;
@@ -281,10 +286,10 @@ static void link_field(const struct pb_schema *s, struct pb_field *field, struct
     field->type = field->type != 0 ? field->type : field->message ? PB_MESSAGE : field->names ? PB_ENUM : 0;
 }
 
-static bool read_field(struct reading *r, const struct known *of, struct bytes body, struct pb_field *field) {
+static bool read_field(struct reading *r, const struct known *of, struct reel_bytes body, struct pb_field *field) {
     struct cursor at = cursor_of(body);
     struct proto_field f;
-    struct bytes type_name = bytes_of("", 0), options = type_name;
+    struct reel_bytes type_name = bytes_of("", 0), options = type_name;
     uint64_t number = 0, type = 0;
     bool oneof = false;
     *field = (struct pb_field){.name = type_name};
@@ -350,7 +355,8 @@ static bool read_enum(struct reading *r, const struct known *of, struct pb_enum 
     }
     while (at_value < n && pb_next(&at, &f)) {
         if (proto_is(&f, ENUM_VALUE, PROTO_BYTES)) {
-            values[at_value++] = (struct pb_value){.number = (int32_t)find_number(f.bytes, VALUE_NUMBER), .name = find_bytes(f.bytes, VALUE_NAME)};
+            values[at_value++] =
+                (struct pb_value){.number = (int32_t)find_number(f.bytes, VALUE_NUMBER), .name = find_bytes(f.bytes, VALUE_NAME)};
         }
     }
     qsort(values, n, sizeof *values, by_value);
@@ -387,7 +393,7 @@ static bool read_tables(struct reading *r) {
     return true;
 }
 
-bool pb_schema_read(struct pb_schema *schema, struct bytes set, const char *name, struct reel_error *err) {
+bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err) {
     AUTO(reading_done) struct reading r = {.schema = schema, .err = err};
     schema->arena.max = TABLES_MAX;
     struct cursor at = cursor_of(set);

@@ -1,30 +1,33 @@
-/* Messages of ROS 2 in CDR: 4 bytes that say how, then numbers at multiples of their own size, counted from behind those 4. Its one rule: bytes are
- * taken by one function, which also steps over the padding. */
+/* Messages of ROS 2 in CDR: 4 bytes that say how, then numbers at multiples of their own size, counted from behind those 4. Its one rule:
+ * bytes are taken by one function, which also steps over the padding. */
 #include <stdlib.h>
 
 #include "encodings/encodings.h"
 #include "encodings/ros/definition.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/visit.h"
 
 struct cdr {
-    struct msgdef_run run; /* payload: with the 4 bytes */
-    bool big;              /* numbers are big-endian */
+    struct ros_definition_run run; /* payload: with the 4 bytes */
+    bool big;                      /* numbers are big-endian */
 };
 
 enum { HEAD = 4, WIDE = 4 /* bytes of a character of a wide text */ };
 
 /* `size` bytes at a multiple of `align`; NULL: told. */
-static const uint8_t *take(struct cdr *c, const struct msgdef_step *s, unsigned align, uint64_t size) {
-    struct msgdef_run *r = &c->run;
+static const uint8_t *take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
+    struct ros_definition_run *r = &c->run;
     size_t at = r->payload.size - HEAD - cursor_left(&r->c), pad = (align - at % align) % align;
     if (pad > cursor_left(&r->c) || size > cursor_left(&r->c) - pad) {
-        msgdef_ends_early(r, s, pad + size);
+        ros_definition_ends_early(r, s, pad + size);
         return NULL;
     }
     cursor_take(&r->c, pad);
     return cursor_take(&r->c, size);
 }
 
-static bool take_u32(struct cdr *c, const struct msgdef_step *s, uint32_t *out) {
+static bool take_u32(struct cdr *c, const struct ros_definition_step *s, uint32_t *out) {
     const uint8_t *p = take(c, s, 4, 4);
     if (p) {
         *out = c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
@@ -52,7 +55,7 @@ static uint32_t wide_at(const struct cdr *c, const uint8_t *p) {
 }
 
 /* ROS 2 has UTF-16, each unit in 4 bytes. The only value that cannot be told as it lies there; a long one needs memory. */
-static bool wide_text(struct cdr *c, const struct msgdef_step *s) {
+static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t n;
     if (!take_u32(c, s, &n)) {
         return false;
@@ -79,7 +82,7 @@ static bool wide_text(struct cdr *c, const struct msgdef_step *s) {
 }
 
 /* The length counts a NUL at the end, which some writers leave out. */
-static bool text(struct cdr *c, const struct msgdef_step *s) {
+static bool text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t size;
     const uint8_t *p = take_u32(c, s, &size) ? take(c, s, 1, size) : NULL;
     return p && visit_text(c->run.v, bytes_of(p, size - (size > 0 && p[size - 1] == 0)));
@@ -87,7 +90,7 @@ static bool text(struct cdr *c, const struct msgdef_step *s) {
 
 /* ---- numbers */
 
-static bool number(struct cdr *c, const struct msgdef_step *s, const uint8_t *p) {
+static bool number(struct cdr *c, const struct ros_definition_step *s, const uint8_t *p) {
     size_t size = reel_number_size(s->kind);
     if (!c->big || size == 1) {
         return reel_number_tell(c->run.v, s->kind, p);
@@ -99,7 +102,7 @@ static bool number(struct cdr *c, const struct msgdef_step *s, const uint8_t *p)
     return reel_number_tell(c->run.v, s->kind, turned);
 }
 
-static bool numbers(struct cdr *c, const struct msgdef_step *s, uint32_t count) {
+static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
     size_t size = reel_number_size(s->kind);
     const uint8_t *p = take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list aligns nothing */
     struct reel_visitor *v = c->run.v;
@@ -127,7 +130,7 @@ static bool numbers(struct cdr *c, const struct msgdef_step *s, uint32_t count) 
 
 static bool walk_type(struct cdr *c, uint32_t type);
 
-static bool walk_one(struct cdr *c, const struct msgdef_step *s) {
+static bool walk_one(struct cdr *c, const struct ros_definition_step *s) {
     if (s->kind == MSGDEF_TYPE) {
         return walk_type(c, s->type);
     }
@@ -141,24 +144,25 @@ static bool walk_one(struct cdr *c, const struct msgdef_step *s) {
     return p && number(c, s, p);
 }
 
-static bool walk_many(struct cdr *c, const struct msgdef_step *s) {
-    struct msgdef_run *r = &c->run;
+static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
+    struct ros_definition_run *r = &c->run;
     uint32_t count = s->count;
     if (s->many == MSGDEF_LIST && !take_u32(c, s, &count)) {
         return false;
     }
     if (s->many == MSGDEF_LIST && count > s->count) {
-        return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed", r->payload.size - cursor_left(&r->c),
-                         r->payload.size, (int)s->key.size, (const char *)s->key.data, count, s->count);
+        return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed",
+                         r->payload.size - cursor_left(&r->c), r->payload.size, (int)s->key.size, (const char *)s->key.data, count,
+                         s->count);
     }
-    uint64_t needs = msgdef_bytes(s->least, count);
+    uint64_t needs = ros_definition_bytes(s->least, count);
     if (needs > cursor_left(&r->c)) {
-        return msgdef_ends_early(r, s, needs);
+        return ros_definition_ends_early(r, s, needs);
     }
-    if (msgdef_is_number(s)) {
+    if (ros_definition_is_number(s)) {
         return numbers(c, s, count);
     }
-    if (!visit_begin_list(r->v) || (s->least == 0 && !msgdef_afford(r, count))) {
+    if (!visit_begin_list(r->v) || (s->least == 0 && !ros_definition_afford(r, count))) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -170,9 +174,9 @@ static bool walk_many(struct cdr *c, const struct msgdef_step *s) {
 }
 
 static bool walk_type(struct cdr *c, uint32_t type) {
-    struct msgdef_run *r = &c->run;
-    const struct msgdef_type *t = &r->def->types[type];
-    const struct msgdef_step *s = &r->def->steps[t->first], *end = s + t->count;
+    struct ros_definition_run *r = &c->run;
+    const struct ros_definition_type *t = &r->def->types[type];
+    const struct ros_definition_step *s = &r->def->steps[t->first], *end = s + t->count;
     if (!visit_begin_map(r->v)) {
         return false;
     }
@@ -184,7 +188,7 @@ static bool walk_type(struct cdr *c, uint32_t type) {
             continue;
         }
         bool empty = s->many == MSGDEF_ARRAY ? s->count == 0 || s->least == 0 : s->least == 0;
-        if (!visit_key(r->v, s->key) || (empty && s->many != MSGDEF_LIST && !msgdef_afford(r, 1)) ||
+        if (!visit_key(r->v, s->key) || (empty && s->many != MSGDEF_LIST && !ros_definition_afford(r, 1)) ||
             !(s->many == MSGDEF_ONE ? walk_one(c, s) : walk_many(c, s))) {
             return false;
         }
@@ -197,25 +201,26 @@ static bool ended(const struct cdr *c) {
     return cursor_done(&c->run.c) || (cursor_left(&c->run.c) < 4 && c->run.payload.size % 4 == 0);
 }
 
-static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
-    const struct msgdef *def = state;
+static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    const struct ros_definition *def = state;
     if (payload.size < HEAD) {
         return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
     }
     if (payload.data[0] != 0 || payload.data[1] > 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size, payload.data[0], payload.data[1]);
+        return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size, payload.data[0],
+                         payload.data[1]);
     }
     struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err}, .big = payload.data[1] == 0};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
-    return walk_type(&c, def->top) && (ended(&c) || msgdef_too_long(&c.run));
+    return walk_type(&c, def->top) && (ended(&c) || ros_definition_too_long(&c.run));
 }
 
 static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
-    return (*state = msgdef_open(channel, MSGDEF_ROS2, err)) != NULL;
+    return (*state = ros_definition_open(channel, MSGDEF_ROS2, err)) != NULL;
 }
 static void close_state(void *state) {
-    msgdef_free(state);
+    ros_definition_free(state);
 }
 
-const struct reel_decoding reel_decoding_cdr = {
-    .encoding = "cdr", .open = open_channel, .close = close_state, .decode = decode, .fields = msgdef_fields, .version = 1};
+const struct reel_encoding reel_encoding_cdr = {
+    .encoding = "cdr", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 1};

@@ -1,16 +1,18 @@
-/* See msgdef.h: opening a channel's definition, its parts, its fields, and what can be wrong with a payload. */
+/* See ros_definition.h: opening a channel's definition, its parts, its fields, and what can be wrong with a payload. */
 #include "encodings/ros/definition.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/limits.h"
 
 /* ---- parts */
 
-bool msgdef_name(struct bytes name, bool whole, char out[MSGDEF_NAME_ROOM]) {
+bool ros_definition_name(struct reel_bytes name, bool whole, char out[MSGDEF_NAME_ROOM]) {
     size_t size = 0, first = 0, last = 0; /* ends of the first part, and where the last begins */
     for (size_t i = 0; i < name.size; i++) {
         char c = (char)name.data[i];
@@ -40,7 +42,7 @@ bool msgdef_name(struct bytes name, bool whole, char out[MSGDEF_NAME_ROOM]) {
     return size > 0 && out[size - 1] != '/';
 }
 
-struct msgdef_type *msgdef_add_type(struct msgdef *d, struct bytes name, struct reel_error *err) {
+struct ros_definition_type *ros_definition_add_type(struct ros_definition *d, struct reel_bytes name, struct reel_error *err) {
     if (d->n_types >= REEL_DEFINITION_TYPES_MAX) {
         reel_fail(err, REEL_LIMIT, "a definition of more than %d types", REEL_DEFINITION_TYPES_MAX);
         return NULL;
@@ -55,11 +57,11 @@ struct msgdef_type *msgdef_add_type(struct msgdef *d, struct bytes name, struct 
         return NULL;
     }
     memcpy(text, name.data, name.size);
-    d->types[d->n_types] = (struct msgdef_type){.name = text, .first = (uint32_t)d->n_steps};
+    d->types[d->n_types] = (struct ros_definition_type){.name = text, .first = (uint32_t)d->n_steps};
     return &d->types[d->n_types++];
 }
 
-struct msgdef_step *msgdef_add_step(struct msgdef *d, struct bytes name, struct reel_error *err) {
+struct ros_definition_step *ros_definition_add_step(struct ros_definition *d, struct reel_bytes name, struct reel_error *err) {
     if (d->n_steps >= REEL_DEFINITION_FIELDS_MAX) {
         reel_fail(err, REEL_LIMIT, "a definition of more than %d fields", REEL_DEFINITION_FIELDS_MAX);
         return NULL;
@@ -74,11 +76,11 @@ struct msgdef_step *msgdef_add_step(struct msgdef *d, struct bytes name, struct 
         return NULL;
     }
     d->types[d->n_types - 1].count++;
-    d->steps[d->n_steps] = (struct msgdef_step){.key = bytes_of(key, name.size), .word = "", .unit = ""};
+    d->steps[d->n_steps] = (struct ros_definition_step){.key = bytes_of(key, name.size), .word = "", .unit = ""};
     return &d->steps[d->n_steps++];
 }
 
-bool msgdef_set_word(struct msgdef *d, struct msgdef_step *step, struct bytes word, struct reel_error *err) {
+bool ros_definition_set_word(struct ros_definition *d, struct ros_definition_step *step, struct reel_bytes word, struct reel_error *err) {
     static const struct {
         const char *word;
         uint8_t ros1, ros2;
@@ -122,24 +124,25 @@ bool msgdef_set_word(struct msgdef *d, struct msgdef_step *step, struct bytes wo
 /* ---- opening */
 
 /* What recorders leave out of definitions because everybody knows it. Behind the recording's own types, which are found first. */
-static bool add_known(struct msgdef *d, bool whole_names, struct reel_error *err) {
+static bool add_known(struct ros_definition *d, bool whole_names, struct reel_error *err) {
     static const char ros1[] = "uint32 seq\ntime stamp\nstring frame_id\n";
     static const char time[] = "int32 sec\nuint32 nanosec\n";
     if (d->dialect == MSGDEF_ROS1) {
-        return msgdef_read_text(d, "std_msgs/Header", false, bytes_text(ros1), err);
+        return ros_definition_read_text(d, "std_msgs/Header", false, bytes_text(ros1), err);
     }
-    return msgdef_read_text(d, "builtin_interfaces/msg/Time", whole_names, bytes_text(time), err) &&
-           msgdef_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
+    return ros_definition_read_text(d, "builtin_interfaces/msg/Time", whole_names, bytes_text(time), err) &&
+           ros_definition_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
 }
 
 /* A definition without a field and one that is missing look alike. */
 static bool is_there(const struct reel_schema *s, const char *type) {
     static const char md5_of_nothing[] = "d41d8cd98f00b204e9800998ecf8427e";
-    return s->data.size > 0 || strcmp(s->hash, md5_of_nothing) == 0 || strcmp(type, "std_msgs/Empty") == 0 || strcmp(type, "std_msgs/msg/Empty") == 0;
+    return s->data.size > 0 || strcmp(s->hash, md5_of_nothing) == 0 || strcmp(type, "std_msgs/Empty") == 0 ||
+           strcmp(type, "std_msgs/msg/Empty") == 0;
 }
 
 /* The languages are told by the schema's encoding; TIDE files have it in words of their own. */
-static bool choose(enum msgdef_dialect dialect, const struct reel_schema *s, bool *idl, struct reel_error *err) {
+static bool choose(enum ros_definition_dialect dialect, const struct reel_schema *s, bool *idl, struct reel_error *err) {
     *idl = dialect == MSGDEF_ROS2 && (strcasestr(s->encoding, "idl") != NULL);
     bool ros2 = strncasecmp(s->encoding, "ros2", 4) == 0, ros = strncasecmp(s->encoding, "ros", 3) == 0;
     if (s->encoding[0] != '\0' && !*idl && (dialect == MSGDEF_ROS1 ? !ros || ros2 : !ros2)) {
@@ -148,7 +151,8 @@ static bool choose(enum msgdef_dialect dialect, const struct reel_schema *s, boo
     return true;
 }
 
-struct msgdef *msgdef_open(const struct reel_channel *channel, enum msgdef_dialect dialect, struct reel_error *err) {
+struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_definition_dialect dialect,
+                                           struct reel_error *err) {
     const struct reel_schema *s = channel->n_schemas > 0 ? &channel->schemas[channel->n_schemas - 1] : NULL;
     const char *top = s && s->name[0] ? s->name : channel->type;
     bool idl;
@@ -163,21 +167,21 @@ struct msgdef *msgdef_open(const struct reel_channel *channel, enum msgdef_diale
     if (!choose(dialect, s, &idl, err)) {
         return NULL;
     }
-    AUTO(msgdef_free) struct msgdef *d = calloc(1, sizeof *d);
+    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
     if (!d) {
         reel_fail_memory(err);
         return NULL;
     }
     d->dialect = dialect;
-    bool read = idl ? msgdef_read_idl(d, s->data, err) : msgdef_read_text(d, top, false, s->data, err);
-    if (!read || !add_known(d, idl, err) || !msgdef_link(d, top, err)) {
+    bool read = idl ? ros_definition_read_idl(d, s->data, err) : ros_definition_read_text(d, top, false, s->data, err);
+    if (!read || !add_known(d, idl, err) || !ros_definition_link(d, top, err)) {
         reel_error_at(err, "definition of %.128s", top);
         return NULL;
     }
     return TAKE(d);
 }
 
-void msgdef_free(struct msgdef *d) {
+void ros_definition_free(struct ros_definition *d) {
     if (d) {
         arena_free(&d->arena);
         free(d->types);
@@ -194,7 +198,7 @@ enum {
     PATH_ROOM = 1024,
 };
 struct telling {
-    const struct msgdef *def;
+    const struct ros_definition *def;
     reel_field_visit visit;
     void *context;
     uint32_t looks;
@@ -203,7 +207,7 @@ struct telling {
 
 static bool tell_type(struct telling *t, uint32_t type, size_t length);
 
-static bool tell_field(struct telling *t, const struct msgdef_step *s, bool one) {
+static bool tell_field(struct telling *t, const struct ros_definition_step *s, bool one) {
     char word[MSGDEF_NAME_ROOM + 16];
     if (one || s->many == MSGDEF_ONE) {
         snprintf(word, sizeof word, "%s", s->word);
@@ -212,12 +216,13 @@ static bool tell_field(struct telling *t, const struct msgdef_step *s, bool one)
     } else {
         snprintf(word, sizeof word, "%s[]", s->word);
     }
-    const struct reel_field f = {.path = t->path, .type = word, .unit = s->unit, .numeric = (one || s->many == MSGDEF_ONE) && msgdef_is_number(s)};
+    const struct reel_field f = {
+        .path = t->path, .type = word, .unit = s->unit, .numeric = (one || s->many == MSGDEF_ONE) && ros_definition_is_number(s)};
     return t->visit(t->context, &f);
 }
 
 /* A path that gets too long is left out. */
-static bool tell_step(struct telling *t, const struct msgdef_step *s, size_t length) {
+static bool tell_step(struct telling *t, const struct ros_definition_step *s, size_t length) {
     size_t dot = length > 0;
     if (length + dot + s->key.size + 16 >= PATH_ROOM) {
         return true;
@@ -243,9 +248,9 @@ static bool tell_step(struct telling *t, const struct msgdef_step *s, size_t len
 }
 
 static bool tell_type(struct telling *t, uint32_t type, size_t length) {
-    const struct msgdef_type *of = &t->def->types[type];
+    const struct ros_definition_type *of = &t->def->types[type];
     for (uint32_t i = 0; i < of->count && t->looks < LOOKS_MAX; i++) {
-        const struct msgdef_step *s = &t->def->steps[of->first + i];
+        const struct ros_definition_step *s = &t->def->steps[of->first + i];
         t->looks++;
         if (!s->hidden && !tell_step(t, s, length)) {
             return false;
@@ -254,28 +259,28 @@ static bool tell_type(struct telling *t, uint32_t type, size_t length) {
     return true;
 }
 
-bool msgdef_fields(const void *state, reel_field_visit visit, void *context) {
-    const struct msgdef *d = state;
+bool ros_definition_fields(const void *state, reel_field_visit visit, void *context) {
+    const struct ros_definition *d = state;
     struct telling t = {.def = d, .visit = visit, .context = context};
     return tell_type(&t, d->top, 0);
 }
 
 /* ---- what is wrong with a payload */
 
-static size_t place(const struct msgdef_run *r) {
+static size_t place(const struct ros_definition_run *r) {
     return r->payload.size - cursor_left(&r->c);
 }
 
-bool msgdef_ends_early(const struct msgdef_run *r, const struct msgdef_step *s, uint64_t needs) {
-    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", place(r), r->payload.size, (int)s->key.size,
-                     (const char *)s->key.data, (unsigned long long)needs, cursor_left(&r->c));
+bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s, uint64_t needs) {
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", place(r), r->payload.size,
+                     (int)s->key.size, (const char *)s->key.data, (unsigned long long)needs, cursor_left(&r->c));
 }
 
-bool msgdef_too_long(const struct msgdef_run *r) {
+bool ros_definition_too_long(const struct ros_definition_run *r) {
     return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", place(r), r->payload.size, cursor_left(&r->c));
 }
 
-bool msgdef_afford(struct msgdef_run *r, uint64_t count) {
+bool ros_definition_afford(struct ros_definition_run *r, uint64_t count) {
     if (count > REEL_EMPTY_VALUES_MAX - r->empties) {
         return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", place(r), r->payload.size,
                          REEL_EMPTY_VALUES_MAX);

@@ -1,19 +1,20 @@
-/* Reads definitions in OMG IDL, as far as ROS 2 writes it: modules, structs, typedefs, enums. Its one rule: what it does not know is refused, never
- * guessed; only annotations and constants are passed over. */
+/* Reads definitions in OMG IDL, as far as ROS 2 writes it: modules, structs, typedefs, enums. Its one rule: what it does not know is
+ * refused, never guessed; only annotations and constants are passed over. */
 #include <stdio.h>
 
-#include "wire/limits.h"
 #include "encodings/ros/definition.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
 enum { MODULES_MAX = 16, UNIT_MAX = 64 };
 
 struct idl {
-    struct msgdef *def;
+    struct ros_definition *def;
     const uint8_t *begin, *at, *end;
     uint32_t line;
-    struct bytes token;           /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
+    struct reel_bytes token;      /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
     char scope[MSGDEF_NAME_ROOM]; /* "geometry_msgs/msg", "" outside */
-    struct bytes unit;            /* of the next member */
+    struct reel_bytes unit;       /* of the next member */
     bool optional;                /* the next member */
 };
 
@@ -90,7 +91,7 @@ static bool need(struct idl *p, const char *text, struct reel_error *err) {
     snprintf(what, sizeof what, "\"%s\" is missing", text);
     return skip(p, text) || refuse(p, REEL_DAMAGED, what, err);
 }
-static bool need_name(struct idl *p, struct bytes *name, struct reel_error *err) {
+static bool need_name(struct idl *p, struct reel_bytes *name, struct reel_error *err) {
     *name = p->token;
     if (name->size == 0 || !word_byte(name->data[0]) || memchr(name->data, ':', name->size)) {
         return refuse(p, REEL_DAMAGED, "a name is missing", err);
@@ -118,7 +119,7 @@ static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
 /* `@name (…)`: only the unit matters, and what would lie otherwise in the payload. */
 static bool annotations(struct idl *p, struct reel_error *err) {
     while (skip(p, "@")) {
-        struct bytes name;
+        struct reel_bytes name;
         if (!need_name(p, &name, err)) {
             return false;
         }
@@ -194,7 +195,7 @@ static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
             return refuse(p, REEL_UNSUPPORTED, "this type is not read", err);
         }
     }
-    if (!msgdef_name(p->token, true, out->word)) {
+    if (!ros_definition_name(p->token, true, out->word)) {
         return refuse(p, REEL_DAMAGED, "a type is missing", err);
     }
     next(p);
@@ -211,8 +212,8 @@ static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
 }
 
 /* `name` or `name[5]` into a step of the last type. */
-static bool declarator(struct idl *p, const struct spec *spec, struct bytes name, struct reel_error *err) {
-    struct msgdef_step *s = msgdef_add_step(p->def, name, err);
+static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes name, struct reel_error *err) {
+    struct ros_definition_step *s = ros_definition_add_step(p->def, name, err);
     if (!s) {
         return false;
     }
@@ -225,7 +226,7 @@ static bool declarator(struct idl *p, const struct spec *spec, struct bytes name
             return list || is(p, "[") ? refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
         }
     }
-    if (!msgdef_set_word(p->def, s, bytes_text(spec->word), err)) {
+    if (!ros_definition_set_word(p->def, s, bytes_text(spec->word), err)) {
         return false;
     }
     /* what stands in a message without fields */
@@ -235,11 +236,11 @@ static bool declarator(struct idl *p, const struct spec *spec, struct bytes name
 
 /* ---- declarations */
 
-static bool add_type(struct idl *p, struct bytes name, enum msgdef_form form, struct reel_error *err) {
+static bool add_type(struct idl *p, struct reel_bytes name, enum ros_definition_form form, struct reel_error *err) {
     char path[2 * MSGDEF_NAME_ROOM];
     int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "",
                      (int)(name.size < MSGDEF_NAME_ROOM ? name.size : MSGDEF_NAME_ROOM), (const char *)name.data);
-    struct msgdef_type *t = msgdef_add_type(p->def, bytes_of(path, (size_t)n), err);
+    struct ros_definition_type *t = ros_definition_add_type(p->def, bytes_of(path, (size_t)n), err);
     if (t) {
         t->form = (uint8_t)form;
     }
@@ -258,18 +259,18 @@ static bool member(struct idl *p, struct reel_error *err) {
         return p->optional ? refuse(p, REEL_UNSUPPORTED, "optional fields are not read", err) : reel_fail_memory(err);
     }
     do {
-        struct bytes name;
+        struct reel_bytes name;
         if (!need_name(p, &name, err) || !declarator(p, &spec, name, err)) {
             return false;
         }
-        struct msgdef_step *s = &p->def->steps[p->def->n_steps - 1];
+        struct ros_definition_step *s = &p->def->steps[p->def->n_steps - 1];
         s->unit = unit;
     } while (skip(p, ","));
     return need(p, ";", err);
 }
 
 static bool structure(struct idl *p, struct reel_error *err) {
-    struct bytes name;
+    struct reel_bytes name;
     if (!need_name(p, &name, err)) {
         return false;
     }
@@ -293,7 +294,7 @@ static bool structure(struct idl *p, struct reel_error *err) {
 
 static bool alias(struct idl *p, struct reel_error *err) {
     struct spec spec;
-    struct bytes name;
+    struct reel_bytes name;
     if (!type(p, &spec, err)) {
         return false;
     }
@@ -306,7 +307,7 @@ static bool alias(struct idl *p, struct reel_error *err) {
 }
 
 static bool enumeration(struct idl *p, struct reel_error *err) {
-    struct bytes name;
+    struct reel_bytes name;
     if (!need_name(p, &name, err) || !need(p, "{", err) || !add_type(p, name, MSGDEF_ENUM, err)) {
         return false;
     }
@@ -324,7 +325,7 @@ static bool constant(struct idl *p) {
 }
 
 static bool open_module(struct idl *p, struct reel_error *err) {
-    struct bytes name;
+    struct reel_bytes name;
     if (!need_name(p, &name, err) || !need(p, "{", err)) {
         return false;
     }
@@ -363,7 +364,7 @@ static bool declaration(struct idl *p, uint32_t *modules, struct reel_error *err
                                 : refuse(p, REEL_UNSUPPORTED, "this is not read", err);
 }
 
-bool msgdef_read_idl(struct msgdef *d, struct bytes text, struct reel_error *err) {
+bool ros_definition_read_idl(struct ros_definition *d, struct reel_bytes text, struct reel_error *err) {
     struct idl p = {.def = d, .begin = text.data, .at = text.data, .end = text.data + text.size, .line = 1};
     uint32_t modules = 0;
     next(&p);

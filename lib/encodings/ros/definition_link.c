@@ -1,10 +1,12 @@
-/* Finds the types that a definition names, and measures them. Its one rule: a type that holds itself, or nests too deep, is refused here. */
+/* Finds the types that a definition names, and measures them. Its one rule: a type that holds itself, or nests too deep, is refused here.
+ */
 #include <stdlib.h>
 
-#include "wire/limits.h"
 #include "encodings/ros/definition.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
-enum { NEW, OPEN, DONE }; /* msgdef_type.state */
+enum { NEW, OPEN, DONE }; /* ros_definition_type.state */
 
 static const char *last_part(const char *name) {
     const char *slash = strrchr(name, '/');
@@ -19,14 +21,16 @@ static int in_order(int names, uint32_t a, uint32_t b) {
 }
 static int by_name(const void *a, const void *b, void *types) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return in_order(strcmp(((const struct msgdef_type *)types)[x].name, ((const struct msgdef_type *)types)[y].name), x, y);
+    return in_order(strcmp(((const struct ros_definition_type *)types)[x].name, ((const struct ros_definition_type *)types)[y].name), x, y);
 }
 static int by_short(const void *a, const void *b, void *types) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return in_order(strcmp(last_part(((const struct msgdef_type *)types)[x].name), last_part(((const struct msgdef_type *)types)[y].name)), x, y);
+    return in_order(strcmp(last_part(((const struct ros_definition_type *)types)[x].name),
+                           last_part(((const struct ros_definition_type *)types)[y].name)),
+                    x, y);
 }
 
-static bool sort_names(struct msgdef *d, struct reel_error *err) {
+static bool sort_names(struct ros_definition *d, struct reel_error *err) {
     d->by_name = arena_alloc(&d->arena, d->n_types * sizeof *d->by_name);
     d->by_short = arena_alloc(&d->arena, d->n_types * sizeof *d->by_short);
     if (!d->by_name || !d->by_short) {
@@ -45,7 +49,7 @@ static bool sort_names(struct msgdef *d, struct reel_error *err) {
     return true;
 }
 
-static bool find_name(const struct msgdef *d, const char *name, uint32_t *out) {
+static bool find_name(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_types;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -60,7 +64,7 @@ static bool find_name(const struct msgdef *d, const char *name, uint32_t *out) {
 }
 
 /* The only type whose name ends so: packages were renamed over the years, often in one place and not in the other. */
-static bool find_short(const struct msgdef *d, const char *name, uint32_t *out) {
+static bool find_short(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_short;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -76,7 +80,7 @@ static bool find_short(const struct msgdef *d, const char *name, uint32_t *out) 
 }
 
 /* From the inside out: a/b/NAME, a/NAME, NAME, where the type that asks is a/b/C. */
-static bool find_near(const struct msgdef *d, const char *asks, const char *name, uint32_t *out) {
+static bool find_near(const struct ros_definition *d, const char *asks, const char *name, uint32_t *out) {
     char path[2 * MSGDEF_NAME_ROOM];
     strcpy(path, asks);
     for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
@@ -90,19 +94,19 @@ static bool find_near(const struct msgdef *d, const char *asks, const char *name
 }
 
 /* In ROS 1 a bare Header is everybody's; its package was renamed twice. */
-static bool find_header(const struct msgdef *d, const char *name, uint32_t *out) {
+static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
     return d->dialect == MSGDEF_ROS1 && strcmp(name, "Header") == 0 &&
            (find_name(d, "roslib/Header", out) || find_name(d, "rostools/Header", out) || find_name(d, "std_msgs/Header", out));
 }
 
-static bool find(const struct msgdef *d, const char *asks, const char *word, uint32_t *out, struct reel_error *err) {
+static bool find(const struct ros_definition *d, const char *asks, const char *word, uint32_t *out, struct reel_error *err) {
     char name[MSGDEF_NAME_ROOM];
-    bool named = msgdef_name(bytes_text(word), true, name);
+    bool named = ros_definition_name(bytes_text(word), true, name);
     if (named && (find_header(d, name, out) || find_near(d, asks, name, out))) {
         return true;
     }
     char brief[MSGDEF_NAME_ROOM];
-    named = named && msgdef_name(bytes_text(word), false, brief);
+    named = named && ros_definition_name(bytes_text(word), false, brief);
     if (named && (find_near(d, asks, brief, out) || find_short(d, last_part(name), out))) {
         return true;
     }
@@ -115,10 +119,10 @@ static uint64_t plus(uint64_t a, uint64_t b) {
     return a + b > MSGDEF_HUGE ? MSGDEF_HUGE : a + b;
 }
 
-static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct reel_error *err);
+static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err);
 
 /* The step takes over what the alias stands for. */
-static bool put_alias(struct msgdef_step *s, const struct msgdef_step *is, struct reel_error *err) {
+static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
     if (s->many != MSGDEF_ONE && is->many != MSGDEF_ONE) {
         return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size, (const char *)s->key.data);
     }
@@ -134,12 +138,13 @@ static bool put_alias(struct msgdef_step *s, const struct msgdef_step *is, struc
 }
 
 /* Fills type, least and fixed; *depth is how deep one value nests. */
-static bool link_step(struct msgdef *d, const char *owner, struct msgdef_step *s, uint32_t level, uint32_t *depth, struct reel_error *err) {
+static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level, uint32_t *depth,
+                      struct reel_error *err) {
     if (s->kind == MSGDEF_TYPE) {
         if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
             return false;
         }
-        const struct msgdef_type *t = &d->types[s->type];
+        const struct ros_definition_type *t = &d->types[s->type];
         if (t->form == MSGDEF_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
             return false;
         }
@@ -148,23 +153,23 @@ static bool link_step(struct msgdef *d, const char *owner, struct msgdef_step *s
     *depth = s->kind == MSGDEF_TIME || s->kind == MSGDEF_DURATION;
     s->fixed = s->kind != MSGDEF_TEXT && s->kind != MSGDEF_WIDE_TEXT;
     if (s->kind == MSGDEF_TYPE) {
-        const struct msgdef_type *t = &d->types[s->type];
+        const struct ros_definition_type *t = &d->types[s->type];
         s->fixed = t->fixed;
         s->least = t->least;
         *depth = t->depth;
     } else {
-        s->least = msgdef_is_number(s) ? reel_number_size(s->kind) : s->fixed ? 8 : 4; /* a time; the length of a text */
+        s->least = ros_definition_is_number(s) ? reel_number_size(s->kind) : s->fixed ? 8 : 4; /* a time; the length of a text */
     }
     return true;
 }
 
 /* Runs are told backwards: each step knows those that follow. */
-static void measure(struct msgdef *d, struct msgdef_type *t) {
-    struct msgdef_step *next = NULL;
+static void measure(struct ros_definition *d, struct ros_definition_type *t) {
+    struct ros_definition_step *next = NULL;
     t->fixed = true;
     for (uint32_t i = t->count; i-- > 0;) {
-        struct msgdef_step *s = &d->steps[t->first + i];
-        uint64_t least = s->many == MSGDEF_ONE ? s->least : s->many == MSGDEF_ARRAY ? msgdef_bytes(s->least, s->count) : 4;
+        struct ros_definition_step *s = &d->steps[t->first + i];
+        uint64_t least = s->many == MSGDEF_ONE ? s->least : s->many == MSGDEF_ARRAY ? ros_definition_bytes(s->least, s->count) : 4;
         bool fixed = s->many == MSGDEF_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == MSGDEF_ONE;
         t->fixed = t->fixed && fixed;
         t->least = plus(t->least, least);
@@ -174,8 +179,8 @@ static void measure(struct msgdef *d, struct msgdef_type *t) {
     }
 }
 
-static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct reel_error *err) {
-    struct msgdef_type *t = &d->types[type]; /* nothing is added while linking */
+static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
+    struct ros_definition_type *t = &d->types[type]; /* nothing is added while linking */
     if (t->state == DONE) {
         return true;
     }
@@ -188,7 +193,7 @@ static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct re
     t->state = OPEN;
     t->depth = 1;
     for (uint32_t i = 0; i < t->count; i++) {
-        struct msgdef_step *s = &d->steps[t->first + i];
+        struct ros_definition_step *s = &d->steps[t->first + i];
         uint32_t depth;
         if (!link_step(d, t->name, s, level, &depth, err)) {
             return false;
@@ -204,13 +209,13 @@ static bool link_type(struct msgdef *d, uint32_t type, uint32_t level, struct re
     return true;
 }
 
-bool msgdef_link(struct msgdef *d, const char *top, struct reel_error *err) {
+bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_error *err) {
     char name[MSGDEF_NAME_ROOM];
     if (!sort_names(d, err)) {
         return false;
     }
     for (int whole = 1; whole >= 0; whole--) {
-        if (msgdef_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
+        if (ros_definition_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
             if (d->types[d->top].form != MSGDEF_STRUCT) {
                 return reel_fail(err, REEL_UNSUPPORTED, "this is no struct");
             }

@@ -1,12 +1,13 @@
-/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are passed over,
- * they are in no payload. */
+/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are
+ * passed over, they are in no payload. */
 #include <stdio.h>
 
-#include "wire/limits.h"
 #include "encodings/ros/definition.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
 struct reading {
-    struct msgdef *def;
+    struct ros_definition *def;
     bool whole_names;
     bool first;    /* no heading was met yet */
     bool heading;  /* a line of = was; the name comes next */
@@ -14,14 +15,15 @@ struct reading {
     uint32_t line; /* from 1 */
 };
 
-static bool damaged(const struct reading *r, const char *what, struct bytes text, struct reel_error *err) {
-    return reel_fail(err, REEL_DAMAGED, "line %u: %s: %.*s", r->line, what, (int)(text.size < 80 ? text.size : 80), (const char *)text.data);
+static bool damaged(const struct reading *r, const char *what, struct reel_bytes text, struct reel_error *err) {
+    return reel_fail(err, REEL_DAMAGED, "line %u: %s: %.*s", r->line, what, (int)(text.size < 80 ? text.size : 80),
+                     (const char *)text.data);
 }
 
 static bool blank(uint8_t c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
-static struct bytes without_blanks(struct bytes line) {
+static struct reel_bytes without_blanks(struct reel_bytes line) {
     while (line.size > 0 && blank(line.data[0])) {
         line = bytes_of(line.data + 1, line.size - 1);
     }
@@ -35,12 +37,12 @@ static bool letter(uint8_t c) {
 }
 
 /* Steps over what is in front of the first byte for which `in` says no. */
-static struct bytes span(struct bytes *text, bool (*in)(uint8_t c)) {
+static struct reel_bytes span(struct reel_bytes *text, bool (*in)(uint8_t c)) {
     size_t n = 0;
     while (n < text->size && in(text->data[n])) {
         n++;
     }
-    struct bytes found = bytes_of(text->data, n);
+    struct reel_bytes found = bytes_of(text->data, n);
     *text = bytes_of(text->data + n, text->size - n);
     return found;
 }
@@ -51,13 +53,13 @@ static bool in_type(uint8_t c) {
     return letter(c) || c == '/';
 }
 
-static bool skip(struct bytes *text, const char *what) {
+static bool skip(struct reel_bytes *text, const char *what) {
     size_t n = strlen(what);
     bool there = bytes_start(*text, bytes_text(what));
     *text = there ? bytes_of(text->data + n, text->size - n) : *text;
     return there;
 }
-static bool number(struct bytes *text, uint32_t *out) {
+static bool number(struct reel_bytes *text, uint32_t *out) {
     uint64_t value = 0;
     size_t n = 0;
     for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9' && value <= UINT32_MAX; n++) {
@@ -69,8 +71,8 @@ static bool number(struct bytes *text, uint32_t *out) {
 }
 
 /* "float64[36]", "string<=10[<=5]". */
-static bool read_type(struct reading *r, struct bytes word, struct msgdef_step *s, struct reel_error *err) {
-    struct bytes rest = word, base = span(&rest, in_type);
+static bool read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s, struct reel_error *err) {
+    struct reel_bytes rest = word, base = span(&rest, in_type);
     bool ros2 = r->def->dialect == MSGDEF_ROS2, good = base.size > 0 && base.size < MSGDEF_NAME_ROOM;
     uint32_t bound;
     if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) && skip(&rest, "<=")) {
@@ -85,13 +87,13 @@ static bool read_type(struct reading *r, struct bytes word, struct msgdef_step *
     if (!good || rest.size > 0) {
         return damaged(r, "this is no type", word, err);
     }
-    return msgdef_set_word(r->def, s, base, err);
+    return ros_definition_set_word(r->def, s, base, err);
 }
 
-static bool read_field(struct reading *r, struct bytes line, struct reel_error *err) {
-    struct bytes rest = line, word = span(&rest, in_word);
+static bool read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
+    struct reel_bytes rest = line, word = span(&rest, in_word);
     span(&rest, blank);
-    struct bytes name = span(&rest, letter);
+    struct reel_bytes name = span(&rest, letter);
     span(&rest, blank);
     if (rest.size > 0 && rest.data[0] == '=' && name.size > 0) {
         return true;
@@ -100,40 +102,40 @@ static bool read_field(struct reading *r, struct bytes line, struct reel_error *
     if (name.size == 0 || (value && r->def->dialect == MSGDEF_ROS1)) {
         return damaged(r, "this is no field", line, err);
     }
-    struct msgdef_step *s = msgdef_add_step(r->def, name, err);
+    struct ros_definition_step *s = ros_definition_add_step(r->def, name, err);
     return s && read_type(r, word, s, err);
 }
 
-static bool add_type(struct reading *r, struct bytes name, struct reel_error *err) {
+static bool add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
     char text[MSGDEF_NAME_ROOM];
-    if (!msgdef_name(name, r->whole_names, text)) {
+    if (!ros_definition_name(name, r->whole_names, text)) {
         return damaged(r, "this is no name of a type", name, err);
     }
-    return msgdef_add_type(r->def, bytes_text(text), err) != NULL;
+    return ros_definition_add_type(r->def, bytes_text(text), err) != NULL;
 }
 
 /* A ROS 2 type without fields has one byte all the same. */
 static bool end_type(struct reading *r, struct reel_error *err) {
-    struct msgdef *d = r->def;
+    struct ros_definition *d = r->def;
     if (d->dialect == MSGDEF_ROS1 || d->types[d->n_types - 1].count > 0) {
         return true;
     }
-    struct msgdef_step *s = msgdef_add_step(d, bytes_text("nothing"), err);
+    struct ros_definition_step *s = ros_definition_add_step(d, bytes_text("nothing"), err);
     if (!s) {
         return false;
     }
     s->hidden = true;
-    return msgdef_set_word(d, s, bytes_text("uint8"), err);
+    return ros_definition_set_word(d, s, bytes_text("uint8"), err);
 }
 
-static bool read_heading(struct reading *r, struct bytes line, struct reel_error *err) {
-    struct msgdef *d = r->def;
+static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_error *err) {
+    struct ros_definition *d = r->def;
     if (!skip(&line, "MSG:")) {
         return damaged(r, "after a line of = this is no \"MSG: name\"", line, err);
     }
-    const struct msgdef_type *top = &d->types[d->n_types - 1];
+    const struct ros_definition_type *top = &d->types[d->n_types - 1];
     char name[MSGDEF_NAME_ROOM];
-    if (r->first && top->count == 0 && msgdef_name(without_blanks(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
+    if (r->first && top->count == 0 && ros_definition_name(without_blanks(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
         d->n_types--; /* some writers put a heading before the first type too */
     } else if (!end_type(r, err)) {
         return false;
@@ -142,10 +144,10 @@ static bool read_heading(struct reading *r, struct bytes line, struct reel_error
     return add_type(r, without_blanks(line), err);
 }
 
-/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its calls hold
- * both. */
+/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its
+ * calls hold both. */
 static bool split_service(struct reading *r, struct reel_error *err) {
-    struct msgdef *d = r->def;
+    struct ros_definition *d = r->def;
     char name[MSGDEF_NAME_ROOM + 32], text[3 * sizeof name];
     snprintf(name, MSGDEF_NAME_ROOM, "%s", d->types[d->n_types - 1].name);
     size_t size = strlen(name);
@@ -164,18 +166,18 @@ static bool split_service(struct reading *r, struct reel_error *err) {
     }
     d->types[d->n_types - 1].name = request;
     strcpy(name + size, "_Event");
-    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size, name,
-             (int)size, name);
-    if (!msgdef_read_text(d, name, r->whole_names, bytes_text(text), err) ||
-        !msgdef_read_text(d, "service_msgs/ServiceEventInfo", r->whole_names,
-                          bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
+    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size,
+             name, (int)size, name);
+    if (!ros_definition_read_text(d, name, r->whole_names, bytes_text(text), err) ||
+        !ros_definition_read_text(d, "service_msgs/ServiceEventInfo", r->whole_names,
+                                  bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
         return false;
     }
     strcpy(name + size, "_Response");
     return add_type(r, bytes_text(name), err);
 }
 
-static bool read_line(struct reading *r, struct bytes line, struct reel_error *err) {
+static bool read_line(struct reading *r, struct reel_bytes line, struct reel_error *err) {
     if (bytes_start(line, bytes_text("==="))) {
         r->heading = true;
         return true;
@@ -192,7 +194,7 @@ static bool read_line(struct reading *r, struct bytes line, struct reel_error *e
     return read_field(r, line, err);
 }
 
-bool msgdef_read_text(struct msgdef *d, const char *top, bool whole_names, struct bytes text, struct reel_error *err) {
+bool ros_definition_read_text(struct ros_definition *d, const char *top, bool whole_names, struct reel_bytes text, struct reel_error *err) {
     struct reading r = {.def = d, .whole_names = whole_names, .first = true};
     if (!add_type(&r, bytes_text(top), err)) {
         return false;

@@ -1,36 +1,38 @@
-/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. Its one rule: a run of steps of
- * fixed size is checked against the payload once, then read without looking. */
+/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. Its one rule: a run of
+ * steps of fixed size is checked against the payload once, then read without looking. */
 #include "encodings/encodings.h"
 #include "encodings/ros/definition.h"
+#include "wire/bytes.h"
+#include "wire/visit.h"
 
 static bool tell_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
-    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p) && visit_key_text(v, "nsec") &&
-           reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p) &&
+           visit_key_text(v, "nsec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
 }
 
 /* ---- of fixed size: `p` has all of it */
 
-static bool fixed_steps(struct msgdef_run *r, const struct msgdef_step *s, uint32_t n, const uint8_t *p);
+static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n, const uint8_t *p);
 
-static bool fixed_one(struct msgdef_run *r, const struct msgdef_step *s, const uint8_t *p) {
-    if (msgdef_is_number(s)) {
+static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_step *s, const uint8_t *p) {
+    if (ros_definition_is_number(s)) {
         return reel_number_tell(r->v, s->kind, p);
     }
     if (s->kind != MSGDEF_TYPE) {
         return tell_time(r->v, p, s->kind == MSGDEF_DURATION);
     }
-    const struct msgdef_type *t = &r->def->types[s->type];
+    const struct ros_definition_type *t = &r->def->types[s->type];
     return visit_begin_map(r->v) && fixed_steps(r, &r->def->steps[t->first], t->count, p) && visit_end_map(r->v);
 }
 
-static bool fixed_many(struct msgdef_run *r, const struct msgdef_step *s, uint32_t count, const uint8_t *p) {
+static bool fixed_many(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t count, const uint8_t *p) {
     if (s->kind == REEL_U8) {
         return visit_binary(r->v, bytes_of(p, count));
     }
-    if (msgdef_is_number(s)) {
+    if (ros_definition_is_number(s)) {
         return visit_numbers(r->v, s->kind, bytes_of(p, count * s->least), 0);
     }
-    if (!visit_begin_list(r->v) || (s->least == 0 && !msgdef_afford(r, count))) {
+    if (!visit_begin_list(r->v) || (s->least == 0 && !ros_definition_afford(r, count))) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -41,10 +43,10 @@ static bool fixed_many(struct msgdef_run *r, const struct msgdef_step *s, uint32
     return visit_end_list(r->v);
 }
 
-static bool fixed_steps(struct msgdef_run *r, const struct msgdef_step *s, uint32_t n, const uint8_t *p) {
-    for (const struct msgdef_step *end = s + n; s < end; s++) {
+static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n, const uint8_t *p) {
+    for (const struct ros_definition_step *end = s + n; s < end; s++) {
         uint64_t size = s->many == MSGDEF_ONE ? s->least : s->least * s->count;
-        if (!visit_key(r->v, s->key) || (size == 0 && !msgdef_afford(r, 1)) ||
+        if (!visit_key(r->v, s->key) || (size == 0 && !ros_definition_afford(r, 1)) ||
             !(s->many == MSGDEF_ONE ? fixed_one(r, s, p) : fixed_many(r, s, s->count, p))) {
             return false;
         }
@@ -55,17 +57,17 @@ static bool fixed_steps(struct msgdef_run *r, const struct msgdef_step *s, uint3
 
 /* ---- of any size */
 
-static const uint8_t *take(struct msgdef_run *r, const struct msgdef_step *s, uint64_t size) {
+static const uint8_t *take(struct ros_definition_run *r, const struct ros_definition_step *s, uint64_t size) {
     if (size > cursor_left(&r->c)) {
-        msgdef_ends_early(r, s, size);
+        ros_definition_ends_early(r, s, size);
         return NULL;
     }
     return cursor_take(&r->c, size);
 }
 
-static bool walk_type(struct msgdef_run *r, uint32_t type);
+static bool walk_type(struct ros_definition_run *r, uint32_t type);
 
-static bool walk_one(struct msgdef_run *r, const struct msgdef_step *s) {
+static bool walk_one(struct ros_definition_run *r, const struct ros_definition_step *s) {
     if (s->kind == MSGDEF_TYPE) {
         return walk_type(r, s->type);
     }
@@ -73,7 +75,7 @@ static bool walk_one(struct msgdef_run *r, const struct msgdef_step *s) {
     return text && visit_text(r->v, bytes_of(text, load_u32le(length)));
 }
 
-static bool walk_many(struct msgdef_run *r, const struct msgdef_step *s) {
+static bool walk_many(struct ros_definition_run *r, const struct ros_definition_step *s) {
     uint32_t count = s->count;
     if (s->many == MSGDEF_LIST) {
         const uint8_t *length = take(r, s, 4);
@@ -82,9 +84,9 @@ static bool walk_many(struct msgdef_run *r, const struct msgdef_step *s) {
         }
         count = load_u32le(length);
     }
-    uint64_t needs = msgdef_bytes(s->least, count);
+    uint64_t needs = ros_definition_bytes(s->least, count);
     if (needs > cursor_left(&r->c)) {
-        return msgdef_ends_early(r, s, needs);
+        return ros_definition_ends_early(r, s, needs);
     }
     if (s->fixed) {
         return fixed_many(r, s, count, cursor_take(&r->c, needs));
@@ -100,9 +102,9 @@ static bool walk_many(struct msgdef_run *r, const struct msgdef_step *s) {
     return visit_end_list(r->v);
 }
 
-static bool walk_type(struct msgdef_run *r, uint32_t type) {
-    const struct msgdef_type *t = &r->def->types[type];
-    const struct msgdef_step *s = &r->def->steps[t->first], *end = s + t->count;
+static bool walk_type(struct ros_definition_run *r, uint32_t type) {
+    const struct ros_definition_type *t = &r->def->types[type];
+    const struct ros_definition_step *s = &r->def->steps[t->first], *end = s + t->count;
     if (!visit_begin_map(r->v)) {
         return false;
     }
@@ -123,19 +125,19 @@ static bool walk_type(struct msgdef_run *r, uint32_t type) {
     return visit_end_map(r->v);
 }
 
-static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
-    const struct msgdef *def = state;
+static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+    const struct ros_definition *def = state;
     payload = payload.size > 0 ? payload : bytes_of("", 0);
-    struct msgdef_run r = {.def = def, .c = cursor_of(payload), .payload = payload, .v = v, .err = err};
-    return walk_type(&r, def->top) && (cursor_done(&r.c) || msgdef_too_long(&r));
+    struct ros_definition_run r = {.def = def, .c = cursor_of(payload), .payload = payload, .v = v, .err = err};
+    return walk_type(&r, def->top) && (cursor_done(&r.c) || ros_definition_too_long(&r));
 }
 
 static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
-    return (*state = msgdef_open(channel, MSGDEF_ROS1, err)) != NULL;
+    return (*state = ros_definition_open(channel, MSGDEF_ROS1, err)) != NULL;
 }
 static void close_state(void *state) {
-    msgdef_free(state);
+    ros_definition_free(state);
 }
 
-const struct reel_decoding reel_decoding_ros1 = {
-    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = msgdef_fields, .version = 1};
+const struct reel_encoding reel_encoding_ros1 = {
+    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 1};

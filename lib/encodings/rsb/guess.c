@@ -1,14 +1,16 @@
-/* Protobuf told by field number, for messages whose definition is not known. Rule: what bytes mean is guessed by looks alone, so the same bytes are
- * always told the same way, and no guess is an error. */
-#include "wire/utf8.h"
+/* Protobuf told by field number, for messages whose definition is not known. Rule: what bytes mean is guessed by looks alone, so the same
+ * bytes are always told the same way, and no guess is an error. */
 #include "encodings/rsb/rsb.h"
+#include "wire/bytes.h"
 #include "wire/protobuf.h"
+#include "wire/utf8.h"
+#include "wire/visit.h"
 
 #include <stdio.h>
 
 enum { GUESS_DEPTH_MAX = 32 }; /* each level reads its bytes once more; deeper ones are binary */
 
-static bool is_message(struct bytes b) {
+static bool is_message(struct reel_bytes b) {
     struct cursor c = cursor_of(b);
     struct proto_field f;
     while (proto_next(&c, &f)) {
@@ -16,14 +18,14 @@ static bool is_message(struct bytes b) {
     return !c.failed;
 }
 
-bool rsb_guess_fits(struct bytes message) {
+bool rsb_guess_fits(struct reel_bytes message) {
     return is_message(message);
 }
 
 enum looks { LOOKS_TEXT, LOOKS_LINES, LOOKS_BINARY };
 
 /* Lines: text with line ends or tabs, which are also the first bytes of many a small message. */
-static enum looks looks_of(struct bytes b) {
+static enum looks looks_of(struct reel_bytes b) {
     enum looks looks = LOOKS_TEXT;
     for (size_t at = 0; at < b.size;) {
         uint8_t c = b.data[at];
@@ -39,9 +41,9 @@ static enum looks looks_of(struct bytes b) {
     return looks;
 }
 
-static bool tell_message(struct bytes b, unsigned depth, struct reel_visitor *v);
+static bool tell_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v);
 
-static bool tell_bytes(struct bytes b, unsigned depth, struct reel_visitor *v) {
+static bool tell_bytes(struct reel_bytes b, unsigned depth, struct reel_visitor *v) {
     enum looks looks = looks_of(b);
     if (looks != LOOKS_TEXT && depth < GUESS_DEPTH_MAX && is_message(b)) {
         return tell_message(b, depth + 1, v);
@@ -80,7 +82,7 @@ static bool tell_run(struct cursor *c, struct proto_field *f, bool *more, unsign
     return goes_on && (!list || visit_end_list(v));
 }
 
-static bool tell_message(struct bytes b, unsigned depth, struct reel_visitor *v) {
+static bool tell_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v) {
     struct cursor c = cursor_of(b);
     struct proto_field f;
     bool more = proto_next(&c, &f), goes_on = visit_begin_map(v);
@@ -90,6 +92,6 @@ static bool tell_message(struct bytes b, unsigned depth, struct reel_visitor *v)
     return goes_on && visit_end_map(v);
 }
 
-bool rsb_guess_tell(struct bytes message, struct reel_visitor *v) {
+bool rsb_guess_tell(struct reel_bytes message, struct reel_visitor *v) {
     return tell_message(message, 0, v);
 }

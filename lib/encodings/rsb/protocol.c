@@ -1,14 +1,16 @@
-/* The text of protobuf definitions, as RSB writes it into a log, compiled into a FileDescriptorSet. Rule: two passes over the same grammar, the first
- * learns the names of messages and enums, the second emits with every type resolved; what is not understood is an error, never a guess.
+/* The text of protobuf definitions, as RSB writes it into a log, compiled into a FileDescriptorSet. Rule: two passes over the same grammar,
+ * the first learns the names of messages and enums, the second emits with every type resolved; what is not understood is an error, never a
+ * guess.
  *
- * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1 name, 3
- * number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
+ * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1
+ * name, 3 number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
 #include <stdio.h>
 
-#include "wire/arena.h"
-#include "wire/limits.h"
 #include "encodings/rsb/rsb.h"
 #include "encodings/rsb/schemas.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
 enum { TYPE_MESSAGE = 11, TYPE_ENUM = 14, LABEL_OPTIONAL = 1, LABEL_REQUIRED = 2, LABEL_REPEATED = 3 };
 
@@ -33,7 +35,7 @@ struct parse {
 
 /* ---- names */
 
-static bool enter(struct parse *p, struct bytes name, size_t *outer) {
+static bool enter(struct parse *p, struct reel_bytes name, size_t *outer) {
     *outer = p->scope_size;
     if (p->scope_size + name.size + 2 > sizeof p->scope) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", RSB_PROTO_NAME_MAX);
@@ -82,7 +84,7 @@ static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
 }
 
 /* A type as the text writes it: from the innermost scope outwards; ".a.B" is whole. */
-static const struct name *resolve(const struct parse *p, struct bytes type) {
+static const struct name *resolve(const struct parse *p, struct reel_bytes type) {
     char full[2 * RSB_PROTO_NAME_MAX];
     if (type.size >= RSB_PROTO_NAME_MAX) {
         return NULL;
@@ -112,7 +114,7 @@ static void put_number(struct parse *p, uint32_t field, int64_t value) {
     put_varint(p->out, field << 3);
     put_varint(p->out, (uint64_t)value);
 }
-static void put_text(struct parse *p, uint32_t field, struct bytes text) {
+static void put_text(struct parse *p, uint32_t field, struct reel_bytes text) {
     put_varint(p->out, field << 3 | 2);
     put_varint(p->out, text.size);
     grow_put(p->out, text.data, text.size);
@@ -150,7 +152,7 @@ static bool parse_options(struct parse *p, bool *packed) {
     return words_expect(p->w, "]");
 }
 
-static uint32_t scalar_type(struct bytes type) {
+static uint32_t scalar_type(struct reel_bytes type) {
     static const char *const scalars[] = {"", "double", "float", "int64",  "uint64", "int32",    "fixed64",  "fixed32", "bool",  "string",
                                           "", "",       "bytes", "uint32", "",       "sfixed32", "sfixed64", "sint32",  "sint64"};
     for (uint32_t i = 1; i < sizeof scalars / sizeof *scalars; i++) {
@@ -161,7 +163,7 @@ static uint32_t scalar_type(struct bytes type) {
     return 0;
 }
 
-static bool emit_field(struct parse *p, int label, struct bytes type, struct bytes name, int64_t number, bool packed) {
+static bool emit_field(struct parse *p, int label, struct reel_bytes type, struct reel_bytes name, int64_t number, bool packed) {
     uint32_t scalar = scalar_type(type);
     const struct name *named = scalar ? NULL : resolve(p, type);
     if (!scalar && !named) {
@@ -197,7 +199,7 @@ static bool parse_field(struct parse *p, bool emit) {
     if (words_is(p->w, "group")) {
         return words_wrong(p->w, "groups are not supported");
     }
-    struct bytes type, name;
+    struct reel_bytes type, name;
     int64_t number;
     bool packed = false;
     if (!words_take(p->w, &type) || !words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) ||
@@ -212,7 +214,7 @@ static bool parse_field(struct parse *p, bool emit) {
 
 static bool parse_enum_values(struct parse *p, bool emit) {
     while (!words_end(p->w) && !words_is(p->w, "}")) {
-        struct bytes name;
+        struct reel_bytes name;
         int64_t number;
         bool unheard;
         if (words_is(p->w, ";")) {
@@ -242,7 +244,7 @@ static bool parse_message_body(struct parse *p, bool emit);
 /* message NAME {…} or enum NAME {…}, as field `field` of what is around it. `emit`: that is emitted. */
 static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit) {
     const uint8_t *at = p->w->token_at;
-    struct bytes name;
+    struct reel_bytes name;
     size_t outer;
     words_next(p->w);
     if (!words_take(p->w, &name) || !enter(p, name, &outer)) {
@@ -260,7 +262,8 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     if (emit) {
         put_text(p, 1, name);
     }
-    if (!words_expect(p->w, "{") || !(type == TYPE_ENUM ? parse_enum_values(p, emit) : parse_message_body(p, emit)) || !words_expect(p->w, "}")) {
+    if (!words_expect(p->w, "{") || !(type == TYPE_ENUM ? parse_enum_values(p, emit) : parse_message_body(p, emit)) ||
+        !words_expect(p->w, "}")) {
         return false;
     }
     if (emit) {
@@ -272,7 +275,7 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
 }
 
 static bool parse_oneof(struct parse *p, bool emit) {
-    struct bytes name;
+    struct reel_bytes name;
     words_next(p->w);
     if (!words_take(p->w, &name) || !words_expect(p->w, "{")) {
         return false;
@@ -292,8 +295,8 @@ static bool parse_member(struct parse *p, bool emit) {
     if (words_is(p->w, "oneof")) {
         return parse_oneof(p, emit);
     }
-    bool passed_over =
-        words_is(p->w, ";") || words_is(p->w, "option") || words_is(p->w, "extensions") || words_is(p->w, "reserved") || words_is(p->w, "extend");
+    bool passed_over = words_is(p->w, ";") || words_is(p->w, "option") || words_is(p->w, "extensions") || words_is(p->w, "reserved") ||
+                       words_is(p->w, "extend");
     return passed_over ? words_skip_statement(p->w) : parse_field(p, emit);
 }
 
@@ -307,8 +310,8 @@ static bool parse_message_body(struct parse *p, bool emit) {
 }
 
 static bool is_passed_over(const struct parse *p) {
-    return words_is(p->w, ";") || words_is(p->w, "import") || words_is(p->w, "option") || words_is(p->w, "syntax") || words_is(p->w, "service") ||
-           words_is(p->w, "extend");
+    return words_is(p->w, ";") || words_is(p->w, "import") || words_is(p->w, "option") || words_is(p->w, "syntax") ||
+           words_is(p->w, "service") || words_is(p->w, "extend");
 }
 
 static bool parse_statement(struct parse *p) {
@@ -331,7 +334,7 @@ static bool parse_file(struct parse *p) {
         }
     }
     if (words_is(p->w, "package")) {
-        struct bytes package;
+        struct reel_bytes package;
         words_next(p->w);
         if (!words_take(p->w, &package) || !enter(p, package, &outer) || !words_expect(p->w, ";")) {
             return false;
@@ -362,7 +365,7 @@ static bool parse_all(struct parse *p, bool emit) {
     return true;
 }
 
-bool rsb_proto_compile(struct bytes text, struct grow *out, struct reel_error *err) {
+bool rsb_proto_compile(struct reel_bytes text, struct grow *out, struct reel_error *err) {
     if (text.size > RSB_PROTO_TEXT_MAX) {
         return reel_fail(err, REEL_LIMIT, "a proto text of %zu bytes; %d are compiled", text.size, RSB_PROTO_TEXT_MAX);
     }

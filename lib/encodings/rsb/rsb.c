@@ -1,8 +1,9 @@
-/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event is told
- * with the same keys, null where it says nothing.
+/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event
+ * is told with the same keys, null where it says nothing.
  *
- *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since 1970),
- * "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema", "payload"}
+ *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since
+ * 1970), "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema",
+ * "payload"}
  *
  *   what             Notification                    Event
  *   id               108 (107 in autumn 2011):       sender 2 bytes, sequence 1 varint
@@ -15,17 +16,19 @@
  *   meta data        15                              15: 2 create, 3 send, 4 receive, 5 deliver, 6* {1 key, 2 µs}, 7* {1 key, 2 value} */
 #include <stdio.h>
 
-#include "wire/sha1.h"
 #include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
+#include "wire/bytes.h"
 #include "wire/protobuf.h"
+#include "wire/sha1.h"
+#include "wire/visit.h"
 
 enum { FIELD_META = 15, SLOT_ID = 17, SLOTS, UUID_BYTES = 16, UUID_TEXT = 36, FIELD_PATH_MAX = 1024 };
 
 struct rsb {
-    struct bytes wire_schema;     /* the channel's */
-    struct reel_decoder *message; /* of a protobuf payload by name, or NULL */
-    struct grow definition;       /* what `message` reads */
+    struct reel_bytes wire_schema; /* the channel's */
+    struct reel_decoder *message;  /* of a protobuf payload by name, or NULL */
+    struct grow definition;        /* what `message` reads */
     struct reel_schema schema;
     struct reel_channel inner;
 };
@@ -34,11 +37,11 @@ struct rsb {
 
 struct walk {
     struct cursor c;
-    struct bytes event; /* for words of where */
+    struct reel_bytes event; /* for words of where */
     struct reel_error *err;
 };
 
-static struct walk walk_of(const struct walk *outer, struct bytes part) {
+static struct walk walk_of(const struct walk *outer, struct reel_bytes part) {
     return (struct walk){.c = cursor_of(part), .event = outer->event, .err = outer->err};
 }
 
@@ -49,20 +52,20 @@ static bool next_field(struct walk *w, struct proto_field *f) {
         return true;
     }
     if (w->c.failed) {
-        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message", (size_t)(at - w->event.data),
-                  w->event.size);
+        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message",
+                  (size_t)(at - w->event.data), w->event.size);
     }
     return false;
 }
 
 struct event {
-    struct bytes part[SLOTS]; /* by field number, the id in SLOT_ID; the last of each counts; data NULL: absent */
-    uint64_t sequence;        /* field 1 of an Event */
+    struct reel_bytes part[SLOTS]; /* by field number, the id in SLOT_ID; the last of each counts; data NULL: absent */
+    uint64_t sequence;             /* field 1 of an Event */
     bool notification;
     struct walk walk; /* at the beginning again */
 };
 
-static bool read_event(struct bytes payload, struct event *e, struct reel_error *err) {
+static bool read_event(struct reel_bytes payload, struct event *e, struct reel_error *err) {
     *e = (struct event){.walk = {.event = payload, .err = err}};
     struct walk w = walk_of(&e->walk, payload);
     struct proto_field f;
@@ -83,13 +86,13 @@ static bool read_event(struct bytes payload, struct event *e, struct reel_error 
            reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3", payload.size);
 }
 
-static struct bytes part_of(const struct event *e, uint32_t in_notification, uint32_t in_event) {
+static struct reel_bytes part_of(const struct event *e, uint32_t in_notification, uint32_t in_event) {
     return e->part[e->notification ? in_notification : in_event];
 }
 
 /* ---- texts and ids */
 
-static bool tell_text(struct bytes text, struct reel_visitor *v) {
+static bool tell_text(struct reel_bytes text, struct reel_visitor *v) {
     return text.data ? visit_text(v, text) : visit_null(v);
 }
 
@@ -105,7 +108,7 @@ static void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT]) {
 }
 
 struct id {
-    struct bytes sender;
+    struct reel_bytes sender;
     uint32_t sequence;
 };
 
@@ -132,7 +135,8 @@ static bool tell_id(const struct id *id, struct reel_visitor *v) {
         hash[8] = (hash[8] & 0x3f) | 0x80;
         uuid_text(hash, text);
     }
-    if (!visit_key_text(v, "event_id") || !(known ? visit_text(v, bytes_of(text, sizeof text)) : visit_null(v)) || !visit_key_text(v, "sender_id")) {
+    if (!visit_key_text(v, "event_id") || !(known ? visit_text(v, bytes_of(text, sizeof text)) : visit_null(v)) ||
+        !visit_key_text(v, "sender_id")) {
         return false;
     }
     if (known) {
@@ -180,7 +184,7 @@ static bool tell_times(struct walk w, struct reel_visitor *v) {
 /* {1 key, 2 value}: the value is a time or bytes. */
 static bool tell_user(struct walk w, struct reel_visitor *v) {
     struct proto_field f, value = {.wire = PROTO_BYTES};
-    struct bytes key = {0};
+    struct reel_bytes key = {0};
     while (next_field(&w, &f)) {
         key = proto_is(&f, 1, PROTO_BYTES) ? f.bytes : key;
         value = f.number == 2 ? f : value;
@@ -208,19 +212,20 @@ static bool tell_meta(const struct event *e, struct reel_visitor *v) {
 
 /* ---- the payload */
 
-static bool hears_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool hears_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)v, (void)type, (void)data, (void)columns;
     return true;
 }
 
 /* Asked first, because what is told cannot be taken back. */
-static bool fits_definition(const struct rsb *r, struct bytes data) {
+static bool fits_definition(const struct rsb *r, struct reel_bytes data) {
     static const struct reel_visitor_ops deaf = {.numbers = hears_numbers};
     struct reel_visitor nobody = {.ops = &deaf};
     return reel_decode(r->message, data, &nobody, NULL);
 }
 
-static bool tell_payload(const struct rsb *r, struct bytes schema, struct bytes data, struct reel_visitor *v, struct reel_error *err) {
+static bool tell_payload(const struct rsb *r, struct reel_bytes schema, struct reel_bytes data, struct reel_visitor *v,
+                         struct reel_error *err) {
     const struct rsb_value *value = rsb_value_find(schema);
     if (!data.data) {
         data = bytes_of("", 0); /* which is what an absent field says in protobuf */
@@ -236,7 +241,7 @@ static bool tell_payload(const struct rsb *r, struct bytes schema, struct bytes 
 }
 
 /* Files of 0.4 … 0.8 have it in the user infos as well. */
-static struct bytes schema_in_infos(const struct event *e) {
+static struct reel_bytes schema_in_infos(const struct event *e) {
     struct cursor meta = cursor_of(e->part[FIELD_META]);
     struct proto_field f, g;
     while (proto_next(&meta, &f)) {
@@ -246,10 +251,10 @@ static struct bytes schema_in_infos(const struct event *e) {
             return g.bytes;
         }
     }
-    return (struct bytes){0};
+    return (struct reel_bytes){0};
 }
 
-static bool decode(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct rsb *r = state;
     struct event e;
     if (!read_event(payload, &e, err)) {
@@ -259,10 +264,11 @@ static bool decode(const void *state, struct bytes payload, struct reel_visitor 
     if (e.notification && !read_id(walk_of(&e.walk, e.part[SLOT_ID]), &id)) {
         return false;
     }
-    struct bytes schema = e.part[7].size > 0 ? e.part[7] : r->wire_schema.size > 0 ? r->wire_schema : schema_in_infos(&e);
-    return visit_begin_map(v) && visit_key_text(v, "scope") && tell_text(part_of(&e, 6, 3), v) && tell_id(&id, v) && visit_key_text(v, "method") &&
-           tell_text(part_of(&e, 14, 4), v) && tell_meta(&e, v) && tell_causes(&e, v) && visit_key_text(v, "wire_schema") && tell_text(schema, v) &&
-           visit_key_text(v, "payload") && tell_payload(r, schema, part_of(&e, 9, 8), v, err) && visit_end_map(v);
+    struct reel_bytes schema = e.part[7].size > 0 ? e.part[7] : r->wire_schema.size > 0 ? r->wire_schema : schema_in_infos(&e);
+    return visit_begin_map(v) && visit_key_text(v, "scope") && tell_text(part_of(&e, 6, 3), v) && tell_id(&id, v) &&
+           visit_key_text(v, "method") && tell_text(part_of(&e, 14, 4), v) && tell_meta(&e, v) && tell_causes(&e, v) &&
+           visit_key_text(v, "wire_schema") && tell_text(schema, v) && visit_key_text(v, "payload") &&
+           tell_payload(r, schema, part_of(&e, 9, 8), v, err) && visit_end_map(v);
 }
 
 /* ---- the channel */
@@ -277,12 +283,15 @@ static void close_rsb(void *state) {
 /* Who takes part, said on the channels of /__rsb/introspection: for logs that keep no definition of it. */
 static const char introspection[] =
     "package rsb.protocol.introspection;"
-    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required uint64 "
+    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required "
+    "uint64 "
     "start_time = 4;"
     "  optional string executing_user = 5; optional string rsb_version = 7; optional string display_name = 8; }"
-    "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional string machine_version = 4;"
+    "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional string "
+    "machine_version = 4;"
     "  optional string software_type = 5; optional string software_version = 6; }"
-    "message Hello { required string kind = 1; required bytes id = 2; optional bytes parent = 3; required string scope = 4; optional string type = 5;"
+    "message Hello { required string kind = 1; required bytes id = 2; optional bytes parent = 3; required string scope = 4; optional "
+    "string type = 5;"
     "  repeated string transport = 6; optional Process process = 7; optional Host host = 8; }"
     "message Bye { required bytes id = 1; }";
 
@@ -296,8 +305,8 @@ static void open_message(struct rsb *r, const struct reel_channel *channel) {
     if (compiled) {
         r->schema = (struct reel_schema){
             .name = channel->type + 1, .encoding = "protobuf", .hash = "", .data = bytes_of(r->definition.data, r->definition.size)};
-        r->inner =
-            (struct reel_channel){.name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
+        r->inner = (struct reel_channel){
+            .name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
         r->message = reel_decoder_open(&r->inner, NULL);
     }
 }
@@ -347,14 +356,15 @@ static bool fields(const void *state, reel_field_visit visit, void *context) {
         return reel_decoder_fields(r->message, inner_field, &inner);
     }
     const struct rsb_value *value = rsb_value_find(r->wire_schema);
-    struct reel_field payload = {.path = "payload", .type = r->wire_schema.size > 0 ? (const char *)r->wire_schema.data : "bytes", .unit = ""};
+    struct reel_field payload = {
+        .path = "payload", .type = r->wire_schema.size > 0 ? (const char *)r->wire_schema.data : "bytes", .unit = ""};
     if (value) {
         payload = rsb_value_field(value, "payload");
     }
     return visit(context, &payload);
 }
 
-const struct reel_decoding reel_decoding_rsb = {
+const struct reel_encoding reel_encoding_rsb = {
     .encoding = "rsb",
     .open = open_rsb,
     .close = close_rsb,

@@ -1,5 +1,6 @@
 /* See rsb_words.h. */
 #include "encodings/rsb/schemas.h"
+#include "wire/bytes.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ bool words_expect(struct words *w, const char *text) {
     return true;
 }
 
-bool words_take(struct words *w, struct bytes *word) {
+bool words_take(struct words *w, struct reel_bytes *word) {
     *word = w->token;
     if (words_end(w) || !is_word(w->token.data[0])) {
         return words_wrong(w, "a name is expected");

@@ -2,12 +2,13 @@
 #ifndef REEL_DECODE_RSB_WORDS_H
 #define REEL_DECODE_RSB_WORDS_H
 
-#include "wire/cursor.h"
 #include "reel/error.h"
+#include "wire/bytes.h"
+#include "wire/cursor.h"
 
 struct words {
-    struct cursor c;          /* behind the token */
-    struct bytes text, token; /* a word or number, a text with its quotes, or one other character; empty at the end */
+    struct cursor c;               /* behind the token */
+    struct reel_bytes text, token; /* a word or number, a text with its quotes, or one other character; empty at the end */
     const uint8_t *token_at;
     struct reel_error *err;
 };
@@ -22,7 +23,7 @@ static inline bool words_is(const struct words *w, const char *text) {
     return bytes_is(w->token, text);
 }
 bool words_expect(struct words *w, const char *text);
-bool words_take(struct words *w, struct bytes *word);
+bool words_take(struct words *w, struct reel_bytes *word);
 bool words_number(struct words *w, int64_t *number); /* of 32 bits */
 bool words_skip_statement(struct words *w);          /* with its block, if it has one */
 

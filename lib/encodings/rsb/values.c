@@ -1,7 +1,10 @@
-/* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be the type's.
+/* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be
+ * the type's.
  */
 #include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
+#include "wire/bytes.h"
+#include "wire/visit.h"
 
 #include <strings.h>
 
@@ -26,7 +29,7 @@ static const struct rsb_value {
     {"bytes", "bytes", KIND_BYTES, 0},
 };
 
-const struct rsb_value *rsb_value_find(struct bytes schema) {
+const struct rsb_value *rsb_value_find(struct reel_bytes schema) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const char *name = values[i].wire_schema;
         if (schema.size == strlen(name) && strncasecmp((const char *)schema.data, name, schema.size) == 0) {
@@ -36,7 +39,7 @@ const struct rsb_value *rsb_value_find(struct bytes schema) {
     return NULL;
 }
 
-bool rsb_value_fits(const struct rsb_value *type, struct bytes data) {
+bool rsb_value_fits(const struct rsb_value *type, struct reel_bytes data) {
     switch (type->kind) {
     case KIND_VOID:
         return data.size == 0;
@@ -47,7 +50,7 @@ bool rsb_value_fits(const struct rsb_value *type, struct bytes data) {
     }
 }
 
-bool rsb_value_tell(const struct rsb_value *type, struct bytes data, struct reel_visitor *v) {
+bool rsb_value_tell(const struct rsb_value *type, struct reel_bytes data, struct reel_visitor *v) {
     switch (type->kind) {
     case KIND_VOID:
         return visit_null(v);
@@ -76,16 +79,18 @@ static void close_bytes(void *state) {
     (void)state;
 }
 
-static bool decode_bytes(const void *state, struct bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool decode_bytes(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct rsb_value *type = state;
     if (rsb_value_fits(type, payload)) {
         return rsb_value_tell(type, payload, v);
     }
     size_t size = type->kind == KIND_NUMBER ? reel_number_size(type->number) : 0;
     if (payload.size < size) {
-        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: the payload ends, a %s has %zu bytes", payload.size, payload.size, type->type, size);
+        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: the payload ends, a %s has %zu bytes", payload.size, payload.size, type->type,
+                         size);
     }
-    return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many for a %s", size, payload.size, payload.size - size, type->type);
+    return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many for a %s", size, payload.size, payload.size - size,
+                     type->type);
 }
 
 static bool fields_of_bytes(const void *state, reel_field_visit visit, void *context) {
@@ -93,7 +98,7 @@ static bool fields_of_bytes(const void *state, reel_field_visit visit, void *con
     return visit(context, &field);
 }
 
-const struct reel_decoding reel_decoding_bytes = {
+const struct reel_encoding reel_encoding_bytes = {
     .encoding = "bytes",
     .open = open_bytes,
     .close = close_bytes,

@@ -5,11 +5,11 @@
 #ifndef REEL_FORMATS_CARLA_H
 #define REEL_FORMATS_CARLA_H
 
-#include "wire/cursor.h"
-#include "wire/limits.h"
 #include "core/window.h"
 #include "formats/carla/wire.h"
 #include "reel/scan.h"
+#include "wire/cursor.h"
+#include "wire/limits.h"
 
 #define CARLA_NS_PER_SEC 1000000000
 #define CARLA_DATE_MIN 946684800  /* 2000: CARLA is younger */
@@ -59,7 +59,7 @@ struct carla_layout {
 struct carla_header {
     uint16_t version;
     int64_t date;
-    struct bytes map;
+    struct reel_bytes map;
     uint32_t size;
 };
 struct carla_frame {
@@ -104,14 +104,14 @@ static inline bool carla_has_records(enum carla_kind kind, const struct carla_la
     return carla_is_list(kind) && !(kind == CARLA_PHYSICS && layout->vec == CARLA_VEC_DOUBLE);
 }
 /* Steps over one record of a list; false when it does not fit. */
-bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct bytes *record);
-/* How many records a list holds, also where its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be
- * walked. */
-bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct bytes data, uint32_t *count);
+bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record);
+/* How many records a list holds, also where its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot
+ * be walked. */
+bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint32_t *count);
 /* Do the records of the packet end exactly at its end? Physics are tried with the wheels of `layout` only. */
-bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct bytes data);
+bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data);
 
-bool carla_header_read(struct bytes head, struct carla_header *header); /* REEL_NOT_MINE and cut ones: false */
+bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* REEL_NOT_MINE and cut ones: false */
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]);
 static inline bool carla_date_believed(int64_t date) {
     return date >= CARLA_DATE_MIN && date <= CARLA_DATE_MAX;
@@ -175,8 +175,8 @@ __attribute__((format(printf, 4, 5))) void carla_tell(struct carla_scan *s, enum
 void carla_learn_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
 void carla_learn_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
 void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
-void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct bytes data);             /* a list of variable records */
-void carla_learn_attributes(struct carla_scan *s, struct bytes data);                                    /* of an event add packet */
+void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data);        /* a list of variable records */
+void carla_learn_attributes(struct carla_scan *s, struct reel_bytes data);                               /* of an event add packet */
 bool carla_tell_header(struct carla_scan *s, struct reel_error *err);
 bool carla_tell_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
@@ -185,7 +185,7 @@ bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wan
 
 /* --- carla_join.c: a list of the state before a cut and the list of its first frame, as one --- */
 /* Records of `front` whose key `own` has not, then all of `own`; *out from malloc. *joined false: they cannot be one packet. */
-bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct bytes front, struct bytes own, struct bytes *out,
-                bool *joined, struct reel_error *err);
+bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
+                struct reel_bytes *out, bool *joined, struct reel_error *err);
 
 #endif

@@ -1,10 +1,12 @@
 /* The state before a cut and the first frame of the cut as one packet. Rule: the frame has the last word on every key. */
-#include "wire/grow.h"
 #include "formats/carla/carla.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 enum { RECORDS_MAX = 65535 };
 
-static uint64_t key_of(enum carla_kind kind, struct bytes record) {
+static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
     return load_u32le(record.data) | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0);
 }
 
@@ -14,9 +16,9 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Sorted keys of all records; *good false when they do not end at the packet's end. */
-static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout, struct bytes data, uint16_t *n, bool *good) {
+static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint16_t *n, bool *good) {
     struct cursor c = cursor_of(data);
-    struct bytes record;
+    struct reel_bytes record;
     *n = data.size > 0 ? cursor_u16le(&c) : 0;
     uint64_t *keys = malloc((*n ? *n : 1) * sizeof *keys);
     *good = !c.failed;
@@ -31,8 +33,8 @@ static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout
     return keys;
 }
 
-bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct bytes front, struct bytes own, struct bytes *out,
-                bool *joined, struct reel_error *err) {
+bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
+                struct reel_bytes *out, bool *joined, struct reel_error *err) {
     *out = bytes_of(NULL, 0);
     *joined = false;
     if (!carla_has_records(kind, layout) || carla_facts[kind].key == 0) {
@@ -44,7 +46,7 @@ bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct 
     struct grow data = {0};
     uint32_t total = n_own;
     struct cursor c = cursor_of(front);
-    struct bytes record;
+    struct reel_bytes record;
     grow_put(&data, "\0", 2);
     uint16_t n_front = cursor_u16le(&c);
     for (uint16_t i = 0; keys && good && i < n_front && (good = carla_record(kind, layout, &c, &record)); i++) {

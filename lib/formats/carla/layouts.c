@@ -2,6 +2,7 @@
  * from, who wrote it. Rule: place decides until a packet with records proves it by its size. */
 #include "formats/carla/carla.h"
 #include "reel/time.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 
@@ -56,7 +57,7 @@ void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_
     }
 }
 
-void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct bytes data) {
+void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data) {
     struct carla_layout floats = s->layout, doubles = s->layout;
     floats.vec = CARLA_VEC_FLOAT;
     doubles.vec = CARLA_VEC_DOUBLE;
@@ -68,14 +69,14 @@ void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct 
 
 /* --- attributes --- */
 
-static void learn_from_actor(struct carla_scan *s, struct bytes record) {
+static void learn_from_actor(struct carla_scan *s, struct reel_bytes record) {
     struct cursor c = cursor_of(record);
     cursor_take(&c, 5 + 2 * (uint64_t)(s->layout.vec ? s->layout.vec : CARLA_VEC_FLOAT) + 4);
     cursor_take(&c, cursor_u16le(&c));
     uint16_t n = cursor_u16le(&c);
     for (uint16_t i = 0; i < n && !c.failed; i++) {
         uint8_t type = cursor_u8(&c);
-        struct bytes id = cursor_bytes(&c, cursor_u16le(&c));
+        struct reel_bytes id = cursor_bytes(&c, cursor_u16le(&c));
         cursor_take(&c, cursor_u16le(&c));
         bool from_1 = type == 5 || (type == 4 && bytes_is(id, "role_name")) || (type == 2 && bytes_is(id, "number_of_wheels"));
         bool from_0 = type == 0 || (type == 3 && bytes_is(id, "role_name")) || (type == 1 && bytes_is(id, "number_of_wheels"));
@@ -87,9 +88,9 @@ static void learn_from_actor(struct carla_scan *s, struct bytes record) {
     }
 }
 
-void carla_learn_attributes(struct carla_scan *s, struct bytes data) {
+void carla_learn_attributes(struct carla_scan *s, struct reel_bytes data) {
     struct cursor c = cursor_of(data);
-    struct bytes record;
+    struct reel_bytes record;
     uint16_t total = cursor_u16le(&c);
     for (uint16_t i = 0; i < total && !s->attributes_proved && carla_record(CARLA_EVENT_ADD, &s->layout, &c, &record); i++) {
         learn_from_actor(s, record);

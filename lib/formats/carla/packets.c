@@ -1,5 +1,6 @@
 /* What each CARLA packet is: one table, the records of its list, and its channel. Rule: whoever asks what a packet holds asks here. */
 #include "formats/carla/carla.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 
@@ -86,7 +87,7 @@ static void take_wheels(struct cursor *c) {
     cursor_take(c, n * 9);
 }
 
-bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct bytes *record) {
+bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record) {
     const uint8_t *begin = c->at;
     uint32_t vec = layout->vec ? layout->vec : CARLA_VEC_FLOAT;
     switch (carla_facts[kind].body) {
@@ -112,9 +113,9 @@ bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struc
     return !c->failed;
 }
 
-bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct bytes data) {
+bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data) {
     struct cursor c = cursor_of(data);
-    struct bytes record;
+    struct reel_bytes record;
     uint16_t total = cursor_u16le(&c);
     for (uint16_t i = 0; i < total && !c.failed; i++) {
         carla_record(kind, layout, &c, &record);
@@ -122,7 +123,7 @@ bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct 
     return !c.failed && cursor_done(&c);
 }
 
-bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct bytes data, uint32_t *count) {
+bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint32_t *count) {
     if (data.size < 2 || !carla_has_records(kind, layout)) {
         return false;
     }
@@ -138,10 +139,10 @@ bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct
 
 /* --- header and frame start --- */
 
-bool carla_header_read(struct bytes head, struct carla_header *header) {
+bool carla_header_read(struct reel_bytes head, struct carla_header *header) {
     struct cursor c = cursor_of(head);
     header->version = cursor_u16le(&c);
-    struct bytes magic = cursor_bytes(&c, cursor_u16le(&c));
+    struct reel_bytes magic = cursor_bytes(&c, cursor_u16le(&c));
     header->date = (int64_t)cursor_u64le(&c);
     header->map = cursor_bytes(&c, cursor_u16le(&c));
     header->size = (uint32_t)(c.at - head.data);

@@ -2,6 +2,8 @@
  * where its packet ends; what does not fit is told and never stops the walk while a next frame can be found. */
 #include "formats/carla/carla.h"
 #include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -139,7 +141,7 @@ static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, u
 }
 
 /* The size of a wheel is known once a packet fits only one. */
-static bool fits_physics(struct carla_scan *s, struct bytes data) {
+static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
     struct carla_layout old = s->layout, now = s->layout;
     old.wheel = CARLA_WHEEL_OLD;
     now.wheel = CARLA_WHEEL_NEW;
@@ -160,7 +162,7 @@ static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (!p) {
         return false;
     }
-    struct bytes data = bytes_of(p + CARLA_PACKET_HEAD, size);
+    struct reel_bytes data = bytes_of(p + CARLA_PACKET_HEAD, size);
     if (id >= 21 && id <= 23 && load_u16le(data.data) > 0) {
         carla_learn_ids_by_size(s, id, load_u16le(data.data), size);
         kind = (enum carla_kind)s->kinds[id];
@@ -410,7 +412,7 @@ static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
     return carla_tell_file(&s, err);
 }
 
-static int carla_probe(struct bytes head, struct reel_source *source) {
+static int carla_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     bool magic = head.size >= CARLA_DATE_AT && load_u16le(head.data + 2) == CARLA_MAGIC_SIZE &&
                  memcmp(head.data + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
@@ -418,7 +420,7 @@ static int carla_probe(struct bytes head, struct reel_source *source) {
 }
 
 /* The number of its frame is a packet's sequence. */
-static void carla_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+static void carla_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                            struct reel_description *out) {
     (void)channel;
     (void)head;

@@ -1,10 +1,12 @@
 /* The state of a CARLA recording at one instant, as packets to put in front of a cut: the actors alive, their parents, the last record of
  * what is written only when it changes, the last packet of what every frame writes anew. Rule: packets are folded in the order of the file,
  * and of an actor that is gone nothing stays. */
-#include "wire/arena.h"
-#include "wire/grow.h"
 #include "formats/carla/carla.h"
 #include "reel/iterate.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 #include <sys/random.h>
 
@@ -96,7 +98,7 @@ static inline void reel_auto_fold_free(struct fold *f) {
     fold_free(f);
 }
 
-static uint64_t key_of(enum carla_kind kind, struct bytes record) {
+static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
     uint64_t key = load_u32le(record.data);
     return (uint64_t)kind << 40 | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0) | key;
 }
@@ -152,7 +154,7 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel
     return &f->items[f->count - 1];
 }
 
-static bool keep(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
+static bool keep(struct fold *f, const struct place *place, struct reel_bytes record, struct reel_error *err) {
     struct item *item = item_of(f, key_of((enum carla_kind)place->kind, record), true, err);
     if (!item) {
         return false;
@@ -170,7 +172,7 @@ static bool keep(struct fold *f, const struct place *place, struct bytes record,
     return true;
 }
 
-static bool forget(struct fold *f, const struct place *place, struct bytes record, struct reel_error *err) {
+static bool forget(struct fold *f, const struct place *place, struct reel_bytes record, struct reel_error *err) {
     struct item *item = item_of(f, actor_key(load_u32le(record.data)), false, err);
     if (!item) {
         return false;
@@ -180,7 +182,7 @@ static bool forget(struct fold *f, const struct place *place, struct bytes recor
     return true;
 }
 
-static void move(const struct fold *f, const struct place *place, struct bytes record) {
+static void move(const struct fold *f, const struct place *place, struct reel_bytes record) {
     struct item *actor = find(f, actor_key(load_u32le(record.data)));
     if (actor && actor->data && place->offset > actor->offset && record.size - 4 <= sizeof actor->place) {
         memcpy(actor->place, record.data + 4, record.size - 4);
@@ -190,7 +192,7 @@ static void move(const struct fold *f, const struct place *place, struct bytes r
 
 /* Every record of a packet, as far as they are whole. */
 static bool fold_packet(struct fold *f, const struct place *place, struct reel_error *err) {
-    struct bytes data, record;
+    struct reel_bytes data, record;
     if (!reel_reader_view(f->reader, 0, place->offset, place->size, &data, err)) {
         return false;
     }
@@ -312,7 +314,7 @@ static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void
         return false;
     }
     for (size_t i = f->places.count; i-- > 0;) { /* found from the newest on */
-        struct bytes data;
+        struct reel_bytes data;
         struct grow out = {0};
         if (!reel_reader_view(f->reader, 0, f->places.items[i].offset, f->places.items[i].size, &data, err)) {
             return false;

@@ -1,11 +1,13 @@
 /* Writes CARLA recorder files from CARLA recordings. A whole recording comes out as it was, byte for byte. A cut replays: its frames count
  * from 1 and 0 s, the header's date moves with it, and its first frame also holds the state before it (carla_state.c). Rule: a frame is
  * written when one of its packets is selected, always with start and end, and elapsed + duration is the next frame's elapsed. */
-#include "wire/grow.h"
+#include "reel/write.h"
 #include "core/stream.h"
 #include "formats/carla/carla.h"
 #include "formats/formats.h"
-#include "reel/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 #include <math.h>
 
@@ -145,7 +147,7 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
     bool done = false;
     for (; run->fronts_done < run->n_fronts && !done; run->fronts_done++) {
         const struct reel_message *front = &run->fronts[run->fronts_done];
-        struct bytes own, all;
+        struct reel_bytes own, all;
         bool joined;
         if (run->targets[front->channel].kind != target->kind) {
             break;
@@ -174,7 +176,7 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
 
 static bool read_start(struct reel_write *w, const struct reel_message *m, struct carla_frame *frame, struct reel_error *err) {
     struct reel_reader *reader = w->stream->readers[m->source];
-    struct bytes b;
+    struct reel_bytes b;
     uint64_t at = m->entry.offset - m->entry.extra[1];
     *frame = (struct carla_frame){.duration = -1, .elapsed = NAN};
     if (!reel_reader_view(reader, m->entry.chunk, at, CARLA_PACKET_HEAD, &b, err)) {

@@ -1,6 +1,8 @@
 /* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is
  * decoded once. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 
@@ -14,7 +16,7 @@ struct chunk {
     uint64_t at, length; /* the record; bytes of its content */
     uint64_t start_ns, end_ns, raw, records_at, stored;
     uint32_t crc;
-    struct bytes compression; /* lies in the window: gone with the next look */
+    struct reel_bytes compression; /* lies in the window: gone with the next look */
     enum reel_codec codec;
     bool known; /* codec is */
 };
@@ -118,7 +120,7 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
     if (!p) {
         return false;
     }
-    struct bytes content = bytes_of(p, (size_t)length);
+    struct reel_bytes content = bytes_of(p, (size_t)length);
     if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, place, &why) : mcap_define_channel(m, content, place, &why)) {
         return true;
     }

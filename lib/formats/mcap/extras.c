@@ -1,6 +1,7 @@
 /* Header, attachments and metadata records. Rule: an attachment is reported where it lies in the file and never copied; one whose CRC fails
  * is left out. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 
@@ -19,9 +20,9 @@ static bool add_pair(struct mcap *m, const char *key, const char *value, struct 
     return reel_scan_metadata(m->scan, key, bytes_text(value), err);
 }
 
-bool mcap_take_header(struct mcap *m, struct bytes content, struct reel_error *err) {
+bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     struct cursor c = cursor_of(content);
-    struct bytes profile = cursor_string32(&c), library = cursor_string32(&c);
+    struct reel_bytes profile = cursor_string32(&c), library = cursor_string32(&c);
     if (c.failed) {
         return reel_fail(err, REEL_DAMAGED, "a header whose fields do not fit");
     }
@@ -42,9 +43,9 @@ bool mcap_take_header(struct mcap *m, struct bytes content, struct reel_error *e
 }
 
 /* Pairs of a record NAME are NAME:key; those of Reel's own record are what they were. A record without pairs is NAME: alone. */
-bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error *err) {
+bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     struct cursor c = cursor_of(content);
-    struct bytes name = cursor_string32(&c), map = cursor_string32(&c);
+    struct reel_bytes name = cursor_string32(&c), map = cursor_string32(&c);
     struct reel_pairs pairs;
     m->found.metadata++;
     m->found.metadata_sum += mix_step(mix_step(m->at, MCAP_RECORD_HEAD + content.size), mcap_hash(0, name));
@@ -84,7 +85,8 @@ bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error 
 /* The index has no more than its name, so the record is read. */
 bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err) {
     if (is->length < MCAP_RECORD_HEAD) {
-        return reel_fail(err, REEL_DAMAGED, "the metadata at %llu has %llu bytes", (unsigned long long)is->at, (unsigned long long)is->length);
+        return reel_fail(err, REEL_DAMAGED, "the metadata at %llu has %llu bytes", (unsigned long long)is->at,
+                         (unsigned long long)is->length);
     }
     uint8_t *p = arena_alloc(&m->arena, (size_t)is->length);
     if (!p) {
@@ -93,7 +95,7 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
     if (!reel_source_read(m->source, is->at, p, (size_t)is->length, err)) {
         return false;
     }
-    struct bytes content = bytes_of(p + MCAP_RECORD_HEAD, (size_t)is->length - MCAP_RECORD_HEAD);
+    struct reel_bytes content = bytes_of(p + MCAP_RECORD_HEAD, (size_t)is->length - MCAP_RECORD_HEAD);
     struct cursor c = cursor_of(content);
     if (p[0] != MCAP_METADATA || load_u64le(p + 1) != content.size || !bytes_equal(cursor_string32(&c), is->name)) {
         return reel_fail(err, REEL_DAMAGED, "at %llu stands not the metadata that its index names", (unsigned long long)is->at);
@@ -109,7 +111,7 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
 
 struct attachment {
     uint64_t log_time, create_time, data_at, size;
-    struct bytes name, media_type; /* lie in the window */
+    struct reel_bytes name, media_type; /* lie in the window */
 };
 
 static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *a, struct reel_error *err) {

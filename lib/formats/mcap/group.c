@@ -1,16 +1,17 @@
-/* Which messages share a chunk. A reader of one topic must fetch every chunk that holds a message of it; where some topics are heavy (pictures, scans) he would fetch
- * nearly the whole file for a light one. So messages are gathered in windows of time, and in each window those of the light channels come
- * first, then those of each heavy channel alone. Windows are small (some MiB), so that who reads everything in order of time holds few chunks.
- * Rule: a window follows from its place in time alone – multiples of its length since 1970 – so that any place of the stream is found again without what came
- * before. */
-#include "wire/grow.h"
+/* Which messages share a chunk. A reader of one topic must fetch every chunk that holds a message of it; where some topics are heavy
+ * (pictures, scans) he would fetch nearly the whole file for a light one. So messages are gathered in windows of time, and in each window
+ * those of the light channels come first, then those of each heavy channel alone. Windows are small (some MiB), so that who reads
+ * everything in order of time holds few chunks. Rule: a window follows from its place in time alone – multiples of its length since 1970 –
+ * so that any place of the stream is found again without what came before. */
 #include "formats/mcap/write.h"
 #include "reel/cleanup.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 enum {
-    HEAVY_BYTES = 4096,        /* mean size of the messages of a heavy channel */
-    WINDOW_BYTES = 8 << 20,    /* wanted in a window */
-    WINDOW_MESSAGES = 8192,    /* at most; a window that has more is several, one after the other */
+    HEAVY_BYTES = 4096,         /* mean size of the messages of a heavy channel */
+    WINDOW_BYTES = 8 << 20,     /* wanted in a window */
+    WINDOW_MESSAGES = 8192,     /* at most; a window that has more is several, one after the other */
     WORTHWHILE_BYTES = 8 << 20, /* less than this is fetched at once */
     VIEW_VERSION = 1,
 };
@@ -108,7 +109,9 @@ static bool fill(struct grouped *g, struct reel_error *err) {
             return false;
         }
         const struct reel_message *first = &g->messages[0];
-        bool fits = step == REEL_STEP_MESSAGE && (g->count == 0 || (m.before_start == first->before_start && window_start(g, m.time_ns) == window_start(g, first->time_ns)));
+        bool fits =
+            step == REEL_STEP_MESSAGE &&
+            (g->count == 0 || (m.before_start == first->before_start && window_start(g, m.time_ns) == window_start(g, first->time_ns)));
         g->has_ahead = step == REEL_STEP_MESSAGE && !fits;
         if (!fits) {
             g->ahead = m;
@@ -136,15 +139,16 @@ static enum reel_step grouped_next(struct reel_stream *base, struct reel_message
 
 static bool is_marked(const struct reel_message *m, const struct reel_mark *mark) {
     struct reel_mark own = reel_mark_of(m);
-    return own.time_ns == mark->time_ns && own.offset == mark->offset && own.source == mark->source && own.chunk == mark->chunk && own.front == mark->front &&
-           own.again == mark->again;
+    return own.time_ns == mark->time_ns && own.offset == mark->offset && own.source == mark->source && own.chunk == mark->chunk &&
+           own.front == mark->front && own.again == mark->again;
 }
 
 /* From the begin of the window that the mark lies in. */
 static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
     int64_t start = window_start(g, mark->time_ns);
-    const struct reel_mark from = mark->front > 0 ? (struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1} : (struct reel_mark){.time_ns = start};
+    const struct reel_mark from =
+        mark->front > 0 ? (struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1} : (struct reel_mark){.time_ns = start};
     g->has_ahead = false;
     if (!reel_stream_seek(g->below, &from, err)) {
         return false;
@@ -160,7 +164,7 @@ static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark,
     return g->count > 0 || reel_fail(err, REEL_CHANGED, "a message of the plan is not there");
 }
 
-static bool grouped_payload(struct reel_stream *base, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+static bool grouped_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     return reel_stream_payload(((struct grouped *)base)->below, m, out, err);
 }
 
@@ -174,7 +178,8 @@ static void grouped_free(struct reel_stream *base) {
 }
 
 static const struct reel_stream_ops plain_ops = {.next = grouped_next, .seek = grouped_seek, .free = grouped_free};
-static const struct reel_stream_ops made_ops = {.next = grouped_next, .seek = grouped_seek, .free = grouped_free, .payload = grouped_payload};
+static const struct reel_stream_ops made_ops = {
+    .next = grouped_next, .seek = grouped_seek, .free = grouped_free, .payload = grouped_payload};
 
 struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err) {
     AUTO_MEM uint32_t *classes = malloc(((size_t)source->n_channels + 1) * sizeof *classes);

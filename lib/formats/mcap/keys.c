@@ -2,6 +2,7 @@
  * place for goes into the channel's metadata under "reel.…", so that a channel can come back as it was (mcap_pairs.c reads it). */
 #include "formats/mcap/write.h"
 
+#include "wire/cleanup.h"
 #include "wire/ros_rename.h"
 
 #include <stdio.h>

@@ -4,6 +4,8 @@
 #include "formats/mcap/write.h"
 
 #include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/ros_rename.h"
 
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 
 struct mcap_schema {
     const char *name, *encoding;
-    struct bytes data;
+    struct reel_bytes data;
     bool empty, made_up, encoding_assumed; /* as in struct mcap_schemas */
 };
 

@@ -1,11 +1,12 @@
 /* Schemas and channels by their ids. Rule: the data section's word counts from where it stands; the summary's only for what the data
  * section leaves out; and an id that comes to mean something else begins another channel, so that no message changes its topic. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-uint64_t mcap_hash(uint64_t seed, struct bytes b) {
+uint64_t mcap_hash(uint64_t seed, struct reel_bytes b) {
     uint64_t h = mix_step(seed, b.size);
     size_t i = 0;
     for (; i + 8 <= b.size; i += 8) {
@@ -25,18 +26,18 @@ bool mcap_no_room(const struct mcap *m, struct reel_error *err) {
     return reel_fail(err, REEL_LIMIT, "names and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
 }
 
-static struct bytes keep(struct mcap *m, struct bytes b) {
+static struct reel_bytes keep(struct mcap *m, struct reel_bytes b) {
     return bytes_of(arena_copy(&m->arena, b.data, b.size), b.size);
 }
 
 /* ---- records ---- */
 
 /* The record's own bytes, without what may follow its fields. */
-static struct bytes consumed(struct bytes content, const struct cursor *c) {
+static struct reel_bytes consumed(struct reel_bytes content, const struct cursor *c) {
     return bytes_of(content.data, (size_t)(c->at - content.data));
 }
 
-static bool read_schema(struct bytes content, struct mcap_schema_def *out, struct reel_error *err) {
+static bool read_schema(struct reel_bytes content, struct mcap_schema_def *out, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_schema_def){.id = cursor_u16le(&c)};
     out->name = cursor_string32(&c);
@@ -49,7 +50,7 @@ static bool read_schema(struct bytes content, struct mcap_schema_def *out, struc
     return out->id != 0 || reel_fail(err, REEL_DAMAGED, "a schema with id 0, which stands for none");
 }
 
-static bool read_channel(struct bytes content, struct mcap_channel_def *out, struct reel_error *err) {
+static bool read_channel(struct reel_bytes content, struct mcap_channel_def *out, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_channel_def){.id = cursor_u16le(&c), .schema_id = cursor_u16le(&c), .model = MCAP_NO_MODEL};
     out->topic = cursor_string32(&c);
@@ -63,13 +64,13 @@ static bool read_channel(struct bytes content, struct mcap_channel_def *out, str
 }
 
 /* Points the fields of a definition into its kept bytes. */
-static struct bytes moved(struct bytes field, struct bytes from, struct bytes to) {
+static struct reel_bytes moved(struct reel_bytes field, struct reel_bytes from, struct reel_bytes to) {
     return field.size == 0 ? bytes_of("", 0) : bytes_of(to.data + (field.data - from.data), field.size);
 }
 
 static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_schema_def *def, struct reel_error *err) {
     struct mcap_schema_def *kept = arena_copy(&m->arena, def, sizeof *def);
-    struct bytes content = keep(m, def->content);
+    struct reel_bytes content = keep(m, def->content);
     if (!kept || !content.data) {
         mcap_no_room(m, err);
         return NULL;
@@ -83,7 +84,7 @@ static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_sch
 
 static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_channel_def *kept = arena_copy(&m->arena, def, sizeof *def);
-    struct bytes content = keep(m, def->content);
+    struct reel_bytes content = keep(m, def->content);
     if (!kept || !content.data) {
         mcap_no_room(m, err);
         return NULL;
@@ -96,7 +97,7 @@ static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_c
 }
 
 /* Maps come from hash tables, so a copy may have its entries in another order. */
-static uint64_t map_hash(uint64_t seed, struct bytes map) {
+static uint64_t map_hash(uint64_t seed, struct reel_bytes map) {
     struct cursor c = cursor_of(map);
     uint64_t sum = 0;
     while (!cursor_done(&c)) {
@@ -225,7 +226,7 @@ static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t
     return true;
 }
 
-bool mcap_define_schema(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err) {
+bool mcap_define_schema(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct mcap_schema_def def;
     if (!read_schema(content, &def, err)) {
@@ -260,7 +261,7 @@ static bool define_late(struct mcap *m, struct mcap_channel_def *now, const stru
     return update(m, now, err);
 }
 
-bool mcap_define_channel(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err) {
+bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct mcap_channel_def def;
     if (!read_channel(content, &def, err)) {
@@ -279,7 +280,7 @@ bool mcap_define_channel(struct mcap *m, struct bytes content, uint64_t at, stru
     return kept && adopt(m, kept, err);
 }
 
-bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_t at, struct reel_error *err) {
+bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct mcap_schema_def schema;
     struct mcap_channel_def channel;

@@ -1,6 +1,8 @@
 /* From a Channel record to the model's channel. Rule: it undoes what mcap_model.c does: keys "reel.…" say what MCAP has no field for, and
  * are no metadata of the channel. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -42,7 +44,7 @@ static bool restore_keys(struct mcap *m, struct reel_pairs *pairs, struct reel_e
     return true;
 }
 
-bool mcap_pairs(struct mcap *m, struct bytes map, struct reel_pairs *out, struct reel_error *err) {
+bool mcap_pairs(struct mcap *m, struct reel_bytes map, struct reel_pairs *out, struct reel_error *err) {
     size_t count = 0;
     struct cursor c = cursor_of(map);
     for (; !cursor_done(&c); count++) {

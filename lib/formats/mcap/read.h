@@ -1,17 +1,17 @@
 /* What the files of the MCAP reader share: mcap_scan.c (the walk over a file's records), mcap_chunk.c (chunks and their messages),
- * mcap_names.c (schemas and channels), mcap_extras.c (attachments, metadata), mcap_summary.c (what the file says of itself, compared with
- * what was found), mcap_resume.c (where a walk goes on after damage), mcap_outline.c (the shallow depth). Rule: one walk from front to back
- * decides what is in the file; indexes and statistics are held against it, never believed. */
+ * mcap_names.c (schemas and channels), mcap_extras.c (attachments, metadata), mcap_summary_section.c (what the file says of itself,
+ * compared with what was found), mcap_resume.c (where a walk goes on after damage), mcap_summary.c (the shallow depth). Rule: one walk from
+ * front to back decides what is in the file; indexes and statistics are held against it, never believed. */
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
+#include "core/window.h"
+#include "formats/mcap/wire.h"
+#include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
-#include "core/window.h"
-#include "formats/mcap/wire.h"
-#include "reel/scan.h"
 
 enum {
     MCAP_IDS = 1 << 16,
@@ -23,13 +23,13 @@ enum {
 
 /* A definition as the file has it; its bytes are kept, so that a copy of it is known again. */
 struct mcap_schema_def {
-    struct bytes content, name, encoding, data;
+    struct reel_bytes content, name, encoding, data;
     uint16_t id;
 };
 struct mcap_channel_def {
     struct mcap_channel_def *next;       /* all that the model has, over all parts */
     struct mcap_channel_def *next_noted; /* all that the summary of this part says */
-    struct bytes content, topic, encoding, metadata;
+    struct reel_bytes content, topic, encoding, metadata;
     const struct mcap_schema_def *schema; /* NULL: none, or not met yet */
     uint64_t at, hash;
     uint32_t model, part; /* the model's channel; the part it was last met in */
@@ -79,7 +79,7 @@ struct mcap {
     uint32_t crc; /* of [0, crc_at) */
     uint64_t crc_at;
     struct mcap_tally found, stated;
-    struct bytes statistics; /* content of the record; size 0: none */
+    struct reel_bytes statistics; /* content of the record; size 0: none */
     uint64_t statistics_at;
     struct mcap_index_check index;
     uint64_t summary_start, footer_at; /* of the footer looked at ahead; footer_at 0: there is none */
@@ -94,19 +94,19 @@ struct mcap {
 struct mcap_statistics {
     uint64_t messages, start_ns, end_ns;
     uint32_t schemas, channels, attachments, metadata, chunks;
-    struct bytes counts; /* entries: u16 channel, u64 messages */
+    struct reel_bytes counts; /* entries: u16 channel, u64 messages */
 };
 struct mcap_chunk_index {
     uint64_t start_ns, end_ns, at, length, stored, raw;
-    struct bytes indexes; /* entries: u16 channel, u64 offset of its MessageIndex */
+    struct reel_bytes indexes; /* entries: u16 channel, u64 offset of its MessageIndex */
 };
 struct mcap_attachment_index {
     uint64_t at, length, log_time, create_time, size;
-    struct bytes name, media_type;
+    struct reel_bytes name, media_type;
 };
 struct mcap_metadata_index {
     uint64_t at, length;
-    struct bytes name;
+    struct reel_bytes name;
 };
 
 /* Records one after another: those of the data section, or of one chunk. */
@@ -129,7 +129,7 @@ static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64
                                             uint64_t name) {
     return mix_step(mix_step(mix_step(at, length), mix_step(log_time, create_time)), mix_step(size, name));
 }
-uint64_t mcap_hash(uint64_t seed, struct bytes b);
+uint64_t mcap_hash(uint64_t seed, struct reel_bytes b);
 
 /* mcap_names.c: why the arena gave nothing. */
 bool mcap_no_room(const struct mcap *m, struct reel_error *err);
@@ -139,9 +139,9 @@ bool mcap_cover(struct mcap *m, uint64_t end, struct reel_error *err);
 bool mcap_crc(struct window *w, uint64_t at, uint64_t size, uint32_t *crc, struct reel_error *err);
 bool mcap_progress(struct mcap *m, uint64_t at, struct reel_error *err);
 /* The record at m->at, of a kind that is held whole. REEL_DAMAGED: its fields do not fit. */
-bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err);
-/* Makes *m, which mcap_walk_close() ends in any case, and goes to a part: at its first record, nothing looked at ahead. The file is read in runs of
- * `window` bytes. */
+bool mcap_take_small(struct mcap *m, uint8_t op, struct reel_bytes content, struct reel_error *err);
+/* Makes *m, which mcap_walk_close() ends in any case, and goes to a part: at its first record, nothing looked at ahead. The file is read in
+ * runs of `window` bytes. */
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err);
 bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err);
 void mcap_walk_close(struct mcap *m);
@@ -160,14 +160,15 @@ bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error 
 void mcap_end_message_indexes(struct mcap *m);
 
 /* mcap_names.c. `at` is where the record stands, for findings. */
-bool mcap_define_schema(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err);
-bool mcap_define_channel(struct mcap *m, struct bytes content, uint64_t at, struct reel_error *err);
+bool mcap_define_schema(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err);
+bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err);
 /* Keeps a definition of the summary for channels that the data section does not define in time. */
-bool mcap_note_summary(struct mcap *m, uint8_t op, struct bytes content, uint64_t at, struct reel_error *err);
+bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, uint64_t at, struct reel_error *err);
 /* The model's channel for messages of an id that nothing has defined so far. */
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err);
 void mcap_names_begin(struct mcap *m); /* a part */
-/* Puts the summary's definitions in force where nothing else has been defined: all channels the part has. REEL_DAMAGED: one has no schema. */
+/* Puts the summary's definitions in force where nothing else has been defined: all channels the part has. REEL_DAMAGED: one has no schema.
+ */
 bool mcap_names_of_summary(struct mcap *m, struct reel_error *err);
 bool mcap_names_end(struct mcap *m, struct reel_error *err);
 void mcap_names_free(struct mcap_names *names);
@@ -175,28 +176,28 @@ void mcap_names_free(struct mcap_names *names);
 /* mcap_pairs.c: from a Channel record to the model's channel. */
 bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, struct reel_channel *out, struct reel_error *err);
 /* The entries of a map as model text; keys that our writer numbered get their own name back. False with REEL_DAMAGED: no proper map. */
-bool mcap_pairs(struct mcap *m, struct bytes map, struct reel_pairs *out, struct reel_error *err);
+bool mcap_pairs(struct mcap *m, struct reel_bytes map, struct reel_pairs *out, struct reel_error *err);
 
 /* mcap_extras.c */
-bool mcap_take_header(struct mcap *m, struct bytes content, struct reel_error *err);
+bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_error *err);
 bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *err);
-bool mcap_take_metadata(struct mcap *m, struct bytes content, struct reel_error *err);
+bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_error *err);
 /* What an index names, taken from the index as far as it says it. `is->at` and `is->length` lie in the file. */
 bool mcap_indexed_attachment(struct mcap *m, const struct mcap_attachment_index *is, struct reel_error *err);
 bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err);
 
-/* mcap_summary.c */
+/* mcap_summary_section.c */
 bool mcap_find_footer(struct mcap *m, struct reel_error *err); /* sets footer_at, summary_start, crc_wanted */
 bool mcap_look_ahead(struct mcap *m, struct reel_error *err);  /* footer, definitions of the summary, is there a CRC */
 /* Fields of these records; they point into `content`. False: they do not fit. */
-bool mcap_read_statistics(struct bytes content, struct mcap_statistics *out);
-bool mcap_read_chunk_index(struct bytes content, struct mcap_chunk_index *out);
-bool mcap_read_attachment_index(struct bytes content, struct mcap_attachment_index *out);
-bool mcap_read_metadata_index(struct bytes content, struct mcap_metadata_index *out);
-bool mcap_take_statistics(struct mcap *m, struct bytes content, struct reel_error *err);
-bool mcap_take_index(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err);
-bool mcap_take_data_end(struct mcap *m, struct bytes content, struct reel_error *err);
-bool mcap_take_footer(struct mcap *m, struct bytes content, struct reel_error *err);
+bool mcap_read_statistics(struct reel_bytes content, struct mcap_statistics *out);
+bool mcap_read_chunk_index(struct reel_bytes content, struct mcap_chunk_index *out);
+bool mcap_read_attachment_index(struct reel_bytes content, struct mcap_attachment_index *out);
+bool mcap_read_metadata_index(struct reel_bytes content, struct mcap_metadata_index *out);
+bool mcap_take_statistics(struct mcap *m, struct reel_bytes content, struct reel_error *err);
+bool mcap_take_index(struct mcap *m, uint8_t op, struct reel_bytes content, struct reel_error *err);
+bool mcap_take_data_end(struct mcap *m, struct reel_bytes content, struct reel_error *err);
+bool mcap_take_footer(struct mcap *m, struct reel_bytes content, struct reel_error *err);
 void mcap_compare(struct mcap *m);
 
 /* mcap_resume.c. Can a record stand at `at`, by its first nine bytes? */
@@ -204,7 +205,7 @@ bool mcap_plausible(uint8_t op, uint64_t length, uint64_t left);
 /* Finds where the walk goes on and tells what is lost; `why` says what was wrong at m->at. The search begins `skip` bytes later. */
 bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_error *err);
 
-/* mcap_outline.c */
-bool mcap_outline(struct reel_scan *scan, struct reel_error *err);
+/* mcap_summary.c */
+bool mcap_summary(struct reel_scan *scan, struct reel_error *err);
 
 #endif

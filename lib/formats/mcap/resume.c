@@ -1,6 +1,7 @@
 /* Where the walk goes on after bytes that are no record. Rule: the search passes over every byte once, so its work is linear in the file's
  * size. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
 
 /* The least that a record of each kind holds: its fields, with empty texts and maps. */
 static const uint8_t least[] = {

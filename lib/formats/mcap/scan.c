@@ -4,6 +4,7 @@
 
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
+#include "wire/bytes.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -11,9 +12,9 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static int mcap_probe(struct bytes head, struct reel_source *source) {
+static int mcap_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
-    struct bytes magic = bytes_of(MCAP_MAGIC, MCAP_MAGIC_SIZE);
+    struct reel_bytes magic = bytes_of(MCAP_MAGIC, MCAP_MAGIC_SIZE);
     if (bytes_start(head, magic)) {
         return 8 * MCAP_MAGIC_SIZE;
     }
@@ -89,7 +90,7 @@ static const uint8_t *content_of(struct mcap *m, uint64_t length, struct reel_er
     return window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err);
 }
 
-bool mcap_take_small(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
+bool mcap_take_small(struct mcap *m, uint8_t op, struct reel_bytes content, struct reel_error *err) {
     switch (op) {
     case MCAP_HEADER:
         return mcap_take_header(m, content, err);
@@ -346,7 +347,7 @@ static bool mcap_scan(struct reel_scan *scan, struct reel_error *err) {
     return mcap_scan_parts(scan, all, scan->n_parts, err);
 }
 
-static void mcap_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+static void mcap_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                           struct reel_description *out) {
     (void)channel;
     (void)entry;
@@ -366,7 +367,7 @@ const struct reel_format reel_format_mcap = {
     .suffixes = suffixes,
     .probe = mcap_probe,
     .scan = mcap_scan,
-    .outline = mcap_outline,
+    .summary = mcap_summary,
     .describe = mcap_describe,
     .state_at = nanover_foreign_state_at,
     .version = MCAP_SCAN_VERSION,

@@ -1,10 +1,11 @@
-/* The shallow depth of MCAP. Read are the header and the definitions that follow it at once, the footer, the summary, and the metadata records
- * that its metadata indexes name.
- * Rule: told is only what the scan of a sound file tells, too; a file without statistics, or whose summary does not hold together, has no
- * outline. A channel's times are those of the chunks that have message indexes of it, or the recording's where that is not known. Channels
- * come in the order of these definitions, then of the summary's. Attachments are told when indexes name all of them; without any index they
- * are left out. */
+/* The shallow depth of MCAP. Read are the header and the definitions that follow it at once, the footer, the summary, and the metadata
+ * records that its metadata indexes name. Rule: told is only what the scan of a sound file tells, too; a file without statistics, or whose
+ * summary does not hold together, has no summary. A channel's times are those of the chunks that have message indexes of it, or the
+ * recording's where that is not known. Channels come in the order of these definitions, then of the summary's. Attachments are told when
+ * indexes name all of them; without any index they are left out. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 typedef unsigned long long ull;
 
@@ -16,8 +17,8 @@ enum {
     COUNT_ENTRY = 2 + 8,         /* in the maps of Statistics and ChunkIndex */
 };
 
-struct outline {
-    uint64_t statistics, chunks, attachments, metadata; /* records met */
+struct summary {
+    uint64_t statistics, chunks, attachments, metadata;  /* records met */
     uint64_t attachment_at, metadata_at, metadata_bytes; /* where the last one is; bytes of all */
     uint64_t raw;                                        /* bytes that there can be in chunks */
     uint64_t start_ns, end_ns;                           /* of all chunks */
@@ -63,7 +64,7 @@ static bool is_place(const struct mcap *m, uint64_t after, uint64_t at, uint64_t
     return at > after && at < m->summary_start && length <= m->summary_start - at;
 }
 
-static bool take_chunk_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_chunk_index is;
     if (!mcap_read_chunk_index(content, &is) || !is_place(m, 0, is.at, is.length) || is.stored > is.length || is.start_ns > is.end_ns ||
         is.indexes.size % COUNT_ENTRY != 0) {
@@ -83,7 +84,7 @@ static bool take_chunk_index(struct mcap *m, struct outline *o, struct bytes con
     return true;
 }
 
-static bool take_attachment_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_attachment_index is;
     if (!mcap_read_attachment_index(content, &is) || !is_place(m, o->attachment_at, is.at, is.length)) {
         return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu names no attachment that can be there", (ull)m->at);
@@ -93,13 +94,13 @@ static bool take_attachment_index(struct mcap *m, struct outline *o, struct byte
     return mcap_indexed_attachment(m, &is, err);
 }
 
-static bool take_metadata_index(struct mcap *m, struct outline *o, struct bytes content, struct reel_error *err) {
+static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_metadata_index is;
     if (!mcap_read_metadata_index(content, &is) || !is_place(m, o->metadata_at, is.at, is.length)) {
         return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu names no record that can be there", (ull)m->at);
     }
     if (is.length > MCAP_RECORD_MAX - o->metadata_bytes) {
-        return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that an outline reads", MCAP_RECORD_MAX);
+        return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that a summary reads", MCAP_RECORD_MAX);
     }
     o->metadata++;
     o->metadata_at = is.at;
@@ -107,7 +108,7 @@ static bool take_metadata_index(struct mcap *m, struct outline *o, struct bytes 
     return mcap_indexed_metadata(m, &is, err);
 }
 
-static bool take_record(struct mcap *m, struct outline *o, uint8_t op, struct bytes content, struct reel_error *err) {
+static bool take_record(struct mcap *m, struct summary *o, uint8_t op, struct reel_bytes content, struct reel_error *err) {
     switch (op) {
     case MCAP_STATISTICS:
         o->statistics++;
@@ -123,9 +124,10 @@ static bool take_record(struct mcap *m, struct outline *o, uint8_t op, struct by
     }
 }
 
-static bool read_summary(struct mcap *m, struct outline *o, struct reel_error *err) {
+static bool read_summary(struct mcap *m, struct summary *o, struct reel_error *err) {
     for (m->at = m->summary_start; m->at < m->footer_at;) {
-        const uint8_t *p = mcap_progress(m, m->at, err) ? window_at(&m->window, m->at, MCAP_RECORD_HEAD, err) : NULL; /* the footer is longer */
+        const uint8_t *p =
+            mcap_progress(m, m->at, err) ? window_at(&m->window, m->at, MCAP_RECORD_HEAD, err) : NULL; /* the footer is longer */
         if (!p) {
             return false;
         }
@@ -145,14 +147,15 @@ static bool read_summary(struct mcap *m, struct outline *o, struct reel_error *e
 }
 
 /* The statistics against what the summary has, and against what can be. */
-static bool check_statistics(const struct mcap *m, struct outline *o, const struct mcap_statistics *is, struct reel_error *err) {
+static bool check_statistics(const struct mcap *m, struct summary *o, const struct mcap_statistics *is, struct reel_error *err) {
     if (is->channels != m->names->n_channels) {
         return reel_fail(err, REEL_DAMAGED, "the statistics count %u channels, the summary has %u", is->channels, m->names->n_channels);
     }
     if ((o->chunks > 0 && o->chunks != is->chunks) || is->chunks > m->source->size / MCAP_CHUNK_HEAD ||
         (o->attachments > 0 && o->attachments != is->attachments) || o->metadata != is->metadata) {
-        return reel_fail(err, REEL_DAMAGED, "the statistics count %u chunks, %u attachments, %u metadata records; indexed are %llu, %llu, %llu",
-                         is->chunks, is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
+        return reel_fail(err, REEL_DAMAGED,
+                         "the statistics count %u chunks, %u attachments, %u metadata records; indexed are %llu, %llu, %llu", is->chunks,
+                         is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
     }
     if (is->messages > 0 && (is->start_ns > is->end_ns || is->end_ns > INT64_MAX)) {
         return reel_fail(err, REEL_DAMAGED, "the statistics' times are no times");
@@ -165,7 +168,7 @@ static bool check_statistics(const struct mcap *m, struct outline *o, const stru
 }
 
 /* The times of a channel, never more than the recording's. */
-static struct reel_channel_stats said_of(const struct outline *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
+static struct reel_channel_stats said_of(const struct summary *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
     uint64_t first = o->any_first, last = o->any_last;
     bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* else there are messages elsewhere, too */
     widen(&first, &last, o->first[id], o->last[id]);
@@ -175,7 +178,7 @@ static struct reel_channel_stats said_of(const struct outline *o, uint16_t id, u
     return (struct reel_channel_stats){.count = count, .first_ns = (int64_t)first, .last_ns = (int64_t)last};
 }
 
-static bool count_messages(struct mcap *m, struct outline *o, struct reel_error *err) {
+static bool count_messages(struct mcap *m, struct summary *o, struct reel_error *err) {
     struct mcap_statistics is;
     if (o->statistics != 1 || !mcap_read_statistics(m->statistics, &is) || is.counts.size % COUNT_ENTRY != 0) {
         return reel_fail(err, REEL_DAMAGED, "the file has %s statistics", o->statistics == 0 ? "no" : "no sound");
@@ -204,8 +207,8 @@ static bool count_messages(struct mcap *m, struct outline *o, struct reel_error 
     return whole || reel_fail(err, REEL_DAMAGED, "the statistics do not agree with themselves, or the chunks' times not with them");
 }
 
-static bool outline_part(struct mcap *m, uint32_t part, struct outline *o, struct reel_error *err) {
-    *o = (struct outline){.start_ns = UINT64_MAX, .any_first = UINT64_MAX};
+static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struct reel_error *err) {
+    *o = (struct summary){.start_ns = UINT64_MAX, .any_first = UINT64_MAX};
     memset(o->first, 0xff, sizeof o->first);
     if (!mcap_begin_part(m, part, err) || !read_head(m, err) || !mcap_find_footer(m, err)) {
         return false;
@@ -215,7 +218,7 @@ static bool outline_part(struct mcap *m, uint32_t part, struct outline *o, struc
         return reel_fail(err, REEL_DAMAGED, m->footer_at == 0 ? "the file does not end with a footer" : "the file has no summary");
     }
     if (size >> 20 >= SUMMARY_MAX_MIB) {
-        return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that an outline reads", SUMMARY_MAX_MIB);
+        return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that a summary reads", SUMMARY_MAX_MIB);
     }
     size = m->source->size - m->summary_start; /* with the footer, which its CRC covers, too */
     if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) || !mcap_look_ahead(m, err)) {
@@ -227,9 +230,9 @@ static bool outline_part(struct mcap *m, uint32_t part, struct outline *o, struc
     return read_summary(m, o, err) && mcap_names_of_summary(m, err) && count_messages(m, o, err);
 }
 
-bool mcap_outline(struct reel_scan *scan, struct reel_error *err) {
+bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     struct mcap m __attribute__((cleanup(mcap_walk_close)));
-    AUTO_MEM struct outline *o = malloc(sizeof *o);
+    AUTO_MEM struct summary *o = malloc(sizeof *o);
     if (!mcap_walk_open(&m, scan, OUTLINE_WINDOW, err)) {
         return false;
     }
@@ -239,7 +242,7 @@ bool mcap_outline(struct reel_scan *scan, struct reel_error *err) {
     reel_scan_container(scan, "MCAP0");
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         struct reel_error why = {0};
-        if (!outline_part(&m, i, o, &why)) {
+        if (!summary_part(&m, i, o, &why)) {
             bool unclear = why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* of the summary: only the scan tells of the file */
             reel_fail(err, unclear ? REEL_UNSUPPORTED : why.code, "%s", why.text);
             return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);

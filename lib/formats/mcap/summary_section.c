@@ -1,6 +1,7 @@
 /* What an MCAP file says of itself: CRCs, statistics, indexes. Rule: it is compared with what the walk has found and never taken for it;
  * only definitions are taken from the summary, for channels that the data section leaves out. */
 #include "formats/mcap/read.h"
+#include "wire/bytes.h"
 
 /* ---- looking ahead ---- */
 
@@ -103,7 +104,7 @@ bool mcap_look_ahead(struct mcap *m, struct reel_error *err) {
 
 /* ---- records ---- */
 
-bool mcap_take_data_end(struct mcap *m, struct bytes content, struct reel_error *err) {
+bool mcap_take_data_end(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     if (m->in_summary) {
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "another end of the data section, at %llu",
                                  (unsigned long long)m->at);
@@ -120,14 +121,14 @@ bool mcap_take_data_end(struct mcap *m, struct bytes content, struct reel_error 
     return true;
 }
 
-bool mcap_take_footer(struct mcap *m, struct bytes content, struct reel_error *err) {
+bool mcap_take_footer(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     (void)content;
     (void)err;
     m->ended = true;
     return true;
 }
 
-bool mcap_take_statistics(struct mcap *m, struct bytes content, struct reel_error *err) {
+bool mcap_take_statistics(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     if (m->statistics.size > 0) {
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "other statistics, at %llu, are not used",
                                  (unsigned long long)m->at);
@@ -137,7 +138,7 @@ bool mcap_take_statistics(struct mcap *m, struct bytes content, struct reel_erro
     return m->statistics.data || mcap_no_room(m, err);
 }
 
-bool mcap_read_statistics(struct bytes content, struct mcap_statistics *out) {
+bool mcap_read_statistics(struct reel_bytes content, struct mcap_statistics *out) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_statistics){.messages = cursor_u64le(&c)};
     out->schemas = cursor_u16le(&c);
@@ -151,7 +152,7 @@ bool mcap_read_statistics(struct bytes content, struct mcap_statistics *out) {
     return !c.failed;
 }
 
-bool mcap_read_chunk_index(struct bytes content, struct mcap_chunk_index *out) {
+bool mcap_read_chunk_index(struct reel_bytes content, struct mcap_chunk_index *out) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_chunk_index){.start_ns = cursor_u64le(&c)};
     out->end_ns = cursor_u64le(&c);
@@ -165,7 +166,7 @@ bool mcap_read_chunk_index(struct bytes content, struct mcap_chunk_index *out) {
     return !c.failed;
 }
 
-bool mcap_read_attachment_index(struct bytes content, struct mcap_attachment_index *out) {
+bool mcap_read_attachment_index(struct reel_bytes content, struct mcap_attachment_index *out) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_attachment_index){.at = cursor_u64le(&c)};
     out->length = cursor_u64le(&c);
@@ -177,7 +178,7 @@ bool mcap_read_attachment_index(struct bytes content, struct mcap_attachment_ind
     return !c.failed;
 }
 
-bool mcap_read_metadata_index(struct bytes content, struct mcap_metadata_index *out) {
+bool mcap_read_metadata_index(struct reel_bytes content, struct mcap_metadata_index *out) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_metadata_index){.at = cursor_u64le(&c)};
     out->length = cursor_u64le(&c);
@@ -185,7 +186,7 @@ bool mcap_read_metadata_index(struct bytes content, struct mcap_metadata_index *
     return !c.failed;
 }
 
-static bool take_chunk_index(struct mcap *m, struct bytes content) {
+static bool take_chunk_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_chunk_index is;
     bool good = mcap_read_chunk_index(content, &is);
     struct cursor map = cursor_of(is.indexes);
@@ -198,7 +199,7 @@ static bool take_chunk_index(struct mcap *m, struct bytes content) {
     return good && !map.failed;
 }
 
-static bool take_attachment_index(struct mcap *m, struct bytes content) {
+static bool take_attachment_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_attachment_index is;
     bool good = mcap_read_attachment_index(content, &is);
     m->stated.attachment_indexes++;
@@ -206,7 +207,7 @@ static bool take_attachment_index(struct mcap *m, struct bytes content) {
     return good;
 }
 
-static bool take_metadata_index(struct mcap *m, struct bytes content) {
+static bool take_metadata_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_metadata_index is;
     bool good = mcap_read_metadata_index(content, &is);
     m->stated.metadata_indexes++;
@@ -214,7 +215,7 @@ static bool take_metadata_index(struct mcap *m, struct bytes content) {
     return good;
 }
 
-bool mcap_take_index(struct mcap *m, uint8_t op, struct bytes content, struct reel_error *err) {
+bool mcap_take_index(struct mcap *m, uint8_t op, struct reel_bytes content, struct reel_error *err) {
     (void)err;
     bool good = op == MCAP_CHUNK_INDEX        ? take_chunk_index(m, content)
                 : op == MCAP_ATTACHMENT_INDEX ? take_attachment_index(m, content)

@@ -1,9 +1,11 @@
 /* The MCAP writer's tail. Its parts: one for each attachment; metadata, DataEnd and the front of the summary; ChunkIndex records by the
  * thousand; the indexes of attachments and metadata, summary offsets, footer. Rule: the summary is emitted twice while planning, once
  * through a hashing sink, so that its CRC is known to every later run. */
-#include "wire/cursor.h"
 #include "formats/formats.h"
 #include "formats/mcap/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/cursor.h"
 
 enum { ATTACHMENT_PIECE = 64 << 10 };
 
@@ -57,7 +59,7 @@ static bool find_create_time(const struct attached *from, uint64_t *create_ns, s
     if (strcmp(reel_index_info(index)->format->name, reel_writer_mcap.name) != 0 || a->offset < head) {
         return true;
     }
-    struct bytes b;
+    struct reel_bytes b;
     if (!reel_reader_view(from->reader, a->chunk, a->offset - head, head, &b, err)) {
         return false;
     }
@@ -158,7 +160,7 @@ static void put_statistics(struct reel_write *w, const struct mcap_model *model,
 
 static void put_chunk_index(const struct reel_write *w, const struct reel_group *group, struct reel_sink *out) {
     struct mcap_note note = mcap_note_of(group);
-    struct bytes compression = bytes_text(mcap_compression(w, &note));
+    struct reel_bytes compression = bytes_text(mcap_compression(w, &note));
     uint64_t chunk = MCAP_CHUNK_HEAD + compression.size + note.stored, at = group->offset + chunk;
     mcap_put_record(out, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + compression.size + 8 + 8);
     reel_sink_u64le(out, note.start_ns);

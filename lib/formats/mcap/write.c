@@ -4,6 +4,8 @@
 #include "formats/mcap/write.h"
 #include "core/codec.h"
 #include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 
@@ -125,8 +127,8 @@ static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     if (!model || (w->planning && !keep_totals(w, err))) {
         return false;
     }
-    struct bytes profile = bytes_text(mcap_model_profile(model));
-    struct bytes library = bytes_text("reel " REEL_VERSION);
+    struct reel_bytes profile = bytes_text(mcap_model_profile(model));
+    struct reel_bytes library = bytes_text("reel " REEL_VERSION);
     reel_sink_put(out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
     mcap_put_record(out, MCAP_HEADER, 4 + profile.size + 4 + library.size);
     reel_sink_string32(out, profile);
@@ -137,7 +139,7 @@ static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_e
 }
 
 static void put_chunk_head(const struct reel_write *w, struct reel_sink *out, const struct mcap_note *note, uint32_t crc) {
-    struct bytes compression = bytes_text(mcap_compression(w, note));
+    struct reel_bytes compression = bytes_text(mcap_compression(w, note));
     mcap_put_record(out, MCAP_CHUNK, MCAP_CHUNK_HEAD - MCAP_RECORD_HEAD + compression.size + note->stored);
     reel_sink_u64le(out, note->start_ns);
     reel_sink_u64le(out, note->end_ns);

@@ -4,10 +4,11 @@
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
-#include "wire/arena.h"
-#include "wire/limits.h"
 #include "formats/mcap/wire.h"
 #include "reel/write.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
 enum {
     MCAP_CHUNK_BYTES = 1 << 20, /* records in a chunk, unless one message alone is larger */
@@ -101,7 +102,8 @@ const char *mcap_compression(const struct reel_write *w, const struct mcap_note 
 /* The run's model. NULL: no memory. */
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err);
 
-/* mcap_group.c: messages in another order, so that chunks hold either light channels or one heavy one, where that pays. The writer's view. */
+/* mcap_group.c: messages in another order, so that chunks hold either light channels or one heavy one, where that pays. The writer's view.
+ */
 struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err);
 /* By channel: 0 the light ones, a number of its own for each heavy one; all 0 and false where nothing is grouped. */
 bool mcap_classes(const struct reel_stream *stream, uint32_t *classes);

@@ -1,6 +1,7 @@
-/* What a tape says of itself – block count, links between channel infos, their sums, index tables – held against what the walk found. Rule: it is only
- * reported; the walk has decided before. */
+/* What a tape says of itself – block count, links between channel infos, their sums, index tables – held against what the walk found. Rule:
+ * it is only reported; the walk has decided before. */
 #include "formats/mira/mira.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 
@@ -38,14 +39,18 @@ static bool message_is(struct mira *t, uint64_t at, int64_t time, bool *yes, str
 }
 
 bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err) {
-    static const struct mira_convention known[] = {
-        {0, 0}, {MIRA_FIELD_HEAD, 0}, {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD}, {0, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD}, {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD}};
+    static const struct mira_convention known[] = {{0, 0},
+                                                   {MIRA_FIELD_HEAD, 0},
+                                                   {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD},
+                                                   {0, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD},
+                                                   {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD}};
     *found = false;
     for (size_t i = 0; i < sizeof known / sizeof *known && !*found; i++) {
         uint64_t block = e->block - known[i].link;
         bool is_block;
         *out = known[i];
-        if (!byte_is(t, block, MIRA_BLOCK, &is_block, err) || (is_block && !message_is(t, block + e->relative + known[i].place, e->time, found, err))) {
+        if (!byte_is(t, block, MIRA_BLOCK, &is_block, err) ||
+            (is_block && !message_is(t, block + e->relative + known[i].place, e->time, found, err))) {
             return false;
         }
     }
@@ -80,7 +85,8 @@ bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_err
 
 /* ---- at the end ---- */
 
-/* Of `n` infos or tables, which begin with their place and stand in its order, the one whose header, or whose content, is at `link`; n: none. */
+/* Of `n` infos or tables, which begin with their place and stand in its order, the one whose header, or whose content, is at `link`; n:
+ * none. */
 static size_t find_link(const void *items, size_t n, size_t item_size, uint64_t link) {
     size_t low = 0, high = n;
     uint64_t at = 0;
@@ -106,30 +112,34 @@ static void check_chain(struct mira *t) {
     while (link != 0 && met < t->n_infos) {
         size_t i = find_link(t->infos, t->n_infos, sizeof *t->infos, link);
         if (i == t->n_infos) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos break off: there is none at %llu", (unsigned long long)link);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos break off: there is none at %llu",
+                              (unsigned long long)link);
             return;
         }
         met++;
         link = t->infos[i].next;
     }
     if (link != 0 || met != t->n_infos) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos reach %zu of %zu%s", met, t->n_infos, link != 0 ? " and do not end" : "");
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos reach %zu of %zu%s", met, t->n_infos,
+                          link != 0 ? " and do not end" : "");
     }
 }
 
 static void check_table(struct mira *t, const struct mira_info *info, const struct mira_channel *c) {
     size_t i = find_link(t->tables, t->n_tables, sizeof *t->tables, info->index);
     if (i == t->n_tables) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0, "the index of the channel described at %llu should stand at %llu, and does not",
-                          (unsigned long long)info->at, (unsigned long long)info->index);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0,
+                          "the index of the channel described at %llu should stand at %llu, and does not", (unsigned long long)info->at,
+                          (unsigned long long)info->index);
         return;
     }
     const struct mira_table *table = &t->tables[i];
     if (table->count != c->messages) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu names %u messages, found are %llu", (unsigned long long)table->at, table->count,
-                          (unsigned long long)c->messages);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu names %u messages, found are %llu",
+                          (unsigned long long)table->at, table->count, (unsigned long long)c->messages);
     } else if (table->sum != c->sum) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu names %sother places or times than those of the %llu messages found",
+        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0,
+                          "the index at %llu names %sother places or times than those of the %llu messages found",
                           (unsigned long long)table->at, table->resolved ? "some " : "", (unsigned long long)c->messages);
     }
 }
@@ -155,7 +165,8 @@ static void check_info(struct mira *t, const struct mira_info *info, struct inde
 
 static void tell(struct mira *t, enum reel_severity severity, const struct mira_count *c, const char *what) {
     if (c->n > 0) {
-        reel_scan_finding(t->scan, severity, 0, c->at, 0, "%s: %llu, the first at %llu", what, (unsigned long long)c->n, (unsigned long long)c->at);
+        reel_scan_finding(t->scan, severity, 0, c->at, 0, "%s: %llu, the first at %llu", what, (unsigned long long)c->n,
+                          (unsigned long long)c->at);
     }
 }
 
@@ -176,12 +187,14 @@ void mira_check(struct mira *t) {
     struct indexes missing = {.none = {0}};
     struct mira_count wrong = {0};
     if (unfinished) {
-        reel_scan_finding(t->scan, REEL_NOTE, 0, 0, 0, "the tape was not closed: its header counts no blocks and links to no channel info; %llu blocks are found",
+        reel_scan_finding(t->scan, REEL_NOTE, 0, 0, 0,
+                          "the tape was not closed: its header counts no blocks and links to no channel info; %llu blocks are found",
                           (unsigned long long)t->blocks);
     } else {
         check_chain(t);
         if (t->header.blocks != t->blocks) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the header counts %u message blocks, found are %llu", t->header.blocks, (unsigned long long)t->blocks);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the header counts %u message blocks, found are %llu", t->header.blocks,
+                              (unsigned long long)t->blocks);
         }
     }
     for (size_t i = 0; i < t->n_infos; i++) {

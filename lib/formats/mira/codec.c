@@ -1,8 +1,9 @@
-/* Messages that are compressed one by one. How is not documented, so it is told by their first bytes. Rule: bytes are only called compressed once they
- * have been decoded; what does not decode is delivered as it is stored. */
+/* Messages that are compressed one by one. How is not documented, so it is told by their first bytes. Rule: bytes are only called
+ * compressed once they have been decoded; what does not decode is delivered as it is stored. */
 #include "formats/mira/mira.h"
 
 #include "core/codec.h"
+#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 
@@ -51,8 +52,9 @@ static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p
         return false;
     }
     size_t took = 0, gave = 0;
-    enum libdeflate_result r = codec == REEL_CODEC_ZLIB ? libdeflate_zlib_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave)
-                                                        : libdeflate_gzip_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave);
+    enum libdeflate_result r = codec == REEL_CODEC_ZLIB
+                                   ? libdeflate_zlib_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave)
+                                   : libdeflate_gzip_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave);
     return r == LIBDEFLATE_SUCCESS && took == stored && gave == raw;
 }
 
@@ -63,20 +65,22 @@ static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_co
     t->verify_left -= most < t->verify_left ? most : t->verify_left;
     if (codec_measure(*codec, t->source, f->message.data_at, f->message.stored, most, raw, &why)) {
         if (*raw != said) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data give %llu bytes, not %llu", (unsigned long long)f->at,
-                              codec_name(*codec), (unsigned long long)*raw, (unsigned long long)said);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data give %llu bytes, not %llu",
+                              (unsigned long long)f->at, codec_name(*codec), (unsigned long long)*raw, (unsigned long long)said);
         }
         return true;
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    reel_scan_finding(t->scan, REEL_LOSS, 0, f->message.data_at, f->message.stored, "message at %llu: %s", (unsigned long long)f->at, why.text);
+    reel_scan_finding(t->scan, REEL_LOSS, 0, f->message.data_at, f->message.stored, "message at %llu: %s", (unsigned long long)f->at,
+                      why.text);
     *codec = REEL_CODEC_NONE;
     return true;
 }
 
-bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err) {
+bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
+                 struct reel_error *err) {
     const uint32_t stored = f->message.stored;
     size_t look = stored <= REEL_WINDOW_BYTES ? stored : 4;
     const uint8_t *p = window_at(&t->window, f->message.data_at, look, err);

@@ -1,17 +1,18 @@
-/* The header of a tape and single fields, from bytes. Rule: a field is read by its own lengths, each checked against the file before it is believed; what
- * its header says of its size is for the caller to compare. */
+/* The header of a tape and single fields, from bytes. Rule: a field is read by its own lengths, each checked against the file before it is
+ * believed; what its header says of its size is for the caller to compare. */
 #include "formats/mira/mira.h"
+#include "wire/bytes.h"
 
 #include <strings.h>
 
 enum {
-    PEEK = 4096,                                                          /* holds nearly every field but its data */
+    PEEK = 4096,                                                           /* holds nearly every field but its data */
     HEAD_MAX = MIRA_FIELD_HEAD + MIRA_INFO_FIXED + 2 * REEL_TEXT_MAX + 16, /* the longest beginning of a field */
 };
 
 /* ---- the header ---- */
 
-static struct mira_header header_of(struct bytes head, bool big) {
+static struct mira_header header_of(struct reel_bytes head, bool big) {
     struct cursor c = cursor_of(head);
     struct mira_header h = {.big = big};
     h.version = mira_u32(&c, big);
@@ -27,7 +28,7 @@ static bool is_type(uint8_t type) {
 }
 
 /* Does a field begin at 32? `bits`: what that says for a tape. */
-static bool has_first_field(struct bytes head, uint64_t file_size, bool big, int *bits) {
+static bool has_first_field(struct reel_bytes head, uint64_t file_size, bool big, int *bits) {
     *bits = 0;
     if (head.size <= MIRA_HEADER) {
         return true;
@@ -47,10 +48,11 @@ static bool has_suffix(const char *name) {
     return n >= 5 && strcasecmp(name + n - 5, ".tape") == 0;
 }
 
-static int header_bits(struct bytes head, const struct reel_source *source, const struct mira_header *h) {
+static int header_bits(struct reel_bytes head, const struct reel_source *source, const struct mira_header *h) {
     int bits, hint = has_suffix(source->name) ? 4 : 0;
     bool field = has_first_field(head, source->size, h->big, &bits), link = h->first_info <= source->size;
-    if (h->version == 0 || h->version >= 1 << 24 || h->utc_ns > MIRA_UTC_MAX_NS || h->utc_ns < -MIRA_UTC_MAX_NS || h->start_ns >= MIRA_WALL_MAX_NS) {
+    if (h->version == 0 || h->version >= 1 << 24 || h->utc_ns > MIRA_UTC_MAX_NS || h->utc_ns < -MIRA_UTC_MAX_NS ||
+        h->start_ns >= MIRA_WALL_MAX_NS) {
         return 0;
     }
     if (h->start_ns >= MIRA_WALL_MIN_NS) {
@@ -60,7 +62,7 @@ static int header_bits(struct bytes head, const struct reel_source *source, cons
     return field && link && (hint > 0 || (bits > 6 && h->first_info >= MIRA_HEADER)) ? 11 + bits + hint : 0;
 }
 
-int mira_header_read(struct bytes head, const struct reel_source *source, struct mira_header *h) {
+int mira_header_read(struct reel_bytes head, const struct reel_source *source, struct mira_header *h) {
     if (head.size < MIRA_HEADER) {
         return 0;
     }
@@ -74,12 +76,12 @@ int mira_header_read(struct bytes head, const struct reel_source *source, struct
 
 static bool fail_cut(struct mira_field *f, const struct mira *t, const char *what, struct reel_error *err) {
     f->cut = true;
-    return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: %s exceeds the file of %llu bytes", f->type, (unsigned long long)f->at, what,
-                     (unsigned long long)t->source->size);
+    return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: %s exceeds the file of %llu bytes", f->type, (unsigned long long)f->at,
+                     what, (unsigned long long)t->source->size);
 }
 
 /* A string of the beginning of a field: `c` may end too early, then *need tells how many bytes the field must have so far. */
-static struct bytes read_string(struct cursor *c, bool big, uint64_t *need) {
+static struct reel_bytes read_string(struct cursor *c, bool big, uint64_t *need) {
     uint32_t size = mira_u32(c, big);
     *need += size <= REEL_TEXT_MAX ? size : HEAD_MAX;
     return cursor_bytes(c, size);

@@ -1,24 +1,25 @@
-/* What the files of the MIRA tape reader share. scan: recognises a tape and orchestrates · fields: one field from the file · walk: from field to field ·
- * names: channels and frame ids · codec: messages that are compressed · resume: where a walk goes on after damage · check: what the tape says of
- * itself, held against what was found · outline: what that tells alone. Rule: one walk from front to back by the fields' own lengths decides what is in the tape. */
+/* What the files of the MIRA tape reader share. scan: recognises a tape and orchestrates · fields: one field from the file · walk: from
+ * field to field · names: channels and frame ids · codec: messages that are compressed · resume: where a walk goes on after damage · check:
+ * what the tape says of itself, held against what was found · summary: what that tells alone. Rule: one walk from front to back by the
+ * fields' own lengths decides what is in the tape. */
 #ifndef REEL_FORMATS_MIRA_H
 #define REEL_FORMATS_MIRA_H
 
+#include "core/window.h"
+#include "formats/mira/wire.h"
+#include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/grow.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
-#include "core/window.h"
-#include "formats/mira/wire.h"
-#include "reel/scan.h"
 
 struct libdeflate_decompressor;
 
 enum {
     MIRA_META_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX,
-    MIRA_FRAMES_MAX = 4096,            /* distinct frame ids that a channel keeps */
-    MIRA_FRAME_BYTES_MAX = 16 << 20,   /* all frame ids of a tape */
+    MIRA_FRAMES_MAX = 4096,                  /* distinct frame ids that a channel keeps */
+    MIRA_FRAME_BYTES_MAX = 16 << 20,         /* all frame ids of a tape */
     MIRA_TABLES_MAX = 2 * REEL_CHANNELS_MAX, /* index fields, and channel infos, that are looked at */
 };
 
@@ -44,11 +45,11 @@ struct mira_field {
         struct {
             uint64_t next, meta_at, meta_size, data_size, index;
             int64_t first, last;
-            struct bytes name, type;
+            struct reel_bytes name, type;
         } info;
         struct {
             int64_t time;
-            struct bytes channel, frame;
+            struct reel_bytes channel, frame;
             uint64_t data_at;
             uint32_t sequence, stored, raw;
             bool compressed;
@@ -69,7 +70,7 @@ struct mira_info {
 };
 
 struct mira_table { /* an index field */
-    uint64_t at; /* first, too */
+    uint64_t at;    /* first, too */
     uint64_t sum;
     uint32_t count;
     bool resolved; /* its first entry lands on a message */
@@ -81,21 +82,21 @@ struct mira_frame {
 };
 
 struct mira_channel {
-    struct bytes name, type, meta; /* as in the tape */
+    struct reel_bytes name, type, meta; /* as in the tape */
     uint32_t id, n_frames;
-    bool described;                   /* an info has been met */
-    struct mira_channel *guess;       /* whose message followed last time */
-    struct bytes last_frame;          /* of the message before, and its number */
+    bool described;               /* an info has been met */
+    struct mira_channel *guess;   /* whose message followed last time */
+    struct reel_bytes last_frame; /* of the message before, and its number */
     uint32_t last_frame_number;
     struct mira_frame *frames, **frames_end;
     uint64_t messages, stored_bytes, unknown; /* unknown: in a compression nobody knows */
-    uint64_t sum;                     /* of mira_place_hash() */
+    uint64_t sum;                             /* of mira_place_hash() */
     int64_t first, last;
 };
 
 struct mira_slot {
     uint64_t hash;
-    struct bytes key;
+    struct reel_bytes key;
     uint32_t owner; /* 0: a channel's name; else 1 + the channel whose frame id it is */
     uint32_t value; /* 1 + channel, or 1 + number of the frame id */
 };
@@ -167,11 +168,12 @@ static inline uint64_t mira_u64(struct cursor *c, bool big) {
 bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
 void mira_close(struct mira *t);
 
-/* outline */
-bool mira_outline(struct reel_scan *scan, struct reel_error *err);
+/* summary */
+bool mira_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* fields */
-int mira_header_read(struct bytes head, const struct reel_source *source, struct mira_header *h); /* bits that speak for a tape; 0 = none */
+int mira_header_read(struct reel_bytes head, const struct reel_source *source,
+                     struct mira_header *h); /* bits that speak for a tape; 0 = none */
 /* REEL_DAMAGED with the reason when there is no whole field. */
 bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f, struct reel_error *err);
 static inline bool mira_size_agrees(const struct mira_field *f) { /* a block's may count what is in it */
@@ -180,18 +182,20 @@ static inline bool mira_size_agrees(const struct mira_field *f) { /* a block's m
 }
 
 /* names */
-uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key);
-uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key); /* 0: not there */
-struct mira_channel *mira_channel_of(struct mira *t, struct bytes name, struct reel_error *err); /* made when it is new */
+uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key);
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key);                 /* 0: not there */
+struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err); /* made when it is new */
 /* 1 + number of the frame id in the channel's list; 0: empty, or not kept. */
-bool mira_frame_number(struct mira *t, struct mira_channel *c, struct bytes frame, uint64_t at, uint32_t *number, struct reel_error *err);
+bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes frame, uint64_t at, uint32_t *number,
+                       struct reel_error *err);
 bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_error *err);
 bool mira_finish_channels(struct mira *t, struct reel_error *err); /* hands their descriptions over */
 
 /* codec: what to make of compressed bytes. *codec NONE: not known, or they do not decode; then they are delivered as they are. */
 /* By its first bytes; *known is true for what is not compressed. */
 bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err);
-bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err);
+bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
+                 struct reel_error *err);
 
 /* walk */
 bool mira_walk(struct mira *t, struct reel_error *err);
@@ -206,8 +210,8 @@ bool mira_resume(struct mira *t, const char *why, struct reel_error *err);
 
 /* check */
 struct mira_convention { /* how the entries of a table count */
-    uint64_t link;  /* a block link points this far behind its header: 0 or 5 */
-    uint64_t place; /* a message is this far behind header + relative offset: 0, 5 or 29 */
+    uint64_t link;       /* a block link points this far behind its header: 0 or 5 */
+    uint64_t place;      /* a message is this far behind header + relative offset: 0, 5 or 29 */
 };
 struct mira_entry {
     uint64_t block, relative;

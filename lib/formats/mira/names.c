@@ -1,14 +1,15 @@
-/* Channels and the frame ids of their messages. Rule: names are compared as raw bytes, and every lookup is by a seeded hash, so that no file can make them
- * slow. What a foreign channel (mira_write.c) is stands in its meta data and is restored. */
+/* Channels and the frame ids of their messages. Rule: names are compared as raw bytes, and every lookup is by a seeded hash, so that no
+ * file can make them slow. What a foreign channel (mira_write.c) is stands in its meta data and is restored. */
 #include "formats/mira/mira.h"
-#include "wire/ros_wrap.h"
+#include "wire/bytes.h"
 #include "wire/ros_record.h"
+#include "wire/ros_wrap.h"
 
 #include <stdlib.h>
 
 /* ---- the table ---- */
 
-uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key) {
+uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key) {
     const uint8_t *p = key.data;
     uint64_t h = mix_pair(t->seed ^ owner, key.size);
     size_t left = key.size;
@@ -22,7 +23,7 @@ uint64_t mira_hash(const struct mira *t, uint32_t owner, struct bytes key) {
     return mix_pair(h, last ^ t->seed);
 }
 
-uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct bytes key) {
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key) {
     if (t->n_slots == 0) {
         return 0;
     }
@@ -44,7 +45,7 @@ static void table_insert(struct mira_slot *slots, size_t n, struct mira_slot slo
     slots[i] = slot;
 }
 
-static bool table_put(struct mira *t, uint32_t owner, struct bytes key, uint32_t value, struct reel_error *err) {
+static bool table_put(struct mira *t, uint32_t owner, struct reel_bytes key, uint32_t value, struct reel_error *err) {
     if (t->used_slots * 2 >= t->n_slots) {
         size_t n = t->n_slots ? t->n_slots * 2 : 64;
         struct mira_slot *grown = calloc(n, sizeof *grown);
@@ -77,12 +78,12 @@ static void *keep(struct mira *t, const void *data, size_t size, struct reel_err
     return p;
 }
 
-static bool keep_bytes(struct mira *t, struct bytes from, struct bytes *out, struct reel_error *err) {
+static bool keep_bytes(struct mira *t, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
     *out = bytes_of(keep(t, from.data, from.size, err), from.size);
     return out->data != NULL;
 }
 
-static const char *text_of(struct mira *t, struct bytes raw, struct reel_error *err) {
+static const char *text_of(struct mira *t, struct reel_bytes raw, struct reel_error *err) {
     const char *text = reel_scan_text(t->scan, raw);
     if (!text) {
         reel_fail_memory(err);
@@ -92,7 +93,7 @@ static const char *text_of(struct mira *t, struct bytes raw, struct reel_error *
 
 /* ---- channels ---- */
 
-struct mira_channel *mira_channel_of(struct mira *t, struct bytes name, struct reel_error *err) {
+struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err) {
     struct mira_channel *guess = t->last ? t->last->guess : NULL;
     if (guess && bytes_equal(guess->name, name)) {
         return guess;
@@ -119,10 +120,11 @@ struct mira_channel *mira_channel_of(struct mira *t, struct bytes name, struct r
     return c;
 }
 
-static bool frame_add(struct mira *t, struct mira_channel *c, struct bytes frame, struct reel_error *err) {
-    struct bytes key;
+static bool frame_add(struct mira *t, struct mira_channel *c, struct reel_bytes frame, struct reel_error *err) {
+    struct reel_bytes key;
     struct mira_frame *f = keep(t, NULL, sizeof *f, err);
-    if (!f || !keep_bytes(t, frame, &key, err) || !(f->text = text_of(t, frame, err)) || !table_put(t, c->id + 1, key, c->n_frames + 1, err)) {
+    if (!f || !keep_bytes(t, frame, &key, err) || !(f->text = text_of(t, frame, err)) ||
+        !table_put(t, c->id + 1, key, c->n_frames + 1, err)) {
         return false;
     }
     *c->frames_end = f;
@@ -135,7 +137,8 @@ static bool frame_add(struct mira *t, struct mira_channel *c, struct bytes frame
     return true;
 }
 
-bool mira_frame_number(struct mira *t, struct mira_channel *c, struct bytes frame, uint64_t at, uint32_t *number, struct reel_error *err) {
+bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes frame, uint64_t at, uint32_t *number,
+                       struct reel_error *err) {
     *number = 0;
     if (frame.size == 0) {
         return true;
@@ -196,7 +199,8 @@ bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_erro
         bool same = bytes_equal(c->type, f->info.type);
         mira_count(&t->again_infos, f->at);
         if (!same) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "channel info at %llu gives a channel another type: the first counts", (unsigned long long)f->at);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "channel info at %llu gives a channel another type: the first counts",
+                              (unsigned long long)f->at);
         }
         return true;
     }
@@ -209,14 +213,14 @@ bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_erro
 
 /* ---- what a channel is, told at the end ---- */
 
-static bool is_foreign(struct bytes meta) {
+static bool is_foreign(struct reel_bytes meta) {
     return meta.size > 4 && bytes_start(bytes_of(meta.data + 4, meta.size - 4), bytes_text("reel.encoding="));
 }
 
 /* Name and latching of a foreign channel, which ros_wrap.h leaves to its callers. */
 static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     struct cursor fields = cursor_of(c->meta);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     while (rosrecord_field(&fields, &name, &value)) {
         if (bytes_is(name, MIRA_NAME_FIELD) && !(model->name = text_of(t, value, err))) {
             return false;
@@ -268,9 +272,10 @@ static bool finish_channel(struct mira *t, struct mira_channel *c, struct reel_e
     if (!c->described) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is not known", model.name);
     }
-    if (c->unknown > 0 && c->messages > 0) { /* an outline has not met them all */
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s: messages in a compression that is not known, delivered as they are stored: %llu",
-                          model.name, (unsigned long long)c->unknown);
+    if (c->unknown > 0 && c->messages > 0) { /* a summary has not met them all */
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
+                          "channel %s: messages in a compression that is not known, delivered as they are stored: %llu", model.name,
+                          (unsigned long long)c->unknown);
     }
     return fill_metadata(t, c, &model, err) && reel_scan_channel_update(t->scan, c->id, &model, err);
 }

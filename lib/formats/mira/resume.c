@@ -1,12 +1,14 @@
-/* Where a walk goes on after a damaged place: where the size of the damaged field leads, or else at the next bytes that are a field. Rule: the work is
- * linear in the file's size, whatever the file says – searching stops when its allowance is used up. */
+/* Where a walk goes on after a damaged place: where the size of the damaged field leads, or else at the next bytes that are a field. Rule:
+ * the work is linear in the file's size, whatever the file says – searching stops when its allowance is used up. */
 #include "formats/mira/mira.h"
+#include "wire/bytes.h"
 
 enum { COST = 4096 }; /* bytes that a look elsewhere may read */
 
 /* A field whose own lengths are those that its header says. */
 static bool is_strict(const struct mira_field *f) {
-    return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) && (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
+    return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) &&
+           (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
 }
 
 bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
@@ -113,10 +115,11 @@ bool mira_resume(struct mira *t, const char *why, struct reel_error *err) {
         return false;
     }
     if (to == size) {
-        reel_scan_finding(t->scan, REEL_LOSS, 0, from, size - from, "truncated at byte %llu: %s; the last %llu bytes are lost", (unsigned long long)from, why,
-                          (unsigned long long)(size - from));
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, size - from, "truncated at byte %llu: %s; the last %llu bytes are lost",
+                          (unsigned long long)from, why, (unsigned long long)(size - from));
     } else {
-        reel_scan_finding(t->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from, (unsigned long long)to - 1);
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
+                          (unsigned long long)to - 1);
     }
     if (t->block.open) {
         t->block.end = to;

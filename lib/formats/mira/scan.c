@@ -1,8 +1,9 @@
-/* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own bytes decide;
- * what was tried is in mira_wire.h. */
+/* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own
+ * bytes decide; what was tried is in mira_wire.h. */
 #include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "formats/mira/mira.h"
+#include "formats/nanover/nanover.h"
+#include "wire/bytes.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 enum { PEEK_BYTES = 4096 };
 
-static int mira_probe(struct bytes head, struct reel_source *source) {
+static int mira_probe(struct reel_bytes head, struct reel_source *source) {
     struct mira_header h;
     return mira_header_read(head, source, &h);
 }
@@ -49,12 +50,14 @@ static bool tell_header(const struct mira *t, struct reel_error *err) {
     snprintf(container, sizeof container, "MIRA tape, version 0x%08x%s", h->version, h->big ? ", big-endian" : "");
     reel_scan_container(t->scan, container);
     if (h->start_ns < MIRA_WALL_MIN_NS) {
-        reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE, h->start_ns == 0 ? "times count from the start of the recording" : "the clock of a simulation");
+        reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE,
+                        h->start_ns == 0 ? "times count from the start of the recording" : "the clock of a simulation");
     }
     snprintf(version, sizeof version, "0x%08x", h->version);
     snprintf(start, sizeof start, "%llu", (unsigned long long)h->start_ns);
     snprintf(utc, sizeof utc, "%lld", (long long)h->utc_ns);
-    return reel_scan_metadata(t->scan, MIRA_VERSION_KEY, bytes_text(version), err) && reel_scan_metadata(t->scan, MIRA_START_KEY, bytes_text(start), err) &&
+    return reel_scan_metadata(t->scan, MIRA_VERSION_KEY, bytes_text(version), err) &&
+           reel_scan_metadata(t->scan, MIRA_START_KEY, bytes_text(start), err) &&
            reel_scan_metadata(t->scan, MIRA_UTC_KEY, bytes_text(utc), err);
 }
 
@@ -72,7 +75,8 @@ bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, str
         return false;
     }
     if (mira_header_read(bytes_of(p, look), t->source, &t->header) == 0) {
-        return reel_fail(err, REEL_NOT_MINE, "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
+        return reel_fail(err, REEL_NOT_MINE,
+                         "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
     }
     return tell_header(t, err);
 }
@@ -86,7 +90,8 @@ static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {
     return mira_finish_channels(&t, err);
 }
 
-static void mira_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel, struct reel_description *out) {
+static void mira_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+                          struct reel_description *out) {
     (void)head;
     uint32_t frame = (uint32_t)entry->extra[1];
     out->sequence = (uint32_t)entry->extra[0];
@@ -102,7 +107,7 @@ const struct reel_format reel_format_mira = {
     .suffixes = (const char *const[]){".tape", NULL},
     .probe = mira_probe,
     .scan = mira_scan,
-    .outline = mira_outline,
+    .summary = mira_summary,
     .describe = mira_describe,
     .state_at = nanover_foreign_state_at,
     .version = 1,

@@ -2,8 +2,10 @@
  * index table, and of it SAMPLE_MESSAGES entries with the heads of their messages, 64 MiB in all at most: frame ids, and whether a
  * compression is known, stand only there. Where they differ, all messages of the channel are looked at. Rule: what does not hold together
  * is refused, so that only the walk tells it; but that messages between the sampled ones are like these is believed. */
-#include "formats/mira/mira.h"
 #include "core/sample.h"
+#include "formats/mira/mira.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ struct place { /* of a message, as the table says */
     int64_t time;
 };
 
-struct outline {
+struct summary {
     struct mira tape;
     uint64_t *infos; /* where they stand, sorted */
     size_t n_infos, cap_infos;
@@ -34,12 +36,12 @@ struct listed { /* the channel at hand */
     struct mira_convention how;
 };
 
-static void outline_close(struct outline *o) {
+static void summary_close(struct summary *o) {
     mira_close(&o->tape);
     free(o->infos);
 }
 
-static bool spend(struct outline *o, uint64_t at, struct reel_error *err) {
+static bool spend(struct summary *o, uint64_t at, struct reel_error *err) {
     o->tape.peek.capacity = LOOK;
     if (o->looks_left-- == 0) {
         o->looks_left = 0;
@@ -49,7 +51,7 @@ static bool spend(struct outline *o, uint64_t at, struct reel_error *err) {
 }
 
 /* The field that a link means: at its header or behind it. */
-static bool field_at(struct outline *o, uint64_t link, enum mira_type type, struct mira_field *f, struct reel_error *err) {
+static bool field_at(struct summary *o, uint64_t link, enum mira_type type, struct mira_field *f, struct reel_error *err) {
     for (uint64_t behind = 0; behind <= MIRA_FIELD_HEAD; behind += MIRA_FIELD_HEAD) {
         bool yes;
         if (link < MIRA_HEADER + behind || link - behind >= o->tape.source->size) {
@@ -68,7 +70,7 @@ static bool field_at(struct outline *o, uint64_t link, enum mira_type type, stru
 
 /* ---- messages of a channel ---- */
 
-static bool place_at(struct outline *o, struct listed *l, uint32_t i, struct place *out, struct reel_error *err) {
+static bool place_at(struct summary *o, struct listed *l, uint32_t i, struct place *out, struct reel_error *err) {
     struct mira *t = &o->tape;
     uint64_t at = l->entries_at + (uint64_t)i * MIRA_INDEX_ENTRY;
     const uint8_t *p = window_at(&t->window, at, MIRA_INDEX_ENTRY, err);
@@ -85,7 +87,7 @@ static bool place_at(struct outline *o, struct listed *l, uint32_t i, struct pla
     return good || reel_fail(err, REEL_DAMAGED, "the index entry at %llu names no message of its channel", (ull)at);
 }
 
-static bool message_at(struct outline *o, const struct listed *l, const struct place *place, struct mira_field *f, bool *known,
+static bool message_at(struct summary *o, const struct listed *l, const struct place *place, struct mira_field *f, bool *known,
                        struct reel_error *err) {
     struct mira *t = &o->tape;
     if (!spend(o, place->at, err) || !mira_field_read(t, &t->peek, place->at, f, err)) {
@@ -98,7 +100,7 @@ static bool message_at(struct outline *o, const struct listed *l, const struct p
 }
 
 /* Have the sampled messages one frame id, and one sort of compression? */
-static bool sample(struct outline *o, struct listed *l, bool *alike, struct reel_error *err) {
+static bool sample(struct summary *o, struct listed *l, bool *alike, struct reel_error *err) {
     uint64_t kind = 0;
     *alike = true;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && *alike; k++) {
@@ -121,7 +123,7 @@ static int place_compare(const void *a, const void *b) {
 }
 
 /* Takes what the heads of `n` messages tell, in file order. */
-static bool take_messages(struct outline *o, struct listed *l, uint32_t n, struct reel_error *err) {
+static bool take_messages(struct summary *o, struct listed *l, uint32_t n, struct reel_error *err) {
     if (n > o->looks_left) {
         return reel_fail(err, REEL_DAMAGED, "too many messages would have to be looked at for their frame ids");
     }
@@ -150,7 +152,7 @@ static bool take_messages(struct outline *o, struct listed *l, uint32_t n, struc
 
 /* ---- channels ---- */
 
-static bool take_channel(struct outline *o, uint64_t at, struct reel_error *err) {
+static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err) {
     struct mira *t = &o->tape;
     struct mira_field f, table;
     if (!spend(o, at, err) || !mira_field_read(t, &t->peek, at, &f, err)) {
@@ -190,7 +192,7 @@ static int info_compare(const void *a, const void *b) {
 }
 
 /* A walk meets channels by their infos, which stand before their messages. */
-static bool find_infos(struct outline *o, struct reel_error *err) {
+static bool find_infos(struct summary *o, struct reel_error *err) {
     struct mira_field f;
     for (uint64_t link = o->tape.header.first_info; link != 0; link = f.info.next) {
         if (o->n_infos == REEL_CHANNELS_MAX) {
@@ -210,7 +212,7 @@ static bool find_infos(struct outline *o, struct reel_error *err) {
     return true;
 }
 
-static bool outline_run(struct outline *o, struct reel_error *err) {
+static bool summary_run(struct summary *o, struct reel_error *err) {
     const struct mira_header *h = &o->tape.header;
     if (h->first_info == 0 && o->tape.source->size > MIRA_HEADER) {
         return reel_fail(err, REEL_DAMAGED, "the tape was not closed: it links no channel infos and no index");
@@ -226,11 +228,11 @@ static bool outline_run(struct outline *o, struct reel_error *err) {
     return mira_finish_channels(&o->tape, err);
 }
 
-bool mira_outline(struct reel_scan *scan, struct reel_error *err) {
-    struct outline o __attribute__((cleanup(outline_close))) = {.looks_left = LOOK_BYTES_MAX / LOOK};
+bool mira_summary(struct reel_scan *scan, struct reel_error *err) {
+    struct summary o __attribute__((cleanup(summary_close))) = {.looks_left = LOOK_BYTES_MAX / LOOK};
     struct reel_error why = {0};
     if (!mira_begin(&o.tape, scan, LOOK, err)) {
         return false;
     }
-    return outline_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+    return summary_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
 }

@@ -1,5 +1,5 @@
-/* Walks a tape from field to field; payloads are stepped over, but for those that are compressed. Rule: nothing the tape says of places, counts or sizes
- * of other fields is needed to find a field. */
+/* Walks a tape from field to field; payloads are stepped over, but for those that are compressed. Rule: nothing the tape says of places,
+ * counts or sizes of other fields is needed to find a field. */
 #include "formats/mira/mira.h"
 
 #include <stdio.h>
@@ -56,7 +56,8 @@ static bool plain_chunk(struct mira *t, const struct mira_field *f, struct reel_
     return reel_scan_chunk(t->scan, &(struct reel_chunk){.offset = f->at, .stored = size, .raw = size}, &t->plain_chunk, err);
 }
 
-static bool place_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done, struct reel_error *err) {
+static bool place_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done,
+                             struct reel_error *err) {
     struct reel_chunk chunk = {.offset = f->message.data_at, .stored = f->message.stored};
     if (!mira_decide(t, c, f, &chunk.codec, &chunk.raw, err)) {
         return false;
@@ -109,7 +110,10 @@ static bool take_message(struct mira *t, const struct mira_field *f, struct reel
         t->last->guess = c;
     }
     t->last = c;
-    struct reel_entry e = {.time_ns = mira_absolute(t, f->message.time, f->at), .channel = c->id, .size = f->message.stored, .extra = {f->message.sequence, frame}};
+    struct reel_entry e = {.time_ns = mira_absolute(t, f->message.time, f->at),
+                           .channel = c->id,
+                           .size = f->message.stored,
+                           .extra = {f->message.sequence, frame}};
     if (f->message.compressed && !place_compressed(t, c, f, &e, &placed, err)) {
         return false;
     }
@@ -171,8 +175,8 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     bool whole = true;
     if (!mira_field_read(t, &t->window, t->at, &f, &why)) {
         if (f.cut && f.type == MIRA_INDEX && mira_size_agrees(&f)) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, t->at, t->source->size - t->at, "the tape breaks off in the index at %llu: behind the last message",
-                              (unsigned long long)t->at);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, t->at, t->source->size - t->at,
+                              "the tape breaks off in the index at %llu: behind the last message", (unsigned long long)t->at);
             t->at = t->source->size;
             return true;
         }
@@ -183,7 +187,8 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     }
     if (!whole) {
         char text[160];
-        snprintf(text, sizeof text, "field of type %02x at %llu: its size of %u leads nowhere, nor does what it holds", f.type, (unsigned long long)f.at, f.size);
+        snprintf(text, sizeof text, "field of type %02x at %llu: its size of %u leads nowhere, nor does what it holds", f.type,
+                 (unsigned long long)f.at, f.size);
         return mira_resume(t, text, err);
     }
     t->at = f.end;

@@ -1,10 +1,11 @@
-/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables (mira_write_index.c). Rule: what a
- * field holds and how long it is is said once, in functions that count and render alike; what stands in front of what it tells of – counts, sums, links – the
- * plan knows. */
+/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables
+ * (mira_write_index.c). Rule: what a field holds and how long it is is said once, in functions that count and render alike; what stands in
+ * front of what it tells of – counts, sums, links – the plan knows. */
 #include "formats/mira/write.h"
 #include "core/codec.h"
-#include "wire/limits.h"
 #include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
 
 #include <stdlib.h>
 
@@ -49,7 +50,8 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     if (!run->seen || !run->counts || !run->touched) {
         return reel_fail_memory(err);
     }
-    return mira_out_channels(&run->arena, w->stream, &run->channels, err) && (w->planning ? keep_totals(w, err) : mira_place_tables(w, err));
+    return mira_out_channels(&run->arena, w->stream, &run->channels, err) &&
+           (w->planning ? keep_totals(w, err) : mira_place_tables(w, err));
 }
 
 static void mira_close(struct reel_write *w) {
@@ -151,7 +153,7 @@ bool mira_may_compress(const struct reel_write *w, const struct reel_message *m)
     return run->zlib && m->size >= COMPRESS_MIN && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
 }
 
-static struct bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
+static struct reel_bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
     const struct mira_run *run = w->run;
     const struct mira_out *c = &run->channels[m->channel];
     if (m->owned || !c->native) {
@@ -165,8 +167,8 @@ static struct bytes mira_out_frame(const struct reel_write *w, const struct reel
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err) {
     const struct mira_totals *t = w->totals;
     return !__builtin_sub_overflow(m->time_ns, t->start_ns, time) ||
-           reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns is too far from the start of the tape", w->stream->channels[m->channel]->name,
-                     (long long)m->time_ns);
+           reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns is too far from the start of the tape",
+                     w->stream->channels[m->channel]->name, (long long)m->time_ns);
 }
 
 static bool is_packed(const struct reel_write *w, const struct reel_message *m, uint32_t stored) {
@@ -175,13 +177,14 @@ static bool is_packed(const struct reel_write *w, const struct reel_message *m, 
 
 uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored) {
     const struct mira_run *run = w->run;
-    return MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED + run->channels[m->channel].name.size + mira_out_frame(w, m).size + (is_packed(w, m, stored) ? 4 : 0) + stored;
+    return MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED + run->channels[m->channel].name.size + mira_out_frame(w, m).size +
+           (is_packed(w, m, stored) ? 4 : 0) + stored;
 }
 
 /* run->packed has the payload compressed when *stored is less than its size. */
 static bool compress(struct reel_write *w, const struct reel_message *m, uint32_t *stored, struct reel_error *err) {
     struct mira_run *run = w->run;
-    struct bytes raw;
+    struct reel_bytes raw;
     *stored = m->size;
     if (!mira_may_compress(w, m)) {
         return true;
@@ -207,7 +210,8 @@ static bool sequence_of(struct reel_write *w, const struct reel_message *m, uint
     return true;
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct reel_sink *out, struct reel_error *err) {
+static bool put_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct reel_sink *out,
+                        struct reel_error *err) {
     const struct mira_run *run = w->run;
     uint64_t size = mira_message_size(w, m, stored) - MIRA_FIELD_HEAD;
     uint32_t sequence;
@@ -237,7 +241,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 /* ---- blocks ---- */
 
 struct mira_note mira_note_of(const struct reel_group *group) {
-    struct mira_note n = {.first = (int64_t)load_u64le(group->note), .last = (int64_t)load_u64le(group->note + 8), .n_rows = load_u32le(group->note + 16)};
+    struct mira_note n = {
+        .first = (int64_t)load_u64le(group->note), .last = (int64_t)load_u64le(group->note + 8), .n_rows = load_u32le(group->note + 16)};
     n.rows = group->note + MIRA_NOTE_HEAD;
     n.sizes = n.rows + (size_t)n.n_rows * MIRA_NOTE_ROW;
     n.n_sizes = (group->note_size - MIRA_NOTE_HEAD - n.n_rows * MIRA_NOTE_ROW) / 4;
@@ -262,7 +267,8 @@ static void put_block_head(struct reel_write *w, struct reel_sink *out) {
 }
 
 /* What planning learns from a message. */
-static bool count_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct mira_note *note, struct reel_error *err) {
+static bool count_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct mira_note *note,
+                          struct reel_error *err) {
     struct mira_run *run = w->run;
     struct mira_totals *t = w->totals;
     uint32_t c = m->channel;
@@ -307,7 +313,8 @@ static bool added_size(struct reel_write *w, const struct reel_message *m, uint3
     const struct mira_run *run = w->run;
     const struct mira_totals *t = w->totals;
     *size = mira_message_size(w, m, stored) + (t->first_group[m->channel] == 0 ? mira_info_size(&run->channels[m->channel]) : 0);
-    return *size <= UINT32_MAX || reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room in a tape", w->stream->channels[m->channel]->name, m->size);
+    return *size <= UINT32_MAX || reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room in a tape",
+                                            w->stream->channels[m->channel]->name, m->size);
 }
 
 static bool mira_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {

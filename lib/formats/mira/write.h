@@ -1,20 +1,20 @@
-/* What the parts of the MIRA tape writer share: channels (mira_write_channels.c), header and message blocks (mira_write.c), index tables (mira_write_index.c).
- * Layouts: mira_wire.h. */
+/* What the parts of the MIRA tape writer share: channels (mira_write_channels.c), header and message blocks (mira_write.c), index tables
+ * (mira_write_index.c). Layouts: mira_wire.h. */
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 
-#include "wire/arena.h"
-#include "wire/grow.h"
 #include "formats/mira/wire.h"
 #include "reel/write.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 
 enum { MIRA_OUT_META_MAX = 16 << 20 }; /* what our reader keeps */
 
 /* A stream channel as it stands in the tape. */
 struct mira_out {
-    struct bytes name, type, meta;
-    struct bytes frame;     /* of all its messages, where these are not known one by one */
-    bool native, described; /* from a tape; from another format with sequence numbers */
+    struct reel_bytes name, type, meta;
+    struct reel_bytes frame; /* of all its messages, where these are not known one by one */
+    bool native, described;  /* from a tape; from another format with sequence numbers */
 };
 
 struct mira_run {

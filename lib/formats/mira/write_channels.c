@@ -1,10 +1,12 @@
-/* Stream channels as channels of a tape. Rule: a tape knows a channel by its name alone and says of it only a type and some bytes, so what else is to be said of a
- * channel stands in these bytes, as the fields of ros_wrap.h, and our reader restores it. */
+/* Stream channels as channels of a tape. Rule: a tape knows a channel by its name alone and says of it only a type and some bytes, so what
+ * else is to be said of a channel stands in these bytes, as the fields of ros_wrap.h, and our reader restores it. */
 #include "core/naming.h"
+#include "core/ros_write.h"
 #include "formats/formats.h"
 #include "formats/mira/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/ros_wrap.h"
-#include "core/ros_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,8 @@ static bool is_derived(const struct reel_pair *p) {
 /* A channel of a tape, whose meta data are its own. */
 static bool is_native(const struct reel_channel *c) {
     const struct reel_schema *s = c->n_schemas == 1 ? c->schemas : NULL;
-    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && c->n_topics <= 1 && (c->n_topics == 0 || strcmp(c->topics[0], c->name) == 0);
+    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && c->n_topics <= 1 &&
+                 (c->n_topics == 0 || strcmp(c->topics[0], c->name) == 0);
     for (size_t i = 0; plain && i < c->metadata.count; i++) {
         plain = is_derived(&c->metadata.items[i]);
     }
@@ -52,7 +55,7 @@ static bool put_foreign(struct reel_sink *out, const struct reel_channel *c, con
     return true;
 }
 
-static bool make_meta(struct arena *arena, const struct reel_channel *c, bool renamed, struct bytes *meta, struct reel_error *err) {
+static bool make_meta(struct arena *arena, const struct reel_channel *c, bool renamed, struct reel_bytes *meta, struct reel_error *err) {
     const char *name = renamed ? c->name : NULL;
     if (!renamed && is_native(c)) {
         *meta = c->n_schemas == 1 ? c->schemas[0].data : bytes_of("", 0);
@@ -68,7 +71,7 @@ static bool make_meta(struct arena *arena, const struct reel_channel *c, bool re
 /* ---- channels ---- */
 
 /* Where messages do not say it, the only frame id that the channel has is that of all. */
-static struct bytes only_frame(const struct reel_channel *c) {
+static struct reel_bytes only_frame(const struct reel_channel *c) {
     const char *found = NULL;
     for (size_t i = 0; i < c->metadata.count; i++) {
         if (is_frame(&c->metadata.items[i])) {
@@ -130,10 +133,13 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     }
     struct reel_sink count = {0};
     if (!put_foreign(&count, c, c->name) || count.pos > MIRA_OUT_META_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "what there is to say of it (%llu bytes, mostly schemas) exceeds %d MiB", (unsigned long long)count.pos, MIRA_OUT_META_MAX >> 20);
+        reel_loss_add(loss, REEL_REFUSES, c, "what there is to say of it (%llu bytes, mostly schemas) exceeds %d MiB",
+                      (unsigned long long)count.pos, MIRA_OUT_META_MAX >> 20);
         return false;
     }
-    reel_loss_add(loss, REEL_CHANGES, c, "messages keep their bytes and type; that they are in %s encoding, schemas and metadata stand in the channel's meta data, where only Reel reads them",
+    reel_loss_add(loss, REEL_CHANGES, c,
+                  "messages keep their bytes and type; that they are in %s encoding, schemas and metadata stand in the channel's meta "
+                  "data, where only Reel reads them",
                   c->encoding[0] ? c->encoding : "an unknown");
     return true;
 }

@@ -1,7 +1,9 @@
-/* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages. Entries are numbered through, table by
- * table; a part of the tail is a run of these numbers. Rule: places of messages are never held – a part finds them again by walking the groups that have its
- * channels, with the sizes that messages() emits. */
+/* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages. Entries are numbered
+ * through, table by table; a part of the tail is a run of these numbers. Rule: places of messages are never held – a part finds them again
+ * by walking the groups that have its channels, with the sizes that messages() emits. */
 #include "formats/mira/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -136,8 +138,8 @@ static bool put_table_head(struct reel_write *w, uint32_t channel, struct reel_s
     const struct mira_totals *t = w->totals;
     uint64_t messages = t->messages[channel];
     if (messages > TABLE_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index of a tape can name (%u)", w->stream->channels[channel]->name,
-                         (unsigned long long)messages, (unsigned)TABLE_MAX);
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index of a tape can name (%u)",
+                         w->stream->channels[channel]->name, (unsigned long long)messages, (unsigned)TABLE_MAX);
     }
     reel_sink_u8(out, MIRA_INDEX);
     reel_sink_u32le(out, (uint32_t)(4 + messages * MIRA_INDEX_ENTRY));

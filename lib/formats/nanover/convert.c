@@ -1,9 +1,10 @@
 /* One message of the older NanoVer form as MessagePack, equal in meaning to what the official converter makes of it. Rule: protobuf's own
  * rules decide what counts (of equal keys the last, of alternatives the last, unknown fields are passed over); each byte is walked a fixed
  * number of times however it is nested, and only so deep. */
+#include "formats/nanover/wire.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover_legacy/wire.h"
-#include "formats/nanover/wire.h"
+#include "wire/bytes.h"
 #include "wire/protobuf.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 };
 
 struct legacy_pair {
-    struct bytes key, value;
+    struct reel_bytes key, value;
     uint32_t place; /* as it was met */
     bool array;     /* value is a ValueArray */
 };
@@ -41,7 +42,7 @@ static msgpack_packer packer(struct legacy_converter *c) {
     msgpack_packer_init(&pk, c, put);
     return pk;
 }
-static void put_text(struct legacy_converter *c, struct bytes text) {
+static void put_text(struct legacy_converter *c, struct reel_bytes text) {
     msgpack_packer pk = packer(c);
     msgpack_pack_str_with_body(&pk, text.data, text.size);
 }
@@ -61,7 +62,7 @@ static bool walked(struct legacy_converter *c, const struct cursor *at) {
 
 /* --- maps --- */
 
-static void read_pair(struct legacy_converter *c, struct bytes entry, struct legacy_pair *pair) {
+static void read_pair(struct legacy_converter *c, struct reel_bytes entry, struct legacy_pair *pair) {
     struct cursor at = cursor_of(entry);
     struct proto_field f;
     pair->key = pair->value = bytes_of("", 0);
@@ -77,7 +78,7 @@ static void read_pair(struct legacy_converter *c, struct bytes entry, struct leg
     walked(c, &at);
 }
 
-static bool add_pair(struct legacy_converter *c, struct bytes entry, bool array) {
+static bool add_pair(struct legacy_converter *c, struct reel_bytes entry, bool array) {
     if (c->n_pairs == UINT32_MAX || !GROW_ARRAY(c->pairs, c->n_pairs, c->cap_pairs)) {
         c->no_memory = true;
         return false;
@@ -123,7 +124,7 @@ static void settle_pairs(struct legacy_converter *c, size_t base) {
 struct value {     /* of a google.protobuf.Value */
     uint32_t kind; /* 0: none was set, which is a null */
     uint64_t bits;
-    struct bytes bytes;
+    struct reel_bytes bytes;
 };
 
 static bool is_value_wire(uint32_t kind, enum proto_wire wire) {
@@ -142,7 +143,7 @@ static bool is_value_wire(uint32_t kind, enum proto_wire wire) {
     }
 }
 
-static struct value read_value(struct legacy_converter *c, struct bytes bytes) {
+static struct value read_value(struct legacy_converter *c, struct reel_bytes bytes) {
     struct value v = {.kind = 0};
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
@@ -167,7 +168,7 @@ static double number_of(uint64_t bits) {
 
 static void put_value(struct legacy_converter *c, const struct value *v, unsigned depth);
 
-static void put_struct(struct legacy_converter *c, struct bytes bytes, unsigned depth) {
+static void put_struct(struct legacy_converter *c, struct reel_bytes bytes, unsigned depth) {
     size_t base = c->n_pairs;
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
@@ -189,7 +190,7 @@ static void put_struct(struct legacy_converter *c, struct bytes bytes, unsigned 
     c->n_pairs = base;
 }
 
-static size_t count_items(struct legacy_converter *c, struct bytes list) {
+static size_t count_items(struct legacy_converter *c, struct reel_bytes list) {
     struct cursor at = cursor_of(list);
     struct proto_field f;
     size_t n = 0;
@@ -201,7 +202,7 @@ static size_t count_items(struct legacy_converter *c, struct bytes list) {
     return n;
 }
 
-static void put_list(struct legacy_converter *c, struct bytes list, unsigned depth) {
+static void put_list(struct legacy_converter *c, struct reel_bytes list, unsigned depth) {
     put_array(c, count_items(c, list));
     struct cursor at = cursor_of(list);
     struct proto_field f;
@@ -246,7 +247,7 @@ struct numbers { /* the elements of a FloatArray or IndexArray, packed or not */
     struct cursor fields, run;
     bool floats, unknown;
 };
-static struct numbers numbers_of(struct bytes bytes, bool floats) {
+static struct numbers numbers_of(struct reel_bytes bytes, bool floats) {
     return (struct numbers){.fields = cursor_of(bytes), .run = cursor_of(bytes_of("", 0)), .floats = floats};
 }
 
@@ -281,7 +282,7 @@ static bool numbers_next(struct numbers *n, double *out) {
 }
 
 /* How many there are, and whether each has a place in an unsigned integer up to `most` (fractions go, as in the official converter). */
-static size_t count_numbers(struct legacy_converter *c, struct bytes array, bool floats, double most, bool *fits) {
+static size_t count_numbers(struct legacy_converter *c, struct reel_bytes array, bool floats, double most, bool *fits) {
     struct numbers n = numbers_of(array, floats);
     size_t count = 0;
     double number;
@@ -295,7 +296,7 @@ static size_t count_numbers(struct legacy_converter *c, struct bytes array, bool
     return count;
 }
 
-static void put_numbers(struct legacy_converter *c, struct bytes array, bool floats, size_t count) {
+static void put_numbers(struct legacy_converter *c, struct reel_bytes array, bool floats, size_t count) {
     struct numbers n = numbers_of(array, floats);
     msgpack_packer pk = packer(c);
     double number;
@@ -305,7 +306,7 @@ static void put_numbers(struct legacy_converter *c, struct bytes array, bool flo
     }
 }
 
-static void put_packed(struct legacy_converter *c, struct bytes array, bool floats, size_t count, enum nanover_packed type) {
+static void put_packed(struct legacy_converter *c, struct reel_bytes array, bool floats, size_t count, enum nanover_packed type) {
     struct numbers n = numbers_of(array, floats);
     msgpack_packer pk = packer(c);
     size_t element = type == NANOVER_U8 ? 1 : 4;
@@ -326,7 +327,7 @@ static void put_packed(struct legacy_converter *c, struct bytes array, bool floa
     }
 }
 
-static void put_strings(struct legacy_converter *c, struct bytes array) {
+static void put_strings(struct legacy_converter *c, struct reel_bytes array) {
     put_array(c, count_items(c, array));
     struct cursor at = cursor_of(array);
     struct proto_field f;
@@ -338,7 +339,7 @@ static void put_strings(struct legacy_converter *c, struct bytes array) {
 }
 
 /* A number that has no place in its key's packed form makes a list of the array: nothing is lost, and readers take both. */
-static void put_value_array(struct legacy_converter *c, struct bytes key, struct bytes bytes) {
+static void put_value_array(struct legacy_converter *c, struct reel_bytes key, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, array = {.number = 0};
     while (proto_next(&at, &f)) {
@@ -365,7 +366,7 @@ static void put_value_array(struct legacy_converter *c, struct bytes key, struct
 /* --- messages --- */
 
 /* A frame that comes in several pieces is all of them together. */
-static void add_frame_pairs(struct legacy_converter *c, struct bytes data) {
+static void add_frame_pairs(struct legacy_converter *c, struct reel_bytes data) {
     struct cursor at = cursor_of(data);
     struct proto_field f;
     while (good(c) && proto_next(&at, &f)) {
@@ -378,7 +379,7 @@ static void add_frame_pairs(struct legacy_converter *c, struct bytes data) {
     walked(c, &at);
 }
 
-static bool is_count(struct bytes key) {
+static bool is_count(struct reel_bytes key) {
     return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
 }
 
@@ -398,7 +399,7 @@ static void put_frame_value(struct legacy_converter *c, const struct legacy_pair
     }
 }
 
-static void convert_frame(struct legacy_converter *c, struct bytes message) {
+static void convert_frame(struct legacy_converter *c, struct reel_bytes message) {
     struct cursor at = cursor_of(message);
     struct proto_field f;
     uint32_t index = 0;
@@ -431,7 +432,7 @@ static void convert_frame(struct legacy_converter *c, struct bytes message) {
     }
 }
 
-static void add_state_pairs(struct legacy_converter *c, struct bytes message) {
+static void add_state_pairs(struct legacy_converter *c, struct reel_bytes message) {
     struct cursor at = cursor_of(message), fields;
     struct proto_field f, entry;
     while (good(c) && proto_next(&at, &f)) {
@@ -451,7 +452,7 @@ static void add_state_pairs(struct legacy_converter *c, struct bytes message) {
     walked(c, &at);
 }
 
-static void convert_state(struct legacy_converter *c, struct bytes message) {
+static void convert_state(struct legacy_converter *c, struct reel_bytes message) {
     add_state_pairs(c, message);
     settle_pairs(c, 0);
     size_t removed = 0, n = c->n_pairs;
@@ -481,7 +482,8 @@ static void convert_state(struct legacy_converter *c, struct bytes message) {
     }
 }
 
-bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct bytes message, struct bytes *out, struct reel_error *err) {
+bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message, struct reel_bytes *out,
+                    struct reel_error *err) {
     c->out.size = 0;
     c->n_pairs = 0;
     c->why = NULL;

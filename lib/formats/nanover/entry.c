@@ -1,6 +1,7 @@
 /* From a message that was read to an entry of the index pack. Rule: what is odd is counted while scanning and told once at the end, so that
  * a recording of a million odd messages makes one finding. */
 #include "formats/nanover/scan.h"
+#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <libdeflate.h>

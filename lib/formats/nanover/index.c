@@ -2,6 +2,7 @@
  * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
 #include "formats/nanover/scan.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,47 +15,47 @@ enum {
 
 /* --- an index entry --- */
 
-static bool item_uint(const struct pack_item *v, uint64_t *out) {
-    if (v->kind != PACK_INT || v->over || v->integer < 0) {
+static bool item_uint(const struct msgpack_item *v, uint64_t *out) {
+    if (v->kind != MSGPACK_INT || v->over || v->integer < 0) {
         return false;
     }
     *out = (uint64_t)v->integer;
     return true;
 }
 
-static void claim_time(struct nanover_claim *e, const struct pack_item *v) {
+static void claim_time(struct nanover_claim *e, const struct msgpack_item *v) {
     const int64_t max_us = NANOVER_TIME_MAX / 1000;
-    if (v->kind == PACK_INT && !v->over && v->integer <= max_us && v->integer >= -max_us) {
+    if (v->kind == MSGPACK_INT && !v->over && v->integer <= max_us && v->integer >= -max_us) {
         e->has_time = true;
         e->time_ns = v->integer * 1000;
-    } else if (v->kind == PACK_FLOAT && fabs(v->number) <= (double)max_us) { /* false for NaN */
+    } else if (v->kind == MSGPACK_FLOAT && fabs(v->number) <= (double)max_us) { /* false for NaN */
         e->has_time = e->float_time = true;
         e->time_ns = llround(v->number * 1000);
     }
 }
 
-static enum pack_result claim_metadata(struct cursor *c, struct nanover_claim *e, struct pack_faults *faults) {
+static enum msgpack_result claim_metadata(struct cursor *c, struct nanover_claim *e, struct msgpack_faults *faults) {
     struct cursor start = *c;
-    struct pack_item map;
-    enum pack_result r = pack_read(c, &map);
-    if (r != PACK_OK || map.kind != PACK_MAP) {
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(c, &map);
+    if (r != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         *c = start;
-        return pack_skip(c, REEL_DEPTH_MAX - 1, faults);
+        return msgpack_skip(c, REEL_DEPTH_MAX - 1, faults);
     }
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        struct pack_item value = {.kind = PACK_NIL};
-        r = pack_key(c, &key, REEL_DEPTH_MAX - 2, faults);
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        struct msgpack_item value = {.kind = MSGPACK_NIL};
+        r = msgpack_key(c, &key, REEL_DEPTH_MAX - 2, faults);
         struct cursor place = *c;
-        r = r == PACK_OK ? pack_take(c, &value, REEL_DEPTH_MAX - 2, faults) : r;
-        if (r != PACK_OK) {
+        r = r == MSGPACK_OK ? msgpack_take(c, &value, REEL_DEPTH_MAX - 2, faults) : r;
+        if (r != MSGPACK_OK) {
             break;
         }
         if (bytes_is(key, "types")) {
-            e->has_types = value.kind == PACK_ARRAY;
+            e->has_types = value.kind == MSGPACK_ARRAY;
             e->n_types = value.count;
             e->types = place;
-            pack_read(&e->types, &value);
+            msgpack_read(&e->types, &value);
         } else if (bytes_is(key, "timestamp")) {
             claim_time(e, &value);
         } else if (bytes_is(key, NANOVER_FRAME_INDEX)) {
@@ -66,29 +67,29 @@ static enum pack_result claim_metadata(struct cursor *c, struct nanover_claim *e
     return r;
 }
 
-static enum pack_result claim_read(struct cursor *c, struct nanover_claim *e) {
+static enum msgpack_result claim_read(struct cursor *c, struct nanover_claim *e) {
     const uint8_t *start = c->at;
     *e = (struct nanover_claim){.sound = false};
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
     bool has_offset = false, has_length = false;
-    enum pack_result r = pack_read(c, &map);
-    if (r != PACK_OK || map.kind != PACK_MAP) {
+    enum msgpack_result r = msgpack_read(c, &map);
+    if (r != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         *c = cursor_of(bytes_of(start, (size_t)(c->end - start)));
-        return pack_skip(c, REEL_DEPTH_MAX, &faults);
+        return msgpack_skip(c, REEL_DEPTH_MAX, &faults);
     }
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        struct pack_item value;
-        r = pack_key(c, &key, REEL_DEPTH_MAX - 1, &faults);
-        if (r == PACK_OK && bytes_is(key, "metadata")) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        struct msgpack_item value;
+        r = msgpack_key(c, &key, REEL_DEPTH_MAX - 1, &faults);
+        if (r == MSGPACK_OK && bytes_is(key, "metadata")) {
             e->metadata_at = (size_t)(c->at - start);
             r = claim_metadata(c, e, &faults);
             e->metadata_size = (size_t)(c->at - start) - e->metadata_at;
             continue;
         }
-        r = r == PACK_OK ? pack_take(c, &value, REEL_DEPTH_MAX - 1, &faults) : r;
-        if (r != PACK_OK) {
+        r = r == MSGPACK_OK ? msgpack_take(c, &value, REEL_DEPTH_MAX - 1, &faults) : r;
+        if (r != MSGPACK_OK) {
             break;
         }
         if (bytes_is(key, "offset")) {
@@ -117,10 +118,10 @@ bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_
             return false;
         }
         struct cursor c = cursor_of(bytes_of(p, (size_t)want));
-        enum pack_result r = claim_read(&c, e);
-        if (r != PACK_SHORT || want == left) {
-            *why = r == PACK_OK ? NULL : pack_result_text(r);
-            w->at += r == PACK_OK ? (uint64_t)(c.at - p) : 0;
+        enum msgpack_result r = claim_read(&c, e);
+        if (r != MSGPACK_SHORT || want == left) {
+            *why = r == MSGPACK_OK ? NULL : msgpack_result_text(r);
+            w->at += r == MSGPACK_OK ? (uint64_t)(c.at - p) : 0;
             return true;
         }
     }
@@ -130,8 +131,8 @@ bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_
 static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const struct nanover_message *m) {
     bool same = e->n_types == m->n_types;
     for (unsigned i = 0; e->has_types && same && i < m->n_types; i++) {
-        struct pack_item item;
-        same = pack_read(&e->types, &item) == PACK_OK && item.kind == PACK_STR && bytes_equal(item.bytes, m->types[i]);
+        struct msgpack_item item;
+        same = msgpack_read(&e->types, &item) == MSGPACK_OK && item.kind == MSGPACK_STR && bytes_equal(item.bytes, m->types[i]);
     }
     if (!e->has_types || !same) {
         nanover_quirk_note(s, e->has_types ? QUIRK_TYPES : QUIRK_TYPES_MISSING, e->offset);
@@ -188,9 +189,9 @@ static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t
     struct cursor c = cursor_of(bytes_of(p, (size_t)e->length));
     struct nanover_message m;
     const char *why;
-    enum pack_result r = nanover_message_read(&c, &m, &why);
-    if (r != PACK_OK || !cursor_done(&c)) {
-        nanover_lost(s, e->offset, e->length, "%s", r == PACK_OK ? "is shorter than its index entry says" : why);
+    enum msgpack_result r = nanover_message_read(&c, &m, &why);
+    if (r != MSGPACK_OK || !cursor_done(&c)) {
+        nanover_lost(s, e->offset, e->length, "%s", r == MSGPACK_OK ? "is shorter than its index entry says" : why);
         s->end = e->offset + e->length > s->end ? e->offset + e->length : s->end;
         return true;
     }
@@ -248,15 +249,15 @@ static bool walk_entries(struct nanover_walk *w, uint64_t count, struct reel_err
 }
 
 bool nanover_index_begin(struct nanover_walk *w, uint64_t *count, const char **why, struct reel_error *err) {
-    struct pack_item list = {.kind = PACK_NIL};
+    struct msgpack_item list = {.kind = MSGPACK_NIL};
     size_t head = w->size < 5 ? (size_t)w->size : 5;
     const uint8_t *p = window_at(&w->window, 0, head, err);
     if (!p) {
         return false;
     }
     struct cursor c = cursor_of(bytes_of(p, head));
-    enum pack_result r = pack_read(&c, &list);
-    *why = r != PACK_OK ? pack_result_text(r) : list.kind != PACK_ARRAY ? "is no array" : NULL;
+    enum msgpack_result r = msgpack_read(&c, &list);
+    *why = r != MSGPACK_OK ? msgpack_result_text(r) : list.kind != MSGPACK_ARRAY ? "is no array" : NULL;
     *count = list.count;
     w->at = *why ? 0 : (uint64_t)(c.at - p);
     return true;

@@ -3,6 +3,7 @@
  */
 #include "formats/nanover/nanover.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
 
 enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* below the message's map and the frame's or state's */
 
@@ -13,7 +14,7 @@ struct packed {
     enum nanover_packed type;
     enum packed_rows rows;
 };
-#define PACKED(name, bytes, across, element, kind)                                                                                                \
+#define PACKED(name, bytes, across, element, kind)                                                                                         \
     { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .columns = (across), .type = (element), .rows = (kind) }
 static const struct packed packed_keys[] = {
     PACKED("particle.positions", 12, 3, NANOVER_F32, ROWS_PARTICLE),
@@ -31,7 +32,7 @@ static const struct packed packed_keys[] = {
     PACKED("forces.user.sparse", 12, 3, NANOVER_F32, ROWS_OTHER),
 };
 
-static const struct packed *packed_find(struct bytes key) {
+static const struct packed *packed_find(struct reel_bytes key) {
     for (size_t i = 0; i < sizeof packed_keys / sizeof packed_keys[0]; i++) {
         const struct packed *p = &packed_keys[i];
         if (p->key_size == key.size && memcmp(p->key, key.data, key.size) == 0) {
@@ -41,18 +42,18 @@ static const struct packed *packed_find(struct bytes key) {
     return NULL;
 }
 
-enum nanover_packed nanover_packed_key(struct bytes key) {
+enum nanover_packed nanover_packed_key(struct reel_bytes key) {
     const struct packed *p = packed_find(key);
     return p ? p->type : NANOVER_UNPACKED;
 }
-unsigned nanover_packed_columns(struct bytes key) {
+unsigned nanover_packed_columns(struct reel_bytes key) {
     const struct packed *p = packed_find(key);
     return p ? p->columns : 1;
 }
 
 /* Hashes of single keys are added up, so that the order of the keys does not matter. */
 enum key_role { KEY_FRAME = 1, KEY_UPDATE, KEY_REMOVAL };
-static void keys_add(struct nanover_message *m, struct bytes key, enum key_role role) {
+static void keys_add(struct nanover_message *m, struct reel_bytes key, enum key_role role) {
     uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)role;
     for (size_t i = 0; i < key.size; i++) {
         h = (h ^ key.data[i]) * UINT64_C(0x100000001b3);
@@ -67,11 +68,11 @@ static void keys_add(struct nanover_message *m, struct bytes key, enum key_role 
 static void quirk(struct nanover_message *m, enum nanover_quirk q) {
     m->quirks |= UINT32_C(1) << q;
 }
-static void quirk_faults(struct nanover_message *m, const struct pack_faults *faults) {
+static void quirk_faults(struct nanover_message *m, const struct msgpack_faults *faults) {
     m->quirks |= (uint32_t)faults->text << QUIRK_TEXT | (uint32_t)faults->key << QUIRK_KEY;
 }
 
-static uint64_t index_end(struct bytes indices) {
+static uint64_t index_end(struct reel_bytes indices) {
     uint64_t end = 0;
     for (size_t at = 0; indices.size - at >= 4; at += 4) {
         uint64_t index = load_u32le(indices.data + at);
@@ -80,11 +81,11 @@ static uint64_t index_end(struct bytes indices) {
     return end;
 }
 
-static void packed_value(struct nanover_message *m, const struct packed *p, const struct pack_item *v) {
+static void packed_value(struct nanover_message *m, const struct packed *p, const struct msgpack_item *v) {
     bool positions = p == &packed_keys[0];
     m->has_positions |= positions;
-    if (v->kind != PACK_BIN) {
-        quirk(m, v->kind == PACK_ARRAY ? QUIRK_LIST : QUIRK_LENGTH);
+    if (v->kind != MSGPACK_BIN) {
+        quirk(m, v->kind == MSGPACK_ARRAY ? QUIRK_LIST : QUIRK_LENGTH);
         return;
     }
     if (v->bytes.size % p->row_bytes != 0) {
@@ -106,19 +107,19 @@ static void packed_value(struct nanover_message *m, const struct packed *p, cons
 }
 
 /* A count may be a float64 in converted files. */
-static bool item_count(const struct pack_item *v, uint64_t *count) {
-    if (v->kind == PACK_INT && !v->over && v->integer >= 0) {
+static bool item_count(const struct msgpack_item *v, uint64_t *count) {
+    if (v->kind == MSGPACK_INT && !v->over && v->integer >= 0) {
         *count = (uint64_t)v->integer;
         return true;
     }
-    if (v->kind == PACK_FLOAT && v->number >= 0 && v->number < 9e15 && v->number == (double)(uint64_t)v->number) {
+    if (v->kind == MSGPACK_FLOAT && v->number >= 0 && v->number < 9e15 && v->number == (double)(uint64_t)v->number) {
         *count = (uint64_t)v->number;
         return true;
     }
     return false;
 }
 
-static void frame_value(struct nanover_message *m, struct bytes key, const struct pack_item *v) {
+static void frame_value(struct nanover_message *m, struct reel_bytes key, const struct msgpack_item *v) {
     const struct packed *p = packed_find(key);
     if (p) {
         packed_value(m, p, v);
@@ -131,33 +132,33 @@ static void frame_value(struct nanover_message *m, struct bytes key, const struc
         item_count(v, &m->particles);
     } else if (bytes_is(key, "residue.count")) {
         item_count(v, &m->residues);
-    } else if (bytes_is(key, "server.timestamp") && pack_is_number(v)) {
+    } else if (bytes_is(key, "server.timestamp") && msgpack_is_number(v)) {
         m->has_server_time = true;
         m->server_time = v->number;
-    } else if (bytes_is(key, "system.simulation.time") && pack_is_number(v)) {
+    } else if (bytes_is(key, "system.simulation.time") && msgpack_is_number(v)) {
         m->has_simulation_time = true;
         m->simulation_time = v->number;
-    } else if (bytes_is(key, "system.simulation.name") && v->kind == PACK_STR) {
+    } else if (bytes_is(key, "system.simulation.name") && v->kind == MSGPACK_STR) {
         m->simulation_name = v->bytes;
     }
 }
 
-static enum pack_result read_frame(struct cursor *c, struct nanover_message *m, struct pack_faults *faults) {
+static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *m, struct msgpack_faults *faults) {
     struct cursor start = *c;
-    struct pack_item map;
-    enum pack_result r = pack_read(c, &map);
-    if (r != PACK_OK || map.kind != PACK_MAP) {
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(c, &map);
+    if (r != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         *c = start;
         quirk(m, QUIRK_FRAME_SHAPE);
-        return pack_skip(c, BODY_DEPTH, faults);
+        return msgpack_skip(c, BODY_DEPTH, faults);
     }
     m->has_frame = true;
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        struct pack_item value = {.kind = PACK_NIL};
-        r = pack_key(c, &key, BODY_DEPTH, faults);
-        r = r == PACK_OK ? pack_take(c, &value, BODY_DEPTH, faults) : r;
-        if (r == PACK_OK) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        struct msgpack_item value = {.kind = MSGPACK_NIL};
+        r = msgpack_key(c, &key, BODY_DEPTH, faults);
+        r = r == MSGPACK_OK ? msgpack_take(c, &value, BODY_DEPTH, faults) : r;
+        if (r == MSGPACK_OK) {
             keys_add(m, key, KEY_FRAME);
             frame_value(m, key, &value);
         }
@@ -166,40 +167,40 @@ static enum pack_result read_frame(struct cursor *c, struct nanover_message *m, 
 }
 
 /* updates: a map whose keys count; removals: an array whose items do. */
-static enum pack_result read_state_keys(struct cursor *c, struct nanover_message *m, enum key_role role, struct pack_faults *faults) {
+static enum msgpack_result read_state_keys(struct cursor *c, struct nanover_message *m, enum key_role role, struct msgpack_faults *faults) {
     struct cursor start = *c;
-    struct pack_item list;
-    enum pack_result r = pack_read(c, &list);
-    if (r != PACK_OK || list.kind != (role == KEY_UPDATE ? PACK_MAP : PACK_ARRAY)) {
+    struct msgpack_item list;
+    enum msgpack_result r = msgpack_read(c, &list);
+    if (r != MSGPACK_OK || list.kind != (role == KEY_UPDATE ? MSGPACK_MAP : MSGPACK_ARRAY)) {
         *c = start;
         quirk(m, QUIRK_STATE_SHAPE);
-        return pack_skip(c, BODY_DEPTH - 1, faults);
+        return msgpack_skip(c, BODY_DEPTH - 1, faults);
     }
-    for (uint64_t i = 0; i < list.count && r == PACK_OK; i++) {
-        struct bytes key;
-        r = pack_key(c, &key, BODY_DEPTH - 1, faults);
-        if (r == PACK_OK) {
+    for (uint64_t i = 0; i < list.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        r = msgpack_key(c, &key, BODY_DEPTH - 1, faults);
+        if (r == MSGPACK_OK) {
             keys_add(m, key, role);
-            r = role == KEY_UPDATE ? pack_skip(c, BODY_DEPTH - 1, faults) : PACK_OK;
+            r = role == KEY_UPDATE ? msgpack_skip(c, BODY_DEPTH - 1, faults) : MSGPACK_OK;
         }
     }
     return r;
 }
 
-static enum pack_result read_state(struct cursor *c, struct nanover_message *m, struct pack_faults *faults) {
+static enum msgpack_result read_state(struct cursor *c, struct nanover_message *m, struct msgpack_faults *faults) {
     struct cursor start = *c;
-    struct pack_item map;
-    enum pack_result r = pack_read(c, &map);
-    if (r != PACK_OK || map.kind != PACK_MAP) {
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(c, &map);
+    if (r != MSGPACK_OK || map.kind != MSGPACK_MAP) {
         *c = start;
         quirk(m, QUIRK_STATE_SHAPE);
-        return pack_skip(c, BODY_DEPTH, faults);
+        return msgpack_skip(c, BODY_DEPTH, faults);
     }
     m->has_state = true;
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        r = pack_key(c, &key, BODY_DEPTH, faults);
-        if (r != PACK_OK) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        r = msgpack_key(c, &key, BODY_DEPTH, faults);
+        if (r != MSGPACK_OK) {
             break;
         }
         if (bytes_is(key, "updates")) {
@@ -207,7 +208,7 @@ static enum pack_result read_state(struct cursor *c, struct nanover_message *m, 
         } else if (bytes_is(key, "removals")) {
             r = read_state_keys(c, m, KEY_REMOVAL, faults);
         } else {
-            r = pack_skip(c, BODY_DEPTH, faults);
+            r = msgpack_skip(c, BODY_DEPTH, faults);
         }
     }
     return r;
@@ -219,48 +220,48 @@ static void check_frame(struct nanover_message *m) {
     }
 }
 
-enum pack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why) {
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why) {
     *m = (struct nanover_message){.n_types = 0};
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    enum pack_result r = pack_read(c, &map);
-    *why = pack_result_text(r);
-    if (r == PACK_OK && (map.kind != PACK_MAP || map.count > NANOVER_TYPES_MAX)) {
-        *why = map.kind != PACK_MAP ? "is no map" : "holds too many message types";
-        return PACK_BAD;
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(c, &map);
+    *why = msgpack_result_text(r);
+    if (r == MSGPACK_OK && (map.kind != MSGPACK_MAP || map.count > NANOVER_TYPES_MAX)) {
+        *why = map.kind != MSGPACK_MAP ? "is no map" : "holds too many message types";
+        return MSGPACK_BAD;
     }
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct pack_item key;
-        r = pack_take(c, &key, REEL_DEPTH_MAX - 1, &faults);
-        if (r == PACK_OK && key.kind != PACK_STR) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct msgpack_item key;
+        r = msgpack_take(c, &key, REEL_DEPTH_MAX - 1, &faults);
+        if (r == MSGPACK_OK && key.kind != MSGPACK_STR) {
             *why = "names a message type by something that is no text";
-            return PACK_BAD;
+            return MSGPACK_BAD;
         }
-        if (r == PACK_OK) {
+        if (r == MSGPACK_OK) {
             m->types[m->n_types++] = key.bytes;
             r = bytes_is(key.bytes, "frame")   ? read_frame(c, m, &faults)
                 : bytes_is(key.bytes, "state") ? read_state(c, m, &faults)
-                                               : pack_skip(c, REEL_DEPTH_MAX - 1, &faults);
+                                               : msgpack_skip(c, REEL_DEPTH_MAX - 1, &faults);
         }
-        *why = pack_result_text(r);
+        *why = msgpack_result_text(r);
     }
     quirk_faults(m, &faults);
     check_frame(m);
     return r;
 }
 
-static enum pack_result find_state(struct cursor *c, struct nanover_body *body, struct pack_faults *faults) {
-    struct pack_item map;
-    enum pack_result r = pack_read(c, &map);
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        r = pack_key(c, &key, BODY_DEPTH, faults);
+static enum msgpack_result find_state(struct cursor *c, struct nanover_body *body, struct msgpack_faults *faults) {
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(c, &map);
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        r = msgpack_key(c, &key, BODY_DEPTH, faults);
         struct cursor place = *c;
-        r = r == PACK_OK ? pack_skip(c, BODY_DEPTH, faults) : r;
-        if (r == PACK_OK && bytes_is(key, "updates")) {
+        r = r == MSGPACK_OK ? msgpack_skip(c, BODY_DEPTH, faults) : r;
+        if (r == MSGPACK_OK && bytes_is(key, "updates")) {
             body->updates = place;
             body->has_updates = true;
-        } else if (r == PACK_OK && bytes_is(key, "removals")) {
+        } else if (r == MSGPACK_OK && bytes_is(key, "removals")) {
             body->removals = place;
             body->has_removals = true;
         }
@@ -269,26 +270,26 @@ static enum pack_result find_state(struct cursor *c, struct nanover_body *body, 
 }
 
 /* Where a map or array begins; anything else is as if it were not there. */
-static bool is_kind(struct cursor place, enum pack_kind kind) {
-    struct pack_item item;
-    return pack_read(&place, &item) == PACK_OK && item.kind == kind;
+static bool is_kind(struct cursor place, enum msgpack_kind kind) {
+    struct msgpack_item item;
+    return msgpack_read(&place, &item) == MSGPACK_OK && item.kind == kind;
 }
 
-enum pack_result nanover_message_body(struct bytes message, struct nanover_body *body) {
+enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanover_body *body) {
     *body = (struct nanover_body){.has_frame = false};
-    struct pack_faults faults = {.text = false};
+    struct msgpack_faults faults = {.text = false};
     struct cursor c = cursor_of(message);
-    struct pack_item map;
-    enum pack_result r = pack_read(&c, &map);
-    if (r != PACK_OK || map.kind != PACK_MAP) {
-        return r == PACK_OK ? PACK_BAD : r;
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(&c, &map);
+    if (r != MSGPACK_OK || map.kind != MSGPACK_MAP) {
+        return r == MSGPACK_OK ? MSGPACK_BAD : r;
     }
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        r = pack_key(&c, &key, REEL_DEPTH_MAX - 1, &faults);
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        r = msgpack_key(&c, &key, REEL_DEPTH_MAX - 1, &faults);
         struct cursor place = c;
-        r = r == PACK_OK ? pack_skip(&c, REEL_DEPTH_MAX - 1, &faults) : r;
-        if (r != PACK_OK || !is_kind(place, PACK_MAP)) {
+        r = r == MSGPACK_OK ? msgpack_skip(&c, REEL_DEPTH_MAX - 1, &faults) : r;
+        if (r != MSGPACK_OK || !is_kind(place, MSGPACK_MAP)) {
             continue;
         }
         if (bytes_is(key, "frame")) {
@@ -299,8 +300,8 @@ enum pack_result nanover_message_body(struct bytes message, struct nanover_body 
             r = find_state(&place, body, &faults);
         }
     }
-    body->has_updates = body->has_updates && is_kind(body->updates, PACK_MAP);
-    body->has_removals = body->has_removals && is_kind(body->removals, PACK_ARRAY);
+    body->has_updates = body->has_updates && is_kind(body->updates, MSGPACK_MAP);
+    body->has_removals = body->has_removals && is_kind(body->removals, MSGPACK_ARRAY);
     return r;
 }
 
@@ -321,7 +322,7 @@ static const char *joined(struct arena *arena, const char *prefix, const char *c
     return text;
 }
 
-bool nanover_channel(struct arena *arena, const struct bytes *types, unsigned n_types, struct reel_channel *out) {
+bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsigned n_types, struct reel_channel *out) {
     unsigned n = n_types > 0 ? n_types : 1;
     const char **topics = arena_alloc(arena, n * sizeof *topics);
     struct reel_schema *schema = arena_alloc(arena, sizeof *schema);

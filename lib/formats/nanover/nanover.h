@@ -3,19 +3,20 @@
 #ifndef REEL_NANOVER_H
 #define REEL_NANOVER_H
 
-#include "wire/arena.h"
-#include "wire/cursor.h"
-#include "wire/limits.h"
 #include "reel/format.h"
 #include "reel/index.h"
 #include "reel/model.h"
+#include "wire/arena.h"
+#include "wire/cleanup.h"
+#include "wire/cursor.h"
+#include "wire/limits.h"
 
 /* extra[0]: bit 0      the frame is a reset (frame.index 0)
  *           bits 1-16  id of the set of keys that the message touches (0 = unknown): of two messages with one id the later wholly overrides
  * the other bit 17     the index lies compressed, as chunk 1; else chunk 0 is the file bits 18-63 where, in that chunk, the entry's
  * metadata map begins, when it holds keys of its own extra[1]: bits 0-47  frame.index + 1; 0 = the message has none bits 48-63 size of that
- * metadata map; 0 = nothing but types, frame.index and timestamp. Recordings of the older form (nanover_legacy.h) keep the same, but in bits
- * 18-63 of extra[0] the size that the message has as MessagePack. */
+ * metadata map; 0 = nothing but types, frame.index and timestamp. Recordings of the older form (nanover_legacy.h) keep the same, but in
+ * bits 18-63 of extra[0] the size that the message has as MessagePack. */
 enum { NANOVER_SETS_MAX = 65535, NANOVER_KEPT_MAX = 65535 };
 #define NANOVER_FRAME_INDEX_MAX ((UINT64_C(1) << 48) - 2)
 
@@ -40,38 +41,48 @@ static inline uint64_t nanover_frame_index_plus_1(const struct reel_entry *e) {
 
 /* --- nanover_pack.c: MessagePack read item by item from a cursor --- */
 
-enum pack_result {
-    PACK_OK,
-    PACK_SHORT /* the bytes end first */,
-    PACK_BAD /* no MessagePack */,
-    PACK_DEEP /* more than REEL_DEPTH_MAX levels */
+enum msgpack_result {
+    MSGPACK_OK,
+    MSGPACK_SHORT /* the bytes end first */,
+    MSGPACK_BAD /* no MessagePack */,
+    MSGPACK_DEEP /* more than REEL_DEPTH_MAX levels */
 };
-const char *pack_result_text(enum pack_result r);
+const char *msgpack_result_text(enum msgpack_result r);
 
-enum pack_kind { PACK_NIL, PACK_BOOL, PACK_INT, PACK_FLOAT, PACK_STR, PACK_BIN, PACK_EXT, PACK_ARRAY, PACK_MAP };
-struct pack_item {
-    enum pack_kind kind;
-    bool over;          /* PACK_INT above INT64_MAX: number is right, integer is not, natural is exact */
-    bool narrow;        /* PACK_FLOAT of 32 bits */
-    int64_t integer;    /* PACK_INT, PACK_BOOL */
-    uint64_t natural;   /* PACK_INT that is not negative */
-    double number;      /* PACK_INT, PACK_FLOAT */
-    uint64_t count;     /* PACK_ARRAY: items, PACK_MAP: pairs; they follow */
-    struct bytes bytes; /* PACK_STR, PACK_BIN, PACK_EXT */
+enum msgpack_kind {
+    MSGPACK_NIL,
+    MSGPACK_BOOL,
+    MSGPACK_INT,
+    MSGPACK_FLOAT,
+    MSGPACK_STR,
+    MSGPACK_BIN,
+    MSGPACK_EXT,
+    MSGPACK_ARRAY,
+    MSGPACK_MAP
 };
-struct pack_faults { /* what strict readers refuse and we only note */
-    bool text, key;  /* a str that is no UTF-8; a map key that is no str */
+struct msgpack_item {
+    enum msgpack_kind kind;
+    bool over;               /* MSGPACK_INT above INT64_MAX: number is right, integer is not, natural is exact */
+    bool narrow;             /* MSGPACK_FLOAT of 32 bits */
+    int64_t integer;         /* MSGPACK_INT, MSGPACK_BOOL */
+    uint64_t natural;        /* MSGPACK_INT that is not negative */
+    double number;           /* MSGPACK_INT, MSGPACK_FLOAT */
+    uint64_t count;          /* MSGPACK_ARRAY: items, MSGPACK_MAP: pairs; they follow */
+    struct reel_bytes bytes; /* MSGPACK_STR, MSGPACK_BIN, MSGPACK_EXT */
+};
+struct msgpack_faults { /* what strict readers refuse and we only note */
+    bool text, key;     /* a str that is no UTF-8; a map key that is no str */
 };
 
-enum pack_result pack_read(struct cursor *c, struct pack_item *item);
+enum msgpack_result msgpack_read(struct cursor *c, struct msgpack_item *item);
 /* Steps over one object, at most `depth` levels deep. */
-enum pack_result pack_skip(struct cursor *c, unsigned depth, struct pack_faults *faults);
-/* pack_read, and for an array or map also over what is in it. */
-enum pack_result pack_take(struct cursor *c, struct pack_item *item, unsigned depth, struct pack_faults *faults);
+enum msgpack_result msgpack_skip(struct cursor *c, unsigned depth, struct msgpack_faults *faults);
+/* msgpack_read, and for an array or map also over what is in it. */
+enum msgpack_result msgpack_take(struct cursor *c, struct msgpack_item *item, unsigned depth, struct msgpack_faults *faults);
 /* A map key: its text, or an item of another kind stepped over (noted; text is then empty). */
-enum pack_result pack_key(struct cursor *c, struct bytes *text, unsigned depth, struct pack_faults *faults);
-static inline bool pack_is_number(const struct pack_item *item) {
-    return item->kind == PACK_INT || item->kind == PACK_FLOAT;
+enum msgpack_result msgpack_key(struct cursor *c, struct reel_bytes *text, unsigned depth, struct msgpack_faults *faults);
+static inline bool msgpack_is_number(const struct msgpack_item *item) {
+    return item->kind == MSGPACK_INT || item->kind == MSGPACK_FLOAT;
 }
 
 /* --- nanover_message.c: one message, one channel --- */
@@ -108,7 +119,7 @@ enum nanover_quirk {
 };
 
 struct nanover_message {
-    struct bytes types[NANOVER_TYPES_MAX]; /* the top-level keys, in the message's bytes */
+    struct reel_bytes types[NANOVER_TYPES_MAX]; /* the top-level keys, in the message's bytes */
     unsigned n_types;
     bool has_frame, has_state;
     bool has_frame_index, has_positions;
@@ -120,34 +131,34 @@ struct nanover_message {
     uint64_t bond_end, residue_end; /* largest particle in a bond, largest residue of a particle, each + 1 */
     bool has_server_time, has_simulation_time;
     double server_time, simulation_time; /* seconds, picoseconds */
-    struct bytes simulation_name;
+    struct reel_bytes simulation_name;
 };
 
-/* Walks exactly one message. On PACK_BAD *why says what is wrong. */
-enum pack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why);
+/* Walks exactly one message. On MSGPACK_BAD *why says what is wrong. */
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why);
 
 /* The two places where a frame and a state keep their keys, for folding; cursors stand before the map's or array's header. */
 struct nanover_body {
     struct cursor frame, updates, removals;
     bool has_frame, has_state, has_updates, has_removals;
 };
-enum pack_result nanover_message_body(struct bytes message, struct nanover_body *body);
+enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanover_body *body);
 
 /* What the elements of a packed frame value are; NANOVER_UNPACKED when values of that key are not packed. */
 enum nanover_packed { NANOVER_UNPACKED, NANOVER_F32, NANOVER_U8, NANOVER_U32 };
-enum nanover_packed nanover_packed_key(struct bytes key);
+enum nanover_packed nanover_packed_key(struct reel_bytes key);
 /* How many of them make a row: 3 of a position. 1 where there are no rows, or values of that key are not packed. */
-unsigned nanover_packed_columns(struct bytes key);
+unsigned nanover_packed_columns(struct reel_bytes key);
 
 /* The channel of a list of message types. Texts live in the arena; false: no memory, or over REEL_TEXT_MAX. */
-bool nanover_channel(struct arena *arena, const struct bytes *types, unsigned n_types, struct reel_channel *out);
+bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsigned n_types, struct reel_channel *out);
 /* How many message types a channel stands for: n_topics, or 0 for the channel of empty messages. */
 uint32_t nanover_channel_types(const struct reel_channel *channel);
 
 /* --- nanover_zip.c: the archive's directory --- */
 
 struct nanover_member {
-    struct bytes name;
+    struct reel_bytes name;
     uint64_t offset, stored, raw; /* of its data in the file */
     enum reel_codec codec;
     bool crc_known;
@@ -176,21 +187,22 @@ static inline void reel_auto_nanover_archive_close(struct nanover_archive *archi
 /* --- nanover_state.c --- */
 bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
 /* The same where messages are not MessagePack as they lie in the file: load() makes them so, valid until its next call. */
-typedef bool (*nanover_load)(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+typedef bool (*nanover_load)(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
                              struct reel_error *err);
 bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                       struct reel_front *front, struct reel_error *err);
 /* The same where they lie in another format's file: state_at() of such formats. Channels of others are passed over. (nanover_view.c) */
-bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                              struct reel_error *err);
 
 /* What all messages with time < time_ns of the wanted channels add up to. */
 struct nanover_sum {
     bool frame, state; /* which is asked for */
-    bool as_run;       /* in: the message begins a run: frame.index is 0, and of frame and state it holds those that there are. Else frame.index is
-                        * what the frames add up to, and what is asked for stands there, if empty */
+    bool as_run; /* in: the message begins a run: frame.index is 0, and of frame and state it holds those that there are. Else frame.index
+                  * is what the frames add up to, and what is asked for stands there, if empty */
     nanover_load load;
-    /* Optional, where entries are not those of a NanoVer file: their extra columns by the contract above (nothing need be known of the keys).
-     * Messages that are none of NanoVer's are passed over then. */
+    /* Optional, where entries are not those of a NanoVer file: their extra columns by the contract above (nothing need be known of the
+     * keys). Messages that are none of NanoVer's are passed over then. */
     bool (*learn)(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err);
     void *context;
     bool has_frame, has_state; /* out: any message had one */

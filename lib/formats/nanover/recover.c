@@ -2,6 +2,8 @@
  * gone and are put together again from what frames carry. Rule: a time never runs backwards, and a clock that jumps is not believed. */
 #include "formats/nanover/scan.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -105,7 +107,7 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
 }
 
 /* The message at `at`, however long it is. */
-static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum pack_result *result, uint64_t *length,
+static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum msgpack_result *result, uint64_t *length,
                       const char **why, struct reel_error *err) {
     uint64_t left = s->size - at < REEL_MESSAGE_MEMORY_MAX ? s->size - at : REEL_MESSAGE_MEMORY_MAX;
     uint64_t want = window_held(&s->window, at);
@@ -119,7 +121,7 @@ static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_messag
         struct cursor c = cursor_of(bytes_of(p, (size_t)want));
         *result = nanover_message_read(&c, m, why);
         *length = (uint64_t)(c.at - p);
-        if (*result != PACK_SHORT || want == left) {
+        if (*result != MSGPACK_SHORT || want == left) {
             return true;
         }
         want *= 2;
@@ -161,7 +163,7 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
     bool record = false;
     while (at < s->size) {
         struct nanover_message m;
-        enum pack_result result;
+        enum msgpack_result result;
         uint64_t length;
         const char *why;
         if (!at_zip_record(s, at, &record, err) || (!record && !read_next(s, at, &m, &result, &length, &why, err))) {
@@ -170,8 +172,8 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
         if (record) {
             break;
         }
-        if (result != PACK_OK) {
-            nanover_lost(s, at, s->size - at, "%s: %s", result == PACK_SHORT ? "the last one is cut" : "the rest is left out, since it",
+        if (result != MSGPACK_OK) {
+            nanover_lost(s, at, s->size - at, "%s: %s", result == MSGPACK_SHORT ? "the last one is cut" : "the rest is left out, since it",
                          why);
             break;
         }

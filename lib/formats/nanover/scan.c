@@ -4,6 +4,8 @@
 #include "core/codec.h"
 #include "formats/formats.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -206,7 +208,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
 
 /* The usual file begins with its messages; any other archive must name both members. A ZIP may have something in front: then our suffix has
  * to speak for it. */
-static int nanover_probe(struct bytes head, struct reel_source *source) {
+static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     const size_t name = sizeof NANOVER_MESSAGES - 1;
     bool zip = head.size >= ZIP_LOCAL_SIZE && load_u32le(head.data) == ZIP_LOCAL_MAGIC;
     if (zip && load_u16le(head.data + 26) == name && head.size >= ZIP_LOCAL_SIZE + name &&
@@ -231,7 +233,7 @@ const struct reel_format reel_format_nanover = {
     .suffixes = (const char *const[]){".nanover.zip", NULL},
     .probe = nanover_probe,
     .scan = nanover_scan,
-    .outline = nanover_outline,
+    .summary = nanover_summary,
     .state_at = nanover_state_at,
     .version = 1,
 };

@@ -1,5 +1,5 @@
 /* One scan of a NanoVer recording, shared by the walk over the index (nanover_index.c), the walk without one (nanover_recover.c) and the
- * outline, which walks the index alone (nanover_outline.c). */
+ * summary, which walks the index alone (nanover_summary.c). */
 #ifndef REEL_NANOVER_SCAN_H
 #define REEL_NANOVER_SCAN_H
 
@@ -105,7 +105,7 @@ bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_
 /* Why there can be no such message among `size` bytes; NULL: there can be. */
 const char *nanover_claim_problem(const struct nanover_claim *e, uint64_t size);
 
-/* The archive's members, for a scan and an outline (nanover_scan.c). How entries and attachments address a member's raw bytes: in the file
+/* The archive's members, for a scan and a summary (nanover_scan.c). How entries and attachments address a member's raw bytes: in the file
  * itself, or in a chunk of its own. */
 bool nanover_address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
                             struct reel_error *err);
@@ -115,8 +115,8 @@ bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *ar
 /* Container, clock, metadata and attachments. Compressed attachments are tried as long as `budget` has raw bytes for them. */
 bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err);
 
-/* Reports what the archive's directory and the index say (nanover_outline.c). */
-bool nanover_outline(struct reel_scan *scan, struct reel_error *err);
+/* Reports what the archive's directory and the index say (nanover_summary.c). */
+bool nanover_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* Walks messages from `at` on without an index, with times by substitutes (nanover_recover.c). */
 bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err);

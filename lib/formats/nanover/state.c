@@ -1,12 +1,15 @@
 /* The frame and state of one instant, as one message: to put in front of a cut, or to look at. Rule: from the newest message backwards, the
- * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read. */
+ * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read.
+ */
 #include "formats/nanover/nanover.h"
 #include "formats/nanover/wire.h"
 
 #include <msgpack.h>
 
-#include "wire/grow.h"
 #include "reel/iterate.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 enum {
     FOLD_MESSAGES_MAX = 1 << 20, /* that one cut may have to read */
@@ -118,8 +121,8 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
 
 struct key {
     uint64_t hash;
-    uint32_t turn;            /* in which list it was met */
-    struct bytes name, value; /* packed, header included; value empty: removed */
+    uint32_t turn;                 /* in which list it was met */
+    struct reel_bytes name, value; /* packed, header included; value empty: removed */
 };
 struct keys { /* in the order of first meeting, with a table over them */
     struct key *items;
@@ -135,7 +138,7 @@ struct fold {
     bool unscanned; /* nobody has said that all messages are NanoVer's */
 };
 
-static uint64_t key_hash(struct bytes name) {
+static uint64_t key_hash(struct reel_bytes name) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < name.size; i++) {
         h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
@@ -143,7 +146,7 @@ static uint64_t key_hash(struct bytes name) {
     return h ^ h >> 29;
 }
 
-static uint32_t *key_slot(const struct keys *k, uint64_t hash, struct bytes name) {
+static uint32_t *key_slot(const struct keys *k, uint64_t hash, struct reel_bytes name) {
     size_t i = hash & (k->n_slots - 1);
     while (k->slots[i] != 0 && (k->items[k->slots[i] - 1].hash != hash || !bytes_equal(k->items[k->slots[i] - 1].name, name))) {
         i = (i + 1) & (k->n_slots - 1);
@@ -176,7 +179,7 @@ static bool keys_grow(struct keys *k, struct reel_error *err) {
 }
 
 /* The first value met for a key stays, but in one list the last of equal keys does. Both are copied. */
-static bool keys_put(struct fold *f, struct keys *k, struct bytes name, struct bytes value, struct reel_error *err) {
+static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, struct reel_bytes value, struct reel_error *err) {
     if (k->count == k->capacity && !keys_grow(k, err)) {
         return false;
     }
@@ -205,27 +208,28 @@ static bool keys_put(struct fold *f, struct keys *k, struct bytes name, struct b
 
 /* Every pair of a map, or every item of an array as a removal. Keys that are no text are not taken. */
 static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct reel_error *err) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item list;
-    enum pack_result r = pack_read(&c, &list);
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item list;
+    enum msgpack_result r = msgpack_read(&c, &list);
     f->turn++;
-    for (uint64_t i = 0; i < list.count && r == PACK_OK; i++) {
-        struct pack_item key;
-        r = pack_take(&c, &key, REEL_DEPTH_MAX, &faults);
+    for (uint64_t i = 0; i < list.count && r == MSGPACK_OK; i++) {
+        struct msgpack_item key;
+        r = msgpack_take(&c, &key, REEL_DEPTH_MAX, &faults);
         const uint8_t *value = c.at;
-        r = r == PACK_OK && list.kind == PACK_MAP ? pack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
+        r = r == MSGPACK_OK && list.kind == MSGPACK_MAP ? msgpack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
         size_t size = (size_t)(c.at - value);
-        if (r == PACK_OK && key.kind == PACK_STR && !keys_put(f, k, key.bytes, bytes_of(value, size), err)) {
+        if (r == MSGPACK_OK && key.kind == MSGPACK_STR && !keys_put(f, k, key.bytes, bytes_of(value, size), err)) {
             return false;
         }
     }
-    return r == PACK_OK || reel_fail(err, REEL_CHANGED, "a message is not the one that was scanned");
+    return r == MSGPACK_OK || reel_fail(err, REEL_CHANGED, "a message is not the one that was scanned");
 }
 
-static bool fold_message(struct fold *f, const struct pick *pick, struct bytes message, struct reel_error *err) {
+static bool fold_message(struct fold *f, const struct pick *pick, struct reel_bytes message, struct reel_error *err) {
     struct nanover_body body;
-    if (nanover_message_body(message, &body) != PACK_OK) {
-        return f->unscanned || reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
+    if (nanover_message_body(message, &body) != MSGPACK_OK) {
+        return f->unscanned ||
+               reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
     }
     if (pick->frame && body.has_frame) {
         f->has_frame = true;
@@ -243,7 +247,7 @@ static bool fold_message(struct fold *f, const struct pick *pick, struct bytes m
 
 /* --- the message --- */
 
-static void pack_text(msgpack_packer *pk, struct bytes text) {
+static void pack_text(msgpack_packer *pk, struct reel_bytes text) {
     msgpack_pack_str_with_body(pk, text.data, text.size);
 }
 static void pack_word(msgpack_packer *pk, const char *word) {
@@ -339,9 +343,10 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
     if (!pick_all(picks, time_ns, wanted)) {
         return false;
     }
-    AUTO(fold_free) struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->learn != NULL};
+    AUTO(fold_free)
+    struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->learn != NULL};
     for (size_t i = 0; i < picks->count; i++) {
-        struct bytes message;
+        struct reel_bytes message;
         const struct pick *pick = &picks->items[i];
         if ((pick->frame || pick->state) &&
             (!sum->load(sum->context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
@@ -356,7 +361,7 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
 /* --- in front of a cut --- */
 
 static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
-    struct bytes types[2];
+    struct reel_bytes types[2];
     unsigned n_types = 0;
     if (sum->has_frame) {
         types[n_types++] = bytes_text("frame");
@@ -373,7 +378,7 @@ static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_fron
     return good;
 }
 
-static bool load_plain(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+static bool load_plain(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
                        struct reel_error *err) {
     (void)context;
     return reel_reader_payload(reader, entry, out, err);
@@ -385,8 +390,8 @@ bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *w
 
 bool nanover_sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                           struct reel_front *front, struct reel_error *err) {
-    bool good = nanover_sum_at(sum, reader, time_ns, wanted, err) &&
-                ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
+    bool good =
+        nanover_sum_at(sum, reader, time_ns, wanted, err) && ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
     free(TAKE(sum->data));
     return good;
 }

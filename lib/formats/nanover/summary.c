@@ -1,9 +1,11 @@
-/* The outline of a NanoVer recording: what the archive's directory and the index say, and the simulation's name from the first messages, where it stands. Read are
- * the end of the archive, its directory, the local header of every member, index.msgpack through a window, and of the messages, when they are stored plain, the
- * first LOOK_MESSAGES, LOOK_BYTES in all at most. Rule: the index must name every message's types, and
- * no byte of a message twice; else nothing is told. */
+/* The summary of a NanoVer recording: what the archive's directory and the index say, and the simulation's name from the first messages,
+ * where it stands. Read are the end of the archive, its directory, the local header of every member, index.msgpack through a window, and of
+ * the messages, when they are stored plain, the first LOOK_MESSAGES, LOOK_BYTES in all at most. Rule: the index must name every message's
+ * types, and no byte of a message twice; else nothing is told. */
 #include "formats/nanover/scan.h"
 #include "formats/nanover/wire.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@ enum {
     LOOK_BYTES = 4 << 20,
 };
 
-struct looking { /* for the simulation's name */
+struct looking {                  /* for the simulation's name */
     struct reel_source *messages; /* NULL: not here */
     unsigned left;
     uint64_t bytes_left;
@@ -41,7 +43,7 @@ static bool look_for_name(struct looking *l, struct nanover_scan *s, const struc
     struct nanover_message m;
     const char *why;
     struct cursor c = cursor_of(bytes_of(data, (size_t)e->length));
-    s->named = nanover_message_read(&c, &m, &why) == PACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
+    s->named = nanover_message_read(&c, &m, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
     return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
 }
 
@@ -59,8 +61,8 @@ static bool take_types(const struct nanover_claim *e, struct nanover_message *m)
         return false;
     }
     while (m->n_types < e->n_types) {
-        struct pack_item item;
-        if (pack_read(&types, &item) != PACK_OK || item.kind != PACK_STR) {
+        struct msgpack_item item;
+        if (msgpack_read(&types, &item) != MSGPACK_OK || item.kind != MSGPACK_STR) {
             return false;
         }
         m->types[m->n_types++] = item.bytes;
@@ -138,7 +140,7 @@ static inline void reel_auto_free_ids(struct nanover_scan *s) {
 }
 
 /* Members become chunks in the same order as in a scan: the index, the messages, the others. */
-bool nanover_outline(struct reel_scan *scan, struct reel_error *err) {
+bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
     AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
     AUTO(free_ids) struct nanover_scan s = {.scan = scan};
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
@@ -147,7 +149,8 @@ bool nanover_outline(struct reel_scan *scan, struct reel_error *err) {
     bool good = nanover_archive_open(&archive, scan->parts[0], err) && open_index(scan, &archive, &w, err);
     if (good) {
         s.size = archive.messages->raw;
-        look.messages = archive.messages->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL) : NULL;
+        look.messages =
+            archive.messages->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL) : NULL;
         good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) && count_all(&w, &look, err) &&
                nanover_tell_archive(scan, &archive, 0, err);
     }

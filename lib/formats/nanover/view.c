@@ -3,6 +3,8 @@
  * wanted; messages that travelled in a container of another format are read to know it. */
 #include "formats/formats.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ struct view {
     struct legacy_converter converter;
     bool holds; /* `held` is the message at `place` */
     struct reel_mark place;
-    struct bytes held;
+    struct reel_bytes held;
 };
 
 static bool same_place(const struct reel_mark *a, const struct reel_mark *b) {
@@ -38,7 +40,7 @@ static bool same_place(const struct reel_mark *a, const struct reel_mark *b) {
 }
 
 /* The message as one of today. What a front holds is one already. */
-static bool load_message(struct view *v, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+static bool load_message(struct view *v, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     enum legacy_kind kind = v->mappings[m->channel].kind;
     if (kind == LEGACY_NONE || m->owned) {
         return reel_stream_payload(v->below, m, out, err);
@@ -46,7 +48,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct by
     struct reel_mark place = reel_mark_of(m);
     if (!v->holds || !same_place(&v->place, &place)) {
         struct reel_message raw = *m; /* as it is below */
-        struct bytes bytes;
+        struct reel_bytes bytes;
         raw.size = m->entry.size;
         v->holds = false;
         if (!reel_stream_payload(v->below, &raw, &bytes, err) || !legacy_convert(&v->converter, kind, bytes, &v->held, err)) {
@@ -60,17 +62,17 @@ static bool load_message(struct view *v, const struct reel_message *m, struct by
 }
 
 /* What the scan of a NanoVer file leaves in the entry. A message that is none is the writer's to pass on as it is. */
-static void fill_entry(struct bytes message, struct reel_entry *entry) {
+static void fill_entry(struct reel_bytes message, struct reel_entry *entry) {
     struct nanover_message facts;
     const char *why;
     struct cursor c = cursor_of(message);
-    bool has_index = nanover_message_read(&c, &facts, &why) == PACK_OK && facts.has_frame_index;
+    bool has_index = nanover_message_read(&c, &facts, &why) == MSGPACK_OK && facts.has_frame_index;
     entry->extra[0] = has_index && facts.frame_index == 0;
     entry->extra[1] = has_index ? facts.frame_index + 1 : 0;
 }
 
 static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
-    struct bytes message;
+    struct reel_bytes message;
     if (!load_message(v, m, &message, err)) {
         return false;
     }
@@ -98,7 +100,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     return reel_stream_seek(((struct view *)base)->below, mark, err);
 }
 
-static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct bytes *out, struct reel_error *err) {
+static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     return load_message((struct view *)base, m, out, err) &&
            (out->size == m->size ||
             reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)m->entry.offset));
@@ -135,7 +137,7 @@ static struct mapping mapping_of(const struct reel_stream *stream, uint32_t chan
 /* The channel of today, under the number that the old one has. */
 static const struct reel_channel *map_channel(struct view *v, const struct reel_channel *old, enum legacy_kind kind) {
     struct reel_channel *channel = arena_alloc(&v->arena, sizeof *channel);
-    struct bytes type = bytes_text(kind == LEGACY_FRAME ? "frame" : "state");
+    struct reel_bytes type = bytes_text(kind == LEGACY_FRAME ? "frame" : "state");
     if (!channel || !nanover_channel(&v->arena, &type, 1, channel)) {
         return NULL;
     }
@@ -190,11 +192,11 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
 
 /* --- what messages add up to, in whatever file they are --- */
 
-static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct bytes *out,
+static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
                        struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
-    struct bytes raw;
+    struct reel_bytes raw;
     if (kind == LEGACY_NONE) {
         return reel_reader_payload(reader, entry, out, err);
     }
@@ -207,7 +209,7 @@ bool legacy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wa
 }
 
 static bool learn_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
-    struct bytes message;
+    struct reel_bytes message;
     if (!load_entry(context, reader, entry, &message, err)) {
         return false;
     }
@@ -223,7 +225,8 @@ bool nanover_is_there(const struct reel_index *index) {
     return any;
 }
 
-bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                              struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     uint32_t n = reel_index_info(index)->n_channels;
     AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
@@ -236,7 +239,8 @@ bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const
         ours[i] = wanted[i] && is_nanover(reel_index_channel(index, i));
         any |= ours[i];
     }
-    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .learn = learn_entry, .context = &converter};
+    struct nanover_sum sum = {
+        .frame = true, .state = true, .as_run = true, .load = load_entry, .learn = learn_entry, .context = &converter};
     return !any || nanover_sum_in_front(&sum, reader, time_ns, ours, front, err);
 }
 

@@ -1,11 +1,13 @@
 /* Writes NanoVer recordings: exactly the layout of the official recorder (nanover_wire.h), messages stored first, at offset 66, then the
  * index, then whatever else the source's archive held. Rule: nothing is patched; sizes and CRCs stand in front of the bytes, so the plan
  * learns them. */
+#include "reel/write.h"
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover/wire.h"
-#include "reel/write.h"
+#include "formats/nanover_legacy/nanover_legacy.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <msgpack.h>
 #include <zlib.h>
@@ -224,18 +226,18 @@ static void pack_word(msgpack_packer *pk, const char *word) {
 }
 
 /* The metadata keys of the source's index entry that are not ours: counted, and written when `out` is there. */
-static bool own_metadata(struct bytes map_bytes, struct reel_sink *out, size_t *count) {
+static bool own_metadata(struct reel_bytes map_bytes, struct reel_sink *out, size_t *count) {
     struct cursor c = cursor_of(map_bytes);
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    enum pack_result r = pack_read(&c, &map);
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(&c, &map);
     *count = 0;
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
         const uint8_t *begin = c.at;
-        struct bytes key;
-        r = pack_key(&c, &key, REEL_DEPTH_MAX, &faults);
-        r = r == PACK_OK ? pack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
-        if (r != PACK_OK || bytes_is(key, "types") || bytes_is(key, "timestamp") || bytes_is(key, NANOVER_FRAME_INDEX)) {
+        struct reel_bytes key;
+        r = msgpack_key(&c, &key, REEL_DEPTH_MAX, &faults);
+        r = r == MSGPACK_OK ? msgpack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
+        if (r != MSGPACK_OK || bytes_is(key, "types") || bytes_is(key, "timestamp") || bytes_is(key, NANOVER_FRAME_INDEX)) {
             continue;
         }
         ++*count;
@@ -243,10 +245,10 @@ static bool own_metadata(struct bytes map_bytes, struct reel_sink *out, size_t *
             reel_sink_put(out, begin, (size_t)(c.at - begin));
         }
     }
-    return r == PACK_OK;
+    return r == MSGPACK_OK;
 }
 
-static bool read_kept(struct reel_write *w, const struct reel_message *m, struct bytes *kept, size_t *count, struct reel_error *err) {
+static bool read_kept(struct reel_write *w, const struct reel_message *m, struct reel_bytes *kept, size_t *count, struct reel_error *err) {
     uint32_t size = nanover_kept_size(&m->entry);
     *kept = bytes_of("", 0);
     if (size == 0) {
@@ -267,7 +269,7 @@ static bool put_entry(struct reel_write *w, const struct reel_message *m, void *
     const struct reel_channel *channel = w->stream->channels[m->channel];
     uint32_t n_types = nanover_channel_types(channel);
     uint64_t frame_index = nanover_frame_index_plus_1(&m->entry);
-    struct bytes kept;
+    struct reel_bytes kept;
     size_t n_kept = 0;
     if (!read_kept(w, m, &kept, &n_kept, err)) {
         return false;

@@ -2,9 +2,10 @@
 #ifndef REEL_NANOVER_LEGACY_H
 #define REEL_NANOVER_LEGACY_H
 
-#include "wire/grow.h"
 #include "formats/nanover/nanover.h"
 #include "reel/iterate.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 #define NANOVER_LEGACY_ENCODING "nanover-protobuf"
 
@@ -22,7 +23,8 @@ struct legacy_converter { /* zero-initialised; its memory is used again for the 
 };
 
 /* {"frame": …} or {"state": …}, valid until the next call. REEL_DAMAGED with "is …", REEL_NO_MEMORY. */
-bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct bytes message, struct bytes *out, struct reel_error *err);
+bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message, struct reel_bytes *out,
+                    struct reel_error *err);
 void legacy_converter_done(struct legacy_converter *c);
 static inline void reel_auto_legacy_converter_done(struct legacy_converter *c) { /* for AUTO() on the struct itself */
     legacy_converter_done(c);

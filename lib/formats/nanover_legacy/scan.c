@@ -1,10 +1,12 @@
 /* Reads NanoVer recordings of the older form: a .traj, a .state, or both as the two parts of one recording. Rule: a record counts when its
  * message is whole and can be converted, so what is scanned can be written as a recording of today; whatever follows damage is looked for
  * byte by byte. */
+#include "formats/nanover/scan.h"
 #include "formats/formats.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover_legacy/wire.h"
-#include "formats/nanover/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -190,7 +192,7 @@ static bool give(struct part *p, const struct header *h, const struct nanover_me
 static bool read_message(struct part *p, const struct header *h, struct nanover_message *m, size_t *size, bool *whole,
                          struct reel_error *why, struct reel_error *err) {
     const uint8_t *data = window_at(&p->window, p->at + LEGACY_RECORD_SIZE, (size_t)h->size, err);
-    struct bytes out;
+    struct reel_bytes out;
     if (!data) {
         return false;
     }
@@ -202,7 +204,7 @@ static bool read_message(struct part *p, const struct header *h, struct nanover_
     *size = out.size;
     const char *problem;
     struct cursor c = cursor_of(out);
-    *whole = nanover_message_read(&c, m, &problem) == PACK_OK || (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
+    *whole = nanover_message_read(&c, m, &problem) == MSGPACK_OK || (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
     return true;
 }
 
@@ -371,7 +373,7 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
 /* --- the format --- */
 
 /* Version 1 had no header: its suffix and a believable first record speak for it, so that it is refused by name. */
-static int probe_version_1(struct bytes head, const struct reel_source *source) {
+static int probe_version_1(struct reel_bytes head, const struct reel_source *source) {
     if (kind_by_name(source->name) == LEGACY_NONE || head.size <= LEGACY_RECORD_SIZE) {
         return 0;
     }
@@ -381,7 +383,7 @@ static int probe_version_1(struct bytes head, const struct reel_source *source) 
     return believable ? 16 : 0;
 }
 
-static int legacy_probe(struct bytes head, struct reel_source *source) {
+static int legacy_probe(struct reel_bytes head, struct reel_source *source) {
     bool magic = head.size >= LEGACY_HEADER_SIZE && load_u64le(head.data) == LEGACY_MAGIC;
     return magic ? 64 : probe_version_1(head, source);
 }

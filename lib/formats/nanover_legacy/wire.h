@@ -9,13 +9,11 @@
  *
  * .traj   GetFrameResponse { 1 frame_index: uint32 (absent = 0), 2 frame: FrameData }
  *         FrameData        { 1 values: map<string, Value>, 2 arrays: map<string, ValueArray> }
- *         ValueArray       { one of: 1 FloatArray { 1: repeated float }, 2 IndexArray { 1: repeated uint32 }, 3 StringArray { 1: repeated string } }
- * .state  StateUpdate      { 1 changed_keys: Struct }
- *         Struct           { 1 fields: map<string, Value> }       a null in changed_keys: the key is removed
- *         ListValue        { 1 values: repeated Value }
- *         Value            { one of: 1 null (varint), 2 double, 3 string, 4 bool (varint), 5 Struct, 6 ListValue }
- * A map is a repeated message { 1: key, 2: value }; of equal keys the last counts. Repeated numbers come packed (one run of bytes) or one
- * by one. */
+ *         ValueArray       { one of: 1 FloatArray { 1: repeated float }, 2 IndexArray { 1: repeated uint32 }, 3 StringArray { 1: repeated
+ * string } } .state  StateUpdate      { 1 changed_keys: Struct } Struct           { 1 fields: map<string, Value> }       a null in
+ * changed_keys: the key is removed ListValue        { 1 values: repeated Value } Value            { one of: 1 null (varint), 2 double, 3
+ * string, 4 bool (varint), 5 Struct, 6 ListValue } A map is a repeated message { 1: key, 2: value }; of equal keys the last counts.
+ * Repeated numbers come packed (one run of bytes) or one by one. */
 #ifndef REEL_NANOVER_LEGACY_WIRE_H
 #define REEL_NANOVER_LEGACY_WIRE_H
 

@@ -9,14 +9,16 @@
 #include "core/spool.h"
 #include "formats/nanover/nanover.h"
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/tar.h"
 
 enum {
     FILES_MAX = 500, /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
     HEAD_BYTES = 4096,
-    NESTED_MAX = 3,    /* packed archive: unpacked, archive, packed file in it */
+    NESTED_MAX = 3,       /* packed archive: unpacked, archive, packed file in it */
     PEEK_BYTES = 1 << 20, /* of what a packed file holds, to see what it is */
-    PACKED_RATIO = 64, /* a large file that is packed better than this is refused */
+    PACKED_RATIO = 64,    /* a large file that is packed better than this is refused */
     CRC_PIECE = 1 << 20,
     IN_MEMORY_MAX = 1 << 20, /* larger packed files are unpacked to temporary ones: there may be many */
 };
@@ -30,9 +32,9 @@ struct finder {
 
 /* --- kinds --- */
 
-enum ros2db_kind ros2db_kind_of(struct bytes head) {
+enum ros2db_kind ros2db_kind_of(struct reel_bytes head) {
     static const char mcap[] = "\x89MCAP", zip[] = "PK\x03\x04";
-    struct bytes start = bytes_of(head.data, head.size < HEAD_BYTES ? head.size : HEAD_BYTES);
+    struct reel_bytes start = bytes_of(head.data, head.size < HEAD_BYTES ? head.size : HEAD_BYTES);
     if (bytes_start(head, bytes_of(SQLITE_MAGIC, SQLITE_MAGIC_SIZE))) {
         return ROS2DB_DATABASE;
     }
@@ -101,9 +103,9 @@ static enum reel_codec codec_of(enum ros2db_kind kind) {
 }
 
 /* A file of messages, or a tar of which enough is seen: one of them by its name, or metadata.yaml. */
-static bool packed_holds_bag(enum ros2db_kind packed, struct bytes head) {
+static bool packed_holds_bag(enum ros2db_kind packed, struct reel_bytes head) {
     AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
-    struct bytes seen = bytes_of(raw, raw ? codec_peek(codec_of(packed), head, raw, PEEK_BYTES) : 0);
+    struct reel_bytes seen = bytes_of(raw, raw ? codec_peek(codec_of(packed), head, raw, PEEK_BYTES) : 0);
     enum ros2db_kind kind = ros2db_kind_of(seen);
     if (kind != ROS2DB_TAR) {
         return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;
@@ -112,7 +114,7 @@ static bool packed_holds_bag(enum ros2db_kind packed, struct bytes head) {
     return (source && tar_holds_bag(source)) || memmem(seen.data, seen.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"));
 }
 
-bool ros2db_holds_bag(enum ros2db_kind kind, struct bytes head, struct reel_source *source) {
+bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source) {
     return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head)
            : kind == ROS2DB_ZIP              ? zip_holds_bag(source)
                                              : kind == ROS2DB_TAR && tar_holds_bag(source);

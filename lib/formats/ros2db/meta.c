@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
+#include "wire/bytes.h"
 #include "wire/grow.h"
 
 enum {
@@ -138,7 +139,7 @@ static void take_scalar(struct reading *r, const yaml_event_t *event) {
     if (!top) {
         return;
     }
-    struct bytes raw = bytes_of(event->data.scalar.value, event->data.scalar.length);
+    struct reel_bytes raw = bytes_of(event->data.scalar.value, event->data.scalar.length);
     bool is_key = top->map && top->key_next;
     if (is_key) {
         top->key_next = false;
@@ -209,7 +210,7 @@ static bool take_event(struct reading *r, const yaml_event_t *event) {
     }
 }
 
-bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct bytes yaml, struct reel_error *err) {
+bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err) {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
         return reel_fail_memory(err);

@@ -1,6 +1,8 @@
 /* A connection to a database that anybody may have made. Rule: no SQL of the file is ever run: no views, triggers, virtual tables,
  * extensions or functions but two; and what the few statements of ours may cost is bounded by the size of the file. */
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -177,7 +179,7 @@ bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct 
     return statement || reel_error_at(err, "table %s", table);
 }
 
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct bytes *out, struct reel_error *err) {
+bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out, struct reel_error *err) {
     *out = bytes_of("", 0);
     int type = sqlite3_column_type(statement, column);
     if (type != SQLITE_TEXT && type != SQLITE_BLOB) {

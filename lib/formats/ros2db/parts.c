@@ -3,25 +3,27 @@
 #include <stdlib.h>
 
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* of a split's number: more are a date or a time */
 
 /* --- names --- */
 
 /* Without the ending that a file gets when it is packed whole. */
-static struct bytes plain(const char *name) {
-    struct bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
+static struct reel_bytes plain(const char *name) {
+    struct reel_bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
     bool is_packed = text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
     return bytes_of(text.data, text.size - (is_packed ? packed.size : 0));
 }
 
 /* run_12.db3.zstd: "run", 12, ".db3". */
 struct split {
-    struct bytes stem, ending;
+    struct reel_bytes stem, ending;
     unsigned long number;
 };
 static bool split_of(const char *name, struct split *out) {
-    struct bytes text = plain(name);
+    struct reel_bytes text = plain(name);
     const uint8_t *line = memrchr(text.data, '_', text.size);
     if (!line || !ros2db_names_data(name)) {
         return false;

@@ -13,9 +13,11 @@
 
 #include <stdlib.h>
 
+#include "core/window.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 #include "wire/grow.h"
-#include "core/window.h"
 
 enum {
     PAGE_INNER = 5,

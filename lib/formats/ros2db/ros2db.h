@@ -1,17 +1,18 @@
 /* What the files of the rosbag2 reader share: ros2db_vfs.c (SQLite reads from a reel_source), ros2db_open.c (a connection with which a
  * hostile database can do no harm), ros2db_source.c (rows as a source), ros2db_topics.c and ros2db_walk.c (one database), ros2db_meta.c
- * (metadata.yaml), ros2db_files.c (what files a bag is made of, in archives too), ros2db_parts.c (which of them belong together, and in what
- * order), ros2db_scan.c (all together, and the format).
- * Rule: what the tables hold is what there is; metadata.yaml only adds to it, and is compared. */
+ * (metadata.yaml), ros2db_files.c (what files a bag is made of, in archives too), ros2db_parts.c (which of them belong together, and in
+ * what order), ros2db_scan.c (all together, and the format). Rule: what the tables hold is what there is; metadata.yaml only adds to it,
+ * and is compared. */
 #ifndef REEL_ROS2DB_H
 #define REEL_ROS2DB_H
 
 #include <sqlite3.h>
 
-#include "wire/arena.h"
-#include "wire/limits.h"
 #include "formats/ros2db/wire.h"
 #include "reel/scan.h"
+#include "wire/arena.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
 
 /* --- ros2db_repair.c --- */
 
@@ -61,7 +62,7 @@ static inline void reel_auto_statement(sqlite3_stmt **statement) {
     sqlite3_finalize(*statement);
 }
 /* A text or blob of the current row, valid until the next step; empty for anything else. False when more was taken than the file holds. */
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct bytes *out, struct reel_error *err);
+bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out, struct reel_error *err);
 /* Turns SQLite's result into ours. Returns false. */
 bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err);
 /* The result means that bytes of the file are wrong, so that others may be right. */
@@ -93,7 +94,7 @@ struct ros2db_meta {
     size_t cap_custom;
 };
 /* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is none; what was read before the damage is kept. */
-bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct bytes yaml, struct reel_error *err);
+bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
 void ros2db_meta_free(struct ros2db_meta *meta); /* its tables; not the texts */
 
 /* --- ros2db_files.c --- */
@@ -113,9 +114,9 @@ struct ros2db_files {
     const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first file that was one; NULL: none */
 };
 /* What the first bytes say. */
-enum ros2db_kind ros2db_kind_of(struct bytes head);
+enum ros2db_kind ros2db_kind_of(struct reel_bytes head);
 /* Does an archive or a packed file hold files of a bag? Reads little of it. */
-bool ros2db_holds_bag(enum ros2db_kind kind, struct bytes head, struct reel_source *source);
+bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source);
 /* Finds the files of the bag in the scan's parts, and adds chunks for those that are not parts. */
 bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err);
 void ros2db_files_free(struct ros2db_files *files);

@@ -8,6 +8,8 @@
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum {
     PROBE_YAML_BITS = 8 * 28,
@@ -244,7 +246,8 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
     if (!parts || !places) {
         return reel_fail_memory(err);
     }
-    struct reel_scan inner = {.parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .places = places};
+    struct reel_scan inner = {
+        .parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .places = places};
     for (size_t i = 0; i < n; i++) {
         parts[i] = files[i]->source;
         places[i] = files[i]->place;
@@ -261,7 +264,8 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
 /* --- all of it --- */
 
 static bool refuse_metadata_alone(const struct ros2db_meta *meta, struct reel_error *err) {
-    return reel_fail(err, REEL_DAMAGED, "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
+    return reel_fail(err, REEL_DAMAGED,
+                     "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
                      meta->n_paths > 0 ? ros2db_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
 }
 
@@ -293,7 +297,7 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     return tell_metadata(&s, err);
 }
 
-static int ros2db_probe(struct bytes head, struct reel_source *source) {
+static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
     enum ros2db_kind kind = ros2db_kind_of(head);
     switch (kind) {
     case ROS2DB_DATABASE:
@@ -311,7 +315,7 @@ static int ros2db_probe(struct bytes head, struct reel_source *source) {
 }
 
 /* Rows have no header; what has one comes from an MCAP file. */
-static void ros2db_describe(struct bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
+static void ros2db_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                             struct reel_description *out) {
     const struct reel_format *mcap = head.size > 0 ? reel_format_named("mcap") : NULL;
     if (mcap && mcap->describe) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/ros2db/ros2db.h"
+#include "wire/cleanup.h"
 
 enum { IDLE_MAX = 4, READ_STEPS = 1000 };
 

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/grow.h"
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
 
 enum { MADE_UP_MAX = 1000 }; /* channels for topic ids that the table does not have */
 
@@ -38,7 +40,7 @@ void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, co
 
 /* A text of the current row as model text. NULL with err. */
 static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int column, struct reel_error *err) {
-    struct bytes raw;
+    struct reel_bytes raw;
     if (!ros2db_column(&b->db, statement, column, &raw, err)) {
         return NULL;
     }
@@ -140,7 +142,7 @@ static const struct definition *find_definition(struct arena *arena, const struc
 }
 
 /* The text of a definition, valid until `one` is stepped. None of it is there when it cannot be read. */
-static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct bytes *out,
+static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct reel_bytes *out,
                             struct reel_error *err) {
     bool row;
     *out = bytes_of("", 0);
@@ -191,7 +193,7 @@ static bool is_latched(const char *qos) {
 struct topic_row {
     int64_t id;
     const char *name, *type, *encoding, *qos, *hash;
-    struct bytes definition;
+    struct reel_bytes definition;
     const char *definition_encoding;
 };
 
@@ -385,7 +387,7 @@ bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err) {
         return true;
     }
     AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
-    struct bytes yaml;
+    struct reel_bytes yaml;
     if (!rows || !step(b, rows, "metadata", &row, err)) {
         return false;
     }

@@ -3,6 +3,7 @@
  * ones. */
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "formats/ros2db/ros2db.h"
 

@@ -5,6 +5,8 @@
 
 #include "core/codec.h"
 #include "formats/ros2db/ros2db.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 /* The values are looked at by type first, so that none that is no number or blob is ever loaded; of a blob only the size is asked for. */
 #define WALK_SQL                                                                                                                           \

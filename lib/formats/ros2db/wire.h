@@ -31,6 +31,8 @@
 #ifndef REEL_ROS2DB_WIRE_H
 #define REEL_ROS2DB_WIRE_H
 
+#include <stdint.h>
+
 #define SQLITE_MAGIC "SQLite format 3" /* with its NUL */
 #define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528)
 #define ROS2DB_YAML_ROOT "rosbag2_bagfile_information"

@@ -2,6 +2,7 @@
  * what differs is told by topic. Positions and stamps are compared as a sum of hashes, so the order of entries does not matter and none is
  * kept. */
 #include "formats/rosbag1/rosbag1.h"
+#include "wire/bytes.h"
 
 typedef unsigned long long ull;
 

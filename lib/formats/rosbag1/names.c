@@ -1,6 +1,7 @@
 /* Topics, connections (topic + md5 + type), channels (connection + latching + callerid) and message definitions of a bag.
  * Rule: names are compared as raw bytes, and every table lookup is by a seeded hash, so that no file can make them slow. */
 #include "formats/rosbag1/rosbag1.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
     return mix_fold(h ^ last, 0x8ebc6af09c88c6e3u ^ seed);
 }
 
-void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct bytes key) {
+void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct reel_bytes key) {
     if (table->capacity == 0) {
         return NULL;
     }
@@ -42,7 +43,7 @@ static void table_insert(struct rosbag1_table *table, struct rosbag1_slot slot) 
     table->slots[i] = slot;
 }
 
-bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct bytes key, void *value, struct reel_error *err) {
+bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct reel_bytes key, void *value, struct reel_error *err) {
     if (table->count * 2 >= table->capacity) {
         struct rosbag1_table grown = {.capacity = table->capacity ? table->capacity * 2 : 64, .count = table->count};
         grown.slots = calloc(grown.capacity, sizeof *grown.slots);
@@ -72,7 +73,7 @@ void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
     return p;
 }
 
-static bool keep_bytes(struct rosbag1 *bag, struct bytes from, struct bytes *out, struct reel_error *err) {
+static bool keep_bytes(struct rosbag1 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
     uint8_t *p = rosbag1_keep(bag, from.size, err);
     if (!p) {
         return false;
@@ -85,7 +86,7 @@ static bool keep_bytes(struct rosbag1 *bag, struct bytes from, struct bytes *out
 }
 
 /* Joins `n` values so that different lists never give the same bytes; an absent value differs from an empty one. */
-static bool join(struct rosbag1 *bag, const struct bytes *values, size_t n, struct bytes *out, struct reel_error *err) {
+static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out, struct reel_error *err) {
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
         size += 4 + values[i].size;
@@ -115,7 +116,7 @@ bool rosbag1_names_fit(const struct rosbag1_fields *f) {
            f->latching.size <= REEL_TEXT_MAX && f->callerid.size <= REEL_TEXT_MAX;
 }
 
-static const char *text_of(struct rosbag1 *bag, struct bytes raw, struct reel_error *err) {
+static const char *text_of(struct rosbag1 *bag, struct reel_bytes raw, struct reel_error *err) {
     const char *text = reel_scan_text(bag->scan, raw);
     if (!text) {
         reel_fail_memory(err);
@@ -123,16 +124,16 @@ static const char *text_of(struct rosbag1 *bag, struct bytes raw, struct reel_er
     return text;
 }
 
-struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct bytes name) {
+struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name) {
     return rosbag1_table_get(bag, &bag->topic_table, name);
 }
 
-static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct bytes name, struct reel_error *err) {
+static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes name, struct reel_error *err) {
     struct rosbag1_topic *topic = rosbag1_topic_named(bag, name);
     if (topic) {
         return topic;
     }
-    struct bytes key;
+    struct reel_bytes key;
     if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) || !(topic->text = text_of(bag, name, err)) ||
         !rosbag1_table_put(bag, &bag->topic_table, key, topic, err)) {
         return NULL;
@@ -144,8 +145,8 @@ static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct bytes name, st
 }
 
 static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
-    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
-    struct bytes key;
+    const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
+    struct reel_bytes key;
     if (!join(bag, names, 4, &key, err)) {
         return NULL;
     }
@@ -175,8 +176,8 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
 }
 
 bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err) {
-    const struct bytes names[] = {f->topic, f->md5, f->type, f->number};
-    struct bytes key;
+    const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
+    struct reel_bytes key;
     if (!join(bag, names, 4, &key, err)) {
         return false;
     }
@@ -223,8 +224,8 @@ static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, con
 }
 
 struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
-    const struct bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
-    struct bytes scratch, key;
+    const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
+    struct reel_bytes scratch, key;
     if (!join(bag, names, 6, &scratch, err)) {
         return NULL;
     }
@@ -248,13 +249,13 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
 }
 
 /* Any definition of the same md5 and type; the first one that comes is kept for connections that have none. */
-static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct bytes *kept, struct reel_error *err) {
-    const struct bytes names[] = {f->md5, f->type};
-    struct bytes scratch, key;
+static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct reel_bytes *kept, struct reel_error *err) {
+    const struct reel_bytes names[] = {f->md5, f->type};
+    struct reel_bytes scratch, key;
     if (!join(bag, names, 2, &scratch, err)) {
         return false;
     }
-    struct bytes *known = rosbag1_table_get(bag, &bag->type_table, scratch);
+    struct reel_bytes *known = rosbag1_table_get(bag, &bag->type_table, scratch);
     if (known && bytes_equal(*known, f->def)) {
         *kept = *known;
         return true;
@@ -265,7 +266,7 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
     if (known) {
         return true;
     }
-    struct bytes *first = rosbag1_keep(bag, sizeof *first, err);
+    struct reel_bytes *first = rosbag1_keep(bag, sizeof *first, err);
     if (!first || !keep_bytes(bag, scratch, &key, err)) {
         return false;
     }
@@ -274,15 +275,15 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
 }
 
 /* What a definition with the fields of ros_wrap.h says of its messages. */
-static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct bytes header, struct reel_error *err) {
-    struct bytes kept;
+static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct reel_bytes header, struct reel_error *err) {
+    struct reel_bytes kept;
     c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
     return c->wrapped && keep_bytes(bag, header, &kept, err) && ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
 }
 
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
     if (!f->topic.data) { /* once per type: good for every topic of the type */
-        struct bytes kept;
+        struct reel_bytes kept;
         return definition_share(bag, f, &kept, err);
     }
     struct rosbag1_connection *c = connection_of(bag, f, at, err);
@@ -313,14 +314,14 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
     if (c->wrapped) {
         return true;
     }
-    struct bytes definition = connection->definition;
+    struct reel_bytes definition = connection->definition;
     if (!connection->defined) {
-        const struct bytes names[] = {connection->md5, connection->type};
-        struct bytes key;
+        const struct reel_bytes names[] = {connection->md5, connection->type};
+        struct reel_bytes key;
         if (!join(bag, names, 2, &key, err)) {
             return false;
         }
-        const struct bytes *other = rosbag1_table_get(bag, &bag->type_table, key);
+        const struct reel_bytes *other = rosbag1_table_get(bag, &bag->type_table, key);
         if (!other) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, c->topic->first_at, 0, "topic %s has no definition of its type %s", c->model.name,
                               c->model.type);

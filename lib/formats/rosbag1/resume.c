@@ -1,7 +1,9 @@
 /* Where a walk goes on after a damaged place: at the next record that the in-file index names or, without one, at the next bytes that look
- * like two records in a row. It may be the length of the record before that is wrong, so its payload is searched, too. Rule: the work is linear in the file's size, whatever the file says – the index is read at most PASSES_MAX
- * times, and searching stops when its allowance is used up. */
+ * like two records in a row. It may be the length of the record before that is wrong, so its payload is searched, too. Rule: the work is
+ * linear in the file's size, whatever the file says – the index is read at most PASSES_MAX times, and searching stops when its allowance is
+ * used up. */
 #include "formats/rosbag1/rosbag1.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 
@@ -102,7 +104,8 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
     return true;
 }
 
-/* The first place behind `after`, but not where the walk stands: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
+/* The first place behind `after`, but not where the walk stands: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable
+ * index. */
 static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     struct rosbag1_places *places = &bag->places;
     *to = ROSBAG1_NOWHERE;
@@ -201,7 +204,8 @@ static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, st
 static void tell(const struct rosbag1 *bag, uint64_t to, const char *why) {
     uint64_t from = bag->at;
     if (to == ROSBAG1_NOWHERE) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from, why);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from,
+                          why);
     } else if (to <= from) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu", why,
                           (unsigned long long)to);

@@ -1,27 +1,28 @@
 /* What the parts of the ROS bag 0…1.2 reader share: one `struct rosbag1` is one bag being scanned. Layouts: rosbag1_wire.h.
  * scan: recognise, orchestrate · walk: framed records and the hot path · text: text-header logs · names: topics, channels and
- * definitions · resume: where to go on after damage · index: the in-file index proved against the walk · outline: what the index alone tells. */
+ * definitions · resume: where to go on after damage · index: the in-file index proved against the walk · summary: what the index alone
+ * tells. */
 #ifndef REEL_FORMATS_ROSBAG1_H
 #define REEL_FORMATS_ROSBAG1_H
 
+#include "formats/rosbag1/wire.h"
+#include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
-#include "wire/ros_wrap.h"
-#include "formats/rosbag1/wire.h"
 #include "wire/ros_record.h"
-#include "reel/scan.h"
+#include "wire/ros_wrap.h"
 
 #define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
 
 /* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
 struct rosbag1_fields {
-    struct bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
-    struct bytes number;       /* reel.channel */
-    struct bytes all;          /* the whole header */
-    struct bytes unknown_name; /* of the last field that is none of these, nor of ros_wrap.h */
-    uint32_t unknown;          /* how many such */
-    bool odd;                  /* a field name is empty or unprintable */
+    struct reel_bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
+    struct reel_bytes number;       /* reel.channel */
+    struct reel_bytes all;          /* the whole header */
+    struct reel_bytes unknown_name; /* of the last field that is none of these, nor of ros_wrap.h */
+    uint32_t unknown;               /* how many such */
+    bool odd;                       /* a field name is empty or unprintable */
 };
 
 struct rosbag1_record {
@@ -47,9 +48,9 @@ struct rosbag1_topic {
 /* topic + md5 + type (+ the number of a wrapped channel): what a definition record is about. */
 struct rosbag1_connection {
     struct rosbag1_topic *topic;
-    struct bytes key; /* of these, joined */
-    struct bytes topic_name, md5, type, number;
-    struct bytes definition;
+    struct reel_bytes key; /* of these, joined */
+    struct reel_bytes topic_name, md5, type, number;
+    struct reel_bytes definition;
     struct reel_channel *wrapped; /* what its messages are inside the wrapper; NULL: what they say */
     bool defined, used;           /* a message has been met */
     struct rosbag1_connection *next;
@@ -68,7 +69,7 @@ struct rosbag1_channel {
 
 struct rosbag1_slot {
     uint64_t hash;
-    struct bytes key;
+    struct reel_bytes key;
     void *value;
 };
 struct rosbag1_table { /* zeroed = empty */
@@ -147,20 +148,21 @@ static inline uint64_t rosbag1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t 
 bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
 void rosbag1_close(struct rosbag1 *bag);
 
-/* outline */
-bool rosbag1_outline(struct reel_scan *scan, struct reel_error *err);
+/* summary */
+bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* names */
 uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size);
-void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct bytes key); /* NULL: not there */
-bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct bytes key, void *value,
+void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct reel_bytes key); /* NULL: not there */
+bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct reel_bytes key, void *value,
                        struct reel_error *err);                               /* key is kept */
 void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
 bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /* names within REEL_TEXT_MAX */
 struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
-struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct bytes name);
+struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name);
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
-bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err); /* the connection of a message */
+bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined,
+                     struct reel_error *err);                              /* the connection of a message */
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* hands the definitions over */
 
 /* walk */
@@ -178,7 +180,7 @@ bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
 
 /* text */
 enum rosbag1_log { ROSBAG1_LOG_0, ROSBAG1_LOG_10, ROSBAG1_LOG_11 };
-bool rosbag1_text_plausible(struct bytes head, uint64_t file_size); /* a version 0 log? */
+bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size); /* a version 0 log? */
 bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err);
 
 /* resume: moves bag->at over a damaged place and reports it */

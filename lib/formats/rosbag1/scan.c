@@ -3,6 +3,7 @@
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
 #include "formats/rosbag1/rosbag1.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -19,7 +20,7 @@ static const struct generation {
 };
 static const struct generation generation_0 = {"", "ROS log, version 0", false, ROSBAG1_LOG_0};
 
-static const struct generation *generation_of(struct bytes head) {
+static const struct generation *generation_of(struct reel_bytes head) {
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
         if (bytes_start(head, bytes_text(generations[i].line))) {
             return &generations[i];
@@ -29,12 +30,12 @@ static const struct generation *generation_of(struct bytes head) {
 }
 
 /* A version line of ours, but of a minor version that was never released or is not known. */
-static bool is_other_version_1(struct bytes head) {
+static bool is_other_version_1(struct reel_bytes head) {
     return bytes_start(head, bytes_text("#ROSBAG V1.")) || bytes_start(head, bytes_text("#ROSRECORD V1.")) ||
            bytes_start(head, bytes_text("#ROSLOG V1."));
 }
 
-static int rosbag1_probe(struct bytes head, struct reel_source *source) {
+static int rosbag1_probe(struct reel_bytes head, struct reel_source *source) {
     const struct generation *g = generation_of(head);
     if (g) {
         return 8 * (int)strlen(g->line);
@@ -117,7 +118,7 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
     if (!p) {
         return false;
     }
-    struct bytes head = bytes_of(p, head_size);
+    struct reel_bytes head = bytes_of(p, head_size);
     const struct generation *g = generation_of(head);
     if (!g && is_other_version_1(head)) {
         const uint8_t *end = memchr(p, '\n', head_size < 32 ? head_size : 32);
@@ -140,7 +141,7 @@ const struct reel_format reel_format_rosbag1 = {
     .suffixes = suffixes,
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
-    .outline = rosbag1_outline,
+    .summary = rosbag1_summary,
     .state_at = nanover_foreign_state_at,
     .version = 2,
 };

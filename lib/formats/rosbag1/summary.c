@@ -6,6 +6,7 @@
 #include "formats/rosbag1/summary.h"
 #include "core/sample.h"
 
+#include "wire/bytes.h"
 #include "wire/grow.h"
 
 enum {
@@ -22,7 +23,7 @@ struct entry {
     int64_t time;
 };
 
-static void outline_close(struct rosbag1_outline *o) {
+static void summary_close(struct rosbag1_summary *o) {
     rosbag1_close(&o->bag);
     window_close(&o->index);
     free(o->topics);
@@ -32,7 +33,7 @@ static void outline_close(struct rosbag1_outline *o) {
 
 /* ---- the index ---- */
 
-static bool entry_at(struct rosbag1_outline *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e, struct reel_error *err) {
+static bool entry_at(struct rosbag1_summary *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e, struct reel_error *err) {
     uint64_t at = t->entries_at + (uint64_t)i * ROSBAG1_INDEX_ENTRY;
     const uint8_t *p = window_at(&o->index, at, ROSBAG1_INDEX_ENTRY, err);
     if (!p || (i % 65536 == 0 && !reel_scan_progress(o->bag.scan, at, o->bag.source->size, err))) {
@@ -43,7 +44,7 @@ static bool entry_at(struct rosbag1_outline *o, const struct rosbag1_listed *t, 
            reel_fail(err, REEL_DAMAGED, "the in-file index entry at %llu points to %llu, where no message can be", (ull)at, (ull)e->pos);
 }
 
-static bool take_entries(struct rosbag1_outline *o, struct rosbag1_listed *t, uint32_t from, uint32_t to, struct reel_error *err) {
+static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, uint32_t from, uint32_t to, struct reel_error *err) {
     struct entry e;
     for (uint32_t i = from; i < to; i++) {
         if (!entry_at(o, t, i, &e, err)) {
@@ -60,7 +61,7 @@ static bool take_entries(struct rosbag1_outline *o, struct rosbag1_listed *t, ui
     return true;
 }
 
-static bool take_topic(struct rosbag1_outline *o, const struct rosbag1_record *r, struct reel_error *err) {
+static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err) {
     const struct rosbag1_fields *f = &r->fields;
     uint32_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
     if (r->op != ROSBAG1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
@@ -88,7 +89,7 @@ static int place_compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool read_index(struct rosbag1_outline *o, struct reel_error *err) {
+static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
     uint64_t size = o->bag.source->size, at = o->bag.index_pos;
     if (at < o->taken_to || at > size) {
         return reel_fail(err, REEL_DAMAGED,
@@ -118,7 +119,7 @@ static bool read_index(struct rosbag1_outline *o, struct reel_error *err) {
 
 /* ---- which messages to look at ---- */
 
-static bool visit_add(struct rosbag1_outline *o, uint64_t pos, size_t topic, struct reel_error *err) {
+static bool visit_add(struct rosbag1_summary *o, uint64_t pos, size_t topic, struct reel_error *err) {
     if (!GROW_ARRAY(o->visits, o->n_visits, o->cap_visits)) {
         return reel_fail_memory(err);
     }
@@ -127,13 +128,13 @@ static bool visit_add(struct rosbag1_outline *o, uint64_t pos, size_t topic, str
 }
 
 /* Can the topic's messages be of several channels? */
-static bool sample(struct rosbag1_outline *o, struct rosbag1_listed *t, struct reel_error *err) {
+static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct reel_error *err) {
     uint64_t kind = 0;
     t->each = t->count <= SAMPLE_MESSAGES;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && !t->each; k++) {
         struct entry e;
         struct rosbag1_record r;
-        if (!entry_at(o, t, sample_number(k, t->count), &e, err) || !rosbag1_outline_message(o, e.pos, &r, err)) {
+        if (!entry_at(o, t, sample_number(k, t->count), &e, err) || !rosbag1_summary_message(o, e.pos, &r, err)) {
             return false;
         }
         const struct rosbag1_fields *f = &r.fields;
@@ -143,7 +144,7 @@ static bool sample(struct rosbag1_outline *o, struct rosbag1_listed *t, struct r
         uint64_t h = rosbag1_hash(rosbag1_hash(o->bag.seed, f->md5.data, f->md5.size), f->type.data, f->type.size);
         t->each = f->latching.data || f->callerid.data || f->number.data || (k > 0 && h != kind);
         kind = h;
-        if (!rosbag1_outline_follow(o, &r, err)) {
+        if (!rosbag1_summary_follow(o, &r, err)) {
             return false;
         }
     }
@@ -154,7 +155,7 @@ static int visit_compare(const void *a, const void *b) {
     return place_compare(&((const struct rosbag1_visit *)a)->pos, &((const struct rosbag1_visit *)b)->pos);
 }
 
-static bool choose(struct rosbag1_outline *o, struct reel_error *err) {
+static bool choose(struct rosbag1_summary *o, struct reel_error *err) {
     for (size_t i = 0; i < o->n_topics; i++) {
         struct rosbag1_listed *t = &o->topics[i];
         if (!sample(o, t, err)) {
@@ -176,8 +177,8 @@ static bool choose(struct rosbag1_outline *o, struct reel_error *err) {
     return true;
 }
 
-static bool outline_run(struct rosbag1_outline *o, struct reel_error *err) {
-    const struct bytes line = bytes_text(ROSBAG1_LINE_12);
+static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
+    const struct reel_bytes line = bytes_text(ROSBAG1_LINE_12);
     struct rosbag1 *bag = &o->bag;
     struct rosbag1_record r;
     const uint8_t *p = window_at(&bag->window, 0, line.size, err);
@@ -187,24 +188,24 @@ static bool outline_run(struct rosbag1_outline *o, struct reel_error *err) {
     reel_scan_container(bag->scan, "#ROSRECORD V1.2");
     bag->framed = true;
     bag->index_pos = bag->source->size; /* until the file header tells */
-    if (!rosbag1_outline_record(o, line.size, &r, err)) {
+    if (!rosbag1_summary_record(o, line.size, &r, err)) {
         return false;
     }
     if (r.op != ROSBAG1_FILE_HEADER || r.fields.index_pos.size != 8) {
         return reel_fail(err, REEL_DAMAGED, "the recording has no file header that tells where an in-file index is");
     }
     o->taken_to = r.at + r.head + r.size;
-    return rosbag1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag1_outline_channels(o, err);
+    return rosbag1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag1_summary_channels(o, err);
 }
 
-bool rosbag1_outline(struct reel_scan *scan, struct reel_error *err) {
+bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    struct rosbag1_outline o __attribute__((cleanup(outline_close))) = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
+    struct rosbag1_summary o __attribute__((cleanup(summary_close))) = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
     struct reel_error why = {0};
     if (!rosbag1_open(&o.bag, scan, ROSBAG1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
         return false;
     }
-    return outline_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+    return summary_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
 }

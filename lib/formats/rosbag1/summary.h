@@ -1,4 +1,4 @@
-/* What the two parts of the outline of a 1.2 bag share. outline: its index, and which messages are to be looked at · outline_look: records
+/* What the two parts of the summary of a 1.2 bag share. summary: its index, and which messages are to be looked at · summary_look: records
  * before the index, and the channels that they make. */
 #ifndef REEL_FORMATS_ROSBAG1_OUTLINE_H
 #define REEL_FORMATS_ROSBAG1_OUTLINE_H
@@ -11,7 +11,7 @@ enum {
 };
 
 struct rosbag1_listed { /* an index record */
-    struct bytes name;
+    struct reel_bytes name;
     uint64_t entries_at, first_pos;
     uint32_t count;
     struct reel_channel_stats said;
@@ -21,7 +21,7 @@ struct rosbag1_visit { /* a message that is looked at to make its channel */
     uint64_t pos;
     uint32_t topic;
 };
-struct rosbag1_outline {
+struct rosbag1_summary {
     struct rosbag1 bag;
     struct window index;
     struct rosbag1_listed *topics;
@@ -34,11 +34,11 @@ struct rosbag1_outline {
     uint64_t last_pos, looks, look_left, index_left; /* …_left: bytes that may still be read */
 };
 
-bool rosbag1_outline_record(struct rosbag1_outline *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err);
+bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err);
 /* The message of an entry; a topic's first entry may point at the definition before it. */
-bool rosbag1_outline_message(struct rosbag1_outline *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err);
+bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err);
 /* A message that follows message r must be named by the index, too. Ends r->fields. */
-bool rosbag1_outline_follow(struct rosbag1_outline *o, const struct rosbag1_record *r, struct reel_error *err);
-bool rosbag1_outline_channels(struct rosbag1_outline *o, struct reel_error *err); /* of all visits, with their counts */
+bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err);
+bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err); /* of all visits, with their counts */
 
 #endif

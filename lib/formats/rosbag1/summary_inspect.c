@@ -1,10 +1,11 @@
-/* Looks at records before the index of a 1.2 bag, and makes the channels of an outline. Rule: records are taken in the order in which a
+/* Looks at records before the index of a 1.2 bag, and makes the channels of a summary. Rule: records are taken in the order in which a
  * walk meets them, so that channels come out as it would make them. */
 #include "formats/rosbag1/summary.h"
+#include "wire/bytes.h"
 
 typedef unsigned long long ull;
 
-bool rosbag1_outline_record(struct rosbag1_outline *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err) {
+bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err) {
     struct window *w = &o->bag.window;
     uint64_t held = w->offset;
     w->capacity = ROSBAG1_LOOK; /* what a long definition made it grow to is not read again and again */
@@ -25,9 +26,9 @@ bool rosbag1_outline_record(struct rosbag1_outline *o, uint64_t at, struct rosba
     return true;
 }
 
-bool rosbag1_outline_message(struct rosbag1_outline *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err) {
+bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err) {
     for (uint64_t at = pos; at < o->bag.index_pos; at += (uint64_t)r->head + r->size) {
-        if (!rosbag1_outline_record(o, at, r, err)) {
+        if (!rosbag1_summary_record(o, at, r, err)) {
             return false;
         }
         if (r->op != ROSBAG1_DEFINITION) {
@@ -38,13 +39,13 @@ bool rosbag1_outline_message(struct rosbag1_outline *o, uint64_t pos, struct ros
 }
 
 /* Takes the definitions from `from` to `to`; a message there is one that the index lacks. */
-static bool take_between(struct rosbag1_outline *o, uint64_t from, uint64_t to, struct reel_error *err) {
+static bool take_between(struct rosbag1_summary *o, uint64_t from, uint64_t to, struct reel_error *err) {
     struct rosbag1_record r;
     if (from == to) {
         return true; /* and what lies before has not been taken */
     }
     for (uint64_t at = from > o->taken_to ? from : o->taken_to; at < to; at = r.at + r.head + r.size) {
-        if (!rosbag1_outline_record(o, at, &r, err)) {
+        if (!rosbag1_summary_record(o, at, &r, err)) {
             return false;
         }
         if (r.op == ROSBAG1_MESSAGE || r.op == ROSBAG1_INDEX || (uint64_t)r.head + r.size > to - at) {
@@ -59,7 +60,7 @@ static bool take_between(struct rosbag1_outline *o, uint64_t from, uint64_t to, 
 }
 
 /* The number of the first place that is not before `pos`. */
-static size_t place_from(const struct rosbag1_outline *o, uint64_t pos) {
+static size_t place_from(const struct rosbag1_summary *o, uint64_t pos) {
     size_t low = 0, high = o->n_places;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -72,7 +73,7 @@ static size_t place_from(const struct rosbag1_outline *o, uint64_t pos) {
     return low;
 }
 
-bool rosbag1_outline_follow(struct rosbag1_outline *o, const struct rosbag1_record *r, struct reel_error *err) {
+bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err) {
     uint64_t at = r->at + r->head + r->size;
     while (o->whole && at < o->bag.index_pos) {
         size_t i = place_from(o, at);
@@ -80,7 +81,7 @@ bool rosbag1_outline_follow(struct rosbag1_outline *o, const struct rosbag1_reco
         if (i < o->n_places && o->places[i] == at) {
             break;
         }
-        if (!rosbag1_outline_record(o, at, &next, err)) {
+        if (!rosbag1_summary_record(o, at, &next, err)) {
             return false;
         }
         if (next.op == ROSBAG1_MESSAGE) {
@@ -94,18 +95,18 @@ bool rosbag1_outline_follow(struct rosbag1_outline *o, const struct rosbag1_reco
 /* ---- channels ---- */
 
 /* Where the message before `pos` ends; only a whole index tells. */
-static bool end_before(struct rosbag1_outline *o, uint64_t pos, uint64_t *end, struct reel_error *err) {
+static bool end_before(struct rosbag1_summary *o, uint64_t pos, uint64_t *end, struct reel_error *err) {
     size_t low = place_from(o, pos);
     struct rosbag1_record r;
     *end = low > 0 ? 0 : pos;
-    if (low > 0 && rosbag1_outline_message(o, o->places[low - 1], &r, err)) {
+    if (low > 0 && rosbag1_summary_message(o, o->places[low - 1], &r, err)) {
         *end = r.at + r.head + r.size;
     }
     return *end > 0;
 }
 
 /* Takes the definition that an entry does not point at, but which should stand before its message. */
-static bool find_definition(struct rosbag1_outline *o, const struct rosbag1_visit *v, const struct rosbag1_fields *f, bool *defined,
+static bool find_definition(struct rosbag1_summary *o, const struct rosbag1_visit *v, const struct rosbag1_fields *f, bool *defined,
                             struct reel_error *err) {
     uint64_t end;
     if (!rosbag1_defined(&o->bag, f, defined, err)) {
@@ -114,16 +115,16 @@ static bool find_definition(struct rosbag1_outline *o, const struct rosbag1_visi
     return *defined || !o->whole || (end_before(o, v->pos, &end, err) && take_between(o, end, v->pos, err));
 }
 
-static bool visit(struct rosbag1_outline *o, const struct rosbag1_visit *v, struct reel_error *err) {
+static bool visit(struct rosbag1_summary *o, const struct rosbag1_visit *v, struct reel_error *err) {
     const struct rosbag1_listed *t = &o->topics[v->topic];
     struct rosbag1_record r;
     bool defined;
-    if (!rosbag1_outline_message(o, v->pos, &r, err)) {
+    if (!rosbag1_summary_message(o, v->pos, &r, err)) {
         return false;
     }
     uint64_t at = r.at;
-    if (!take_between(o, v->pos, at, err) || !rosbag1_outline_record(o, at, &r, err) || !find_definition(o, v, &r.fields, &defined, err) ||
-        !rosbag1_outline_record(o, at, &r, err) || !rosbag1_defined(&o->bag, &r.fields, &defined, err)) {
+    if (!take_between(o, v->pos, at, err) || !rosbag1_summary_record(o, at, &r, err) || !find_definition(o, v, &r.fields, &defined, err) ||
+        !rosbag1_summary_record(o, at, &r, err) || !rosbag1_defined(&o->bag, &r.fields, &defined, err)) {
         return false;
     }
     if (!bytes_equal(r.fields.topic, t->name) || (r.fields.number.data && !defined)) {
@@ -135,10 +136,10 @@ static bool visit(struct rosbag1_outline *o, const struct rosbag1_visit *v, stru
     }
     const struct rosbag1_channel *c = rosbag1_channel_of(&o->bag, &r.fields, at, err);
     const struct reel_channel_stats one = {.count = 1, .first_ns = rosbag1_time(sec, nsec), .last_ns = rosbag1_time(sec, nsec)};
-    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->said, err) && rosbag1_outline_follow(o, &r, err);
+    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->said, err) && rosbag1_summary_follow(o, &r, err);
 }
 
-bool rosbag1_outline_channels(struct rosbag1_outline *o, struct reel_error *err) {
+bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err) {
     struct rosbag1 *bag = &o->bag;
     struct rosbag1_record last;
     if (!take_between(o, 0, o->n_visits > 0 ? o->visits[0].pos : bag->index_pos, err)) {
@@ -150,7 +151,7 @@ bool rosbag1_outline_channels(struct rosbag1_outline *o, struct reel_error *err)
         }
     }
     if (o->n_visits > 0 &&
-        (!rosbag1_outline_message(o, o->last_pos, &last, err) || !take_between(o, last.at + last.head + last.size, bag->index_pos, err))) {
+        (!rosbag1_summary_message(o, o->last_pos, &last, err) || !take_between(o, last.at + last.head + last.size, bag->index_pos, err))) {
         return false;
     }
     if (!rosbag1_finish_channels(bag, err)) {

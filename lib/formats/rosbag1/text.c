@@ -1,17 +1,19 @@
 /* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Rule: nothing in them can be searched for, so the walk ends at the first place
  * that cannot be a record, and what is whole before it is kept. */
 #include "formats/rosbag1/rosbag1.h"
+#include "wire/bytes.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 enum { RECORD_TAIL = ROSBAG1_STAMP + 4 }; /* sec, nsec, len */
 
 struct lines {
-    struct bytes line[3];
+    struct reel_bytes line[3];
     uint32_t size; /* of all, with their newlines */
 };
 
-static bool is_text(struct bytes line) {
+static bool is_text(struct reel_bytes line) {
     for (size_t i = 0; i < line.size; i++) {
         if (line.data[i] < 0x20 || line.data[i] == 0x7f) {
             return false;
@@ -20,10 +22,10 @@ static bool is_text(struct bytes line) {
     return line.size > 0;
 }
 
-static bool lines_split(struct bytes from, unsigned n, struct lines *out) {
+static bool lines_split(struct reel_bytes from, unsigned n, struct lines *out) {
     *out = (struct lines){0};
     for (unsigned i = 0; i < n; i++) {
-        struct bytes rest = bytes_of(from.data + out->size, from.size - out->size);
+        struct reel_bytes rest = bytes_of(from.data + out->size, from.size - out->size);
         const uint8_t *end = memchr(rest.data, '\n', rest.size < ROSBAG1_LINE_MAX ? rest.size : ROSBAG1_LINE_MAX);
         if (!end) {
             return false;
@@ -37,7 +39,7 @@ static bool lines_split(struct bytes from, unsigned n, struct lines *out) {
     return true;
 }
 
-static bool is_md5(struct bytes line) {
+static bool is_md5(struct reel_bytes line) {
     for (size_t i = 0; i < line.size; i++) {
         if (!isxdigit(line.data[i])) {
             return false;
@@ -48,12 +50,12 @@ static bool is_md5(struct bytes line) {
 
 /* topic, then md5 and type in either order: 32 hex digits are a sum, a slash makes a type. */
 static struct rosbag1_fields names_of(const struct lines *lines) {
-    struct bytes a = lines->line[1], b = lines->line[2];
+    struct reel_bytes a = lines->line[1], b = lines->line[2];
     bool swapped = !is_md5(a) && (is_md5(b) || (memchr(a.data, '/', a.size) && !memchr(b.data, '/', b.size)));
     return (struct rosbag1_fields){.topic = lines->line[0], .md5 = swapped ? b : a, .type = swapped ? a : b};
 }
 
-bool rosbag1_text_plausible(struct bytes head, uint64_t file_size) {
+bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size) {
     struct lines lines;
     if (head.size == 0 || head.data[0] == '#' || !lines_split(head, 3, &lines)) {
         return false;

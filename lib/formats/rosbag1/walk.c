@@ -3,13 +3,14 @@
  * said. */
 #include "formats/rosbag1/rosbag1.h"
 
+#include "wire/bytes.h"
 #include "wire/cursor.h"
 
 #include <stdio.h>
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static bool fields_read(struct bytes header, struct rosbag1_fields *f) {
+static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
 #define FIELD(x) ROSRECORD_NAME(struct rosbag1_fields, x)
     static const struct rosrecord_name known[] = {
         FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
@@ -18,7 +19,7 @@ static bool fields_read(struct bytes header, struct rosbag1_fields *f) {
 #undef FIELD
     *f = (struct rosbag1_fields){.all = header};
     struct cursor c = cursor_of(header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     while (rosrecord_field(&c, &name, &value)) {
         if (bytes_is(name, ROS_WRAP_NUMBER)) {
             f->number = value;
@@ -240,7 +241,7 @@ static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record 
         return false;
     }
     struct cursor c = cursor_of(bytes_of(start + 4, r->head - ROSBAG1_RECORD_MIN));
-    struct bytes key, value;
+    struct reel_bytes key, value;
     for (unsigned kept = 0; kept < REEL_METADATA_MAX && rosrecord_field(&c, &key, &value);) {
         if (key.size == 0 || key.size > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
             continue;
@@ -275,7 +276,7 @@ bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct re
     if (r->op != ROSBAG1_FILE_HEADER && r->fields.unknown > 0) {
         if (bag->unknown_fields == 0) {
             bag->unknown_fields_at = r->at;
-            struct bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
+            struct reel_bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
             snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
         }
         bag->unknown_fields += r->fields.unknown;

@@ -2,10 +2,12 @@
  * first message, index records by topic at the end (rosbag1_write_index.c). Rule: what a record holds and how long it is is said once, in
  * functions that count and render alike. */
 #include "formats/rosbag1/write.h"
-#include "wire/limits.h"
-#include "formats/formats.h"
-#include "wire/ros_wrap.h"
 #include "core/ros_write.h"
+#include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
+#include "wire/ros_wrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +63,7 @@ static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_l
 /* ---- records ---- */
 
 static void message_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
-    const struct bytes stamp_word = bytes_of("\0\0\0", 4);
+    const struct reel_bytes stamp_word = bytes_of("\0\0\0", 4);
     bool wrapped = ros_wrap_needed(c);
     const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"), *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
     if (callerid) {
@@ -194,7 +196,7 @@ static void rosbag12_close(struct reel_write *w) {
 
 static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
-    const struct bytes line = bytes_text(ROSBAG1_LINE_12);
+    const struct reel_bytes line = bytes_text(ROSBAG1_LINE_12);
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any index_pos */
     uint64_t index_pos = line.size + ROSBAG1_RECORD_MIN + ROSBAG1_FILE_HEADER_ROOM;
     if (groups > 0) {

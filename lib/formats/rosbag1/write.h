@@ -3,9 +3,9 @@
 #ifndef REEL_FORMATS_ROSBAG1_WRITE_H
 #define REEL_FORMATS_ROSBAG1_WRITE_H
 
-#include "wire/arena.h"
 #include "formats/rosbag1/wire.h"
 #include "reel/write.h"
+#include "wire/arena.h"
 
 enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
 

@@ -3,6 +3,8 @@
  * messages() emits. */
 #include "core/ros_write.h"
 #include "formats/rosbag1/write.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,8 @@
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 #include "core/codec.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 
@@ -17,32 +19,32 @@ static struct window *window_for(struct bag2 *bag, uint64_t at) {
 }
 
 /* Could what follows a chunk or its index stand there? */
-static bool bag2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
+static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct bag2_record r;
+    struct rosbag2_0_record r;
     struct reel_error why = {0};
     *yes = at == bag->source->size || (at == bag->index_pos && at < bag->source->size);
     if (*yes || at > bag->source->size) {
         return true;
     }
-    if (!bag2_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
+    if (!rosbag2_0_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    *yes = bag2_is_record(&r) && r.op != BAG2_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    *yes = rosbag2_0_is_record(&r) && r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
     return true;
 }
 
 /* ---- opening ---- */
 
-static bool enter_plain(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
-    struct bag2_chunk *chunk = &bag->chunk;
+static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
     bool sound = false;
     chunk->plain = true;
     chunk->unfinished = chunk->size == 0;
-    if (!chunk->unfinished && !bag2_follows(bag, chunk->data + chunk->size, &sound, err)) {
+    if (!chunk->unfinished && !rosbag2_0_follows(bag, chunk->data + chunk->size, &sound, err)) {
         return false;
     }
-    uint32_t raw = bag2_u32(r->fields.size, (uint32_t)chunk->size);
+    uint32_t raw = rosbag2_0_u32(r->fields.size, (uint32_t)chunk->size);
     if (raw != chunk->size) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu: not compressed, but %u raw bytes in %llu",
                           (ull)chunk->at, raw, (ull)chunk->size);
@@ -54,20 +56,20 @@ static bool enter_plain(struct bag2 *bag, const struct bag2_record *r, struct re
 }
 
 /* What cannot be decoded is lost; where it ends is only believed when something follows there. */
-static bool lose(struct bag2 *bag, const struct bag2_record *r, const char *why, struct reel_error *err) {
-    struct bag2_chunk *chunk = &bag->chunk;
+static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char *why, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size;
     bool sound;
     chunk->broken = true;
-    if (!bag2_follows(bag, end, &sound, err)) {
+    if (!rosbag2_0_follows(bag, end, &sound, err)) {
         return false;
     }
     if (!sound) {
         bag->file.at = r->at;
-        return bag2_resume(bag, &bag->file, why, err);
+        return rosbag2_0_resume(bag, &bag->file, why, err);
     }
     bag->file.at = end;
-    const struct bag2_tail *tail = &bag->tail;
+    const struct rosbag2_0_tail *tail = &bag->tail;
     if (tail->has && tail->info.chunk_pos == chunk->at) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; its %llu messages are lost",
                           (ull)chunk->at, why, (ull)tail->info.messages);
@@ -100,30 +102,30 @@ static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct ree
     }
     w->source = raw;
     w->offset = w->size = 0;
-    struct bag2_run run = {.window = w, .end = c->raw};
-    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && bag2_walk(bag, &run, err);
+    struct rosbag2_0_run run = {.window = w, .end = c->raw};
+    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag2_0_walk(bag, &run, err);
 }
 
 /* A compressed chunk whose length was never written: its stream has no end. */
 static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
-    struct bag2_chunk *chunk = &bag->chunk;
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
     char why[96];
     bool empty;
     chunk->unfinished = chunk->broken = true;
     bag->file.at = chunk->data;
-    if (!bag2_follows(bag, chunk->data, &empty, err)) {
+    if (!rosbag2_0_follows(bag, chunk->data, &empty, err)) {
         return false;
     }
     snprintf(why, sizeof why, "the compressed chunk at %llu was never finished", (ull)chunk->at);
-    return empty || bag2_resume(bag, &bag->file, why, err);
+    return empty || rosbag2_0_resume(bag, &bag->file, why, err);
 }
 
-static bool enter_packed(struct bag2 *bag, const struct bag2_record *r, enum reel_codec codec, struct reel_error *err) {
-    struct bag2_chunk *chunk = &bag->chunk;
+static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enum reel_codec codec, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (chunk->size == 0) {
         return skip_unfinished(bag, err);
     }
-    struct reel_chunk c = {.codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = bag2_u32(r->fields.size, 0)};
+    struct reel_chunk c = {.codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
     struct reel_error why = {0};
     AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
     if (!raw) {
@@ -134,17 +136,17 @@ static bool enter_packed(struct bag2 *bag, const struct bag2_record *r, enum ree
     return walk_raw(bag, raw, &c, err);
 }
 
-static void begin(struct bag2 *bag, const struct bag2_record *r) {
-    bag->chunk = (struct bag2_chunk){.open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
+static void begin(struct bag2 *bag, const struct rosbag2_0_record *r) {
+    bag->chunk = (struct rosbag2_0_chunk){.open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
 }
 
-bool bag2_chunk_open(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
-    if (!bag2_chunk_close(bag, err)) {
+bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
+    if (!rosbag2_0_chunk_close(bag, err)) {
         return false;
     }
     begin(bag, r);
     bag->tail_met = false;
-    struct bytes name = r->fields.compression;
+    struct reel_bytes name = r->fields.compression;
     if (bytes_is(name, "none")) {
         return enter_plain(bag, r, err);
     }
@@ -157,7 +159,7 @@ bool bag2_chunk_open(struct bag2 *bag, const struct bag2_record *r, struct reel_
     return lose(bag, r, why, err);
 }
 
-void bag2_chunk_cut(struct bag2 *bag, const struct bag2_record *r) {
+void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
     begin(bag, r);
     bag->chunk.plain = true;
     bag->file.at = bag->file.base = bag->chunk.data;
@@ -166,17 +168,18 @@ void bag2_chunk_cut(struct bag2 *bag, const struct bag2_record *r) {
 /* ---- index data ---- */
 
 /* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is believed when something follows there. */
-static bool mend_length(struct bag2 *bag, struct bag2_record *r, uint64_t size, struct reel_error *err) {
+static bool mend_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
     bool by_count, by_length;
     if (size == r->size) {
         return true;
     }
-    if (!bag2_follows(bag, r->at + r->head + size, &by_count, err) || !bag2_follows(bag, r->at + r->head + r->size, &by_length, err)) {
+    if (!rosbag2_0_follows(bag, r->at + r->head + size, &by_count, err) ||
+        !rosbag2_0_follows(bag, r->at + r->head + r->size, &by_length, err)) {
         return false;
     }
     if ((by_length && !by_count) || size > bag->source->size - r->at - r->head) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
-                          (ull)size / BAG2_INDEX_ENTRY, r->size);
+                          (ull)size / ROSBAG2_0_INDEX_ENTRY, r->size);
         bag->chunk.distrusted = true;
         return true;
     }
@@ -187,41 +190,42 @@ static bool mend_length(struct bag2 *bag, struct bag2_record *r, uint64_t size, 
     return true;
 }
 
-static bool add_entries(struct bag2 *bag, struct bag2_connection *c, const struct bag2_record *r, uint32_t count, struct reel_error *err) {
+static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const struct rosbag2_0_record *r, uint32_t count,
+                        struct reel_error *err) {
     uint64_t at = r->at + r->head;
     while (count > 0) {
         uint32_t n = count < 4096 ? count : 4096;
-        const uint8_t *p = window_at(&bag->window, at, (size_t)n * BAG2_INDEX_ENTRY, err);
-        if (!p || !bag2_progress(bag, &bag->file, at, err)) {
+        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG2_0_INDEX_ENTRY, err);
+        if (!p || !rosbag2_0_progress(bag, &bag->file, at, err)) {
             return false;
         }
-        for (uint32_t i = 0; i < n; i++, p += BAG2_INDEX_ENTRY) {
-            c->index_sum += bag2_entry_hash(bag2_stamp(p), load_u32le(p + 8));
+        for (uint32_t i = 0; i < n; i++, p += ROSBAG2_0_INDEX_ENTRY) {
+            c->index_sum += rosbag2_0_entry_hash(rosbag2_0_stamp(p), load_u32le(p + 8));
         }
         c->in_index += n;
         count -= n;
-        at += (uint64_t)n * BAG2_INDEX_ENTRY;
+        at += (uint64_t)n * ROSBAG2_0_INDEX_ENTRY;
     }
     return true;
 }
 
-bool bag2_index_record(struct bag2 *bag, struct bag2_record *r, struct reel_error *err) {
-    const struct bag2_fields *f = &r->fields;
-    struct bag2_chunk *chunk = &bag->chunk;
-    uint32_t ver = bag2_u32(f->ver, UINT32_MAX), count = bag2_u32(f->count, 0), id = bag2_u32(f->conn, UINT32_MAX);
-    if (ver != BAG2_VERSION_1) {
+bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint32_t ver = rosbag2_0_u32(f->ver, UINT32_MAX), count = rosbag2_0_u32(f->count, 0), id = rosbag2_0_u32(f->conn, UINT32_MAX);
+    if (ver != ROSBAG2_0_VERSION_1) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used", (ull)r->at, ver);
         chunk->distrusted = true;
         return true;
     }
-    if (!mend_length(bag, r, (uint64_t)count * BAG2_INDEX_ENTRY, err)) {
+    if (!mend_length(bag, r, (uint64_t)count * ROSBAG2_0_INDEX_ENTRY, err)) {
         return false;
     }
     chunk->indexed = true;
     if (!chunk->open || chunk->broken || chunk->distrusted || count == 0) {
         return true;
     }
-    struct bag2_connection *c = bag2_find(bag, id);
+    struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
     if (!c || c->chunk_number != chunk->number) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
                           "index data at %llu names %u messages of connection %u, of which the chunk at %llu holds none", (ull)r->at, count,
@@ -234,14 +238,14 @@ bool bag2_index_record(struct bag2 *bag, struct bag2_record *r, struct reel_erro
 /* ---- closing ---- */
 
 static void compare_index(struct bag2 *bag) {
-    const struct bag2_chunk *chunk = &bag->chunk;
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (!chunk->indexed && !chunk->distrusted) {
         if (chunk->messages > 0 && bag->index_pos != 0 && bag->index_pos <= bag->source->size) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data", (ull)chunk->at);
         }
         return;
     }
-    for (const struct bag2_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
+    for (const struct rosbag2_0_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
         if (c->in_index != c->in_chunk) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
                               "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu", (ull)chunk->at,
@@ -255,7 +259,7 @@ static void compare_index(struct bag2 *bag) {
 }
 
 static void tell_length(struct bag2 *bag) {
-    const struct bag2_chunk *chunk = &bag->chunk;
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
     if (chunk->unfinished) {
         if (chunk->messages > 0) {
@@ -271,7 +275,7 @@ static void tell_length(struct bag2 *bag) {
     }
 }
 
-bool bag2_chunk_close(struct bag2 *bag, struct reel_error *err) {
+bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err) {
     if (!bag->chunk.open) {
         return true;
     }
@@ -282,5 +286,5 @@ bool bag2_chunk_close(struct bag2 *bag, struct reel_error *err) {
     if (!bag->chunk.broken) {
         compare_index(bag);
     }
-    return bag2_tail_compare(bag, err);
+    return rosbag2_0_tail_compare(bag, err);
 }

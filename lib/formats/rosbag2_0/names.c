@@ -1,6 +1,7 @@
 /* Connections of a ROS bag 2.0 and the channels they become. Rule: a connection is a channel once it has a message; its record may stand
  * anywhere – in a chunk, at the end, or nowhere. */
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static size_t slot_of(const struct bag2 *bag, uint32_t id) {
     return (size_t)mix_fold(id ^ bag->seed, 0x9e3779b97f4a7c15u) & (bag->n_slots - 1);
 }
 
-struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id) {
+struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id) {
     if (bag->n_slots == 0) {
         return NULL;
     }
@@ -20,7 +21,7 @@ struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id) {
     return bag->slots[i];
 }
 
-static void insert(struct bag2 *bag, struct bag2_connection *c) {
+static void insert(struct bag2 *bag, struct rosbag2_0_connection *c) {
     size_t i = slot_of(bag, c->id);
     while (bag->slots[i]) {
         i = (i + 1) & (bag->n_slots - 1);
@@ -33,14 +34,14 @@ static bool make_room(struct bag2 *bag, struct reel_error *err) {
         return true;
     }
     size_t n = bag->n_slots ? bag->n_slots * 2 : 64;
-    struct bag2_connection **slots = calloc(n, sizeof(struct bag2_connection *));
+    struct rosbag2_0_connection **slots = calloc(n, sizeof(struct rosbag2_0_connection *));
     if (!slots) {
         return reel_fail_memory(err);
     }
     free(bag->slots);
     bag->slots = slots;
     bag->n_slots = n;
-    for (struct bag2_connection *c = bag->connections; c; c = c->next) {
+    for (struct rosbag2_0_connection *c = bag->connections; c; c = c->next) {
         insert(bag, c);
     }
     return true;
@@ -56,7 +57,7 @@ static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
     return p;
 }
 
-static bool keep_bytes(struct bag2 *bag, struct bytes from, struct bytes *out, struct reel_error *err) {
+static bool keep_bytes(struct bag2 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
     uint8_t *p = keep(bag, from.size, err);
     if (p && from.size > 0) {
         memcpy(p, from.data, from.size);
@@ -65,7 +66,7 @@ static bool keep_bytes(struct bag2 *bag, struct bytes from, struct bytes *out, s
     return p != NULL;
 }
 
-static const char *text_of(struct bag2 *bag, struct bytes raw, struct reel_error *err) {
+static const char *text_of(struct bag2 *bag, struct reel_bytes raw, struct reel_error *err) {
     const char *text = reel_scan_text(bag->scan, raw);
     if (!text) {
         reel_fail_memory(err);
@@ -73,8 +74,8 @@ static const char *text_of(struct bag2 *bag, struct bytes raw, struct reel_error
     return text;
 }
 
-struct bag2_connection *bag2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
-    struct bag2_connection *c = bag2_find(bag, id);
+struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
+    struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
     if (c) {
         return c;
     }
@@ -95,8 +96,8 @@ struct bag2_connection *bag2_connection_of(struct bag2 *bag, uint32_t id, struct
 
 /* The fields that become parts of the channel rather than its metadata. */
 struct inner {
-    struct bytes topic, type, md5sum, message_definition;
-    struct bytes latching; /* both */
+    struct reel_bytes topic, type, md5sum, message_definition;
+    struct reel_bytes latching; /* both */
     size_t others;
 };
 
@@ -108,9 +109,9 @@ static const struct rosrecord_name inner_names[] = {
 };
 enum { INNER_NAMES = sizeof inner_names / sizeof *inner_names };
 
-static bool inner_read(struct bytes header, struct inner *inner) {
+static bool inner_read(struct reel_bytes header, struct inner *inner) {
     struct cursor fields = cursor_of(header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     while (rosrecord_field(&fields, &name, &value)) {
         inner->others += !rosrecord_keep(inner_names, INNER_NAMES, inner, name, value);
         if (bytes_is(name, "latching")) {
@@ -121,7 +122,7 @@ static bool inner_read(struct bytes header, struct inner *inner) {
 }
 
 /* Topic as the publisher knew it, when the bag remapped it; then all further fields, in their order. */
-static bool keep_metadata(struct bag2 *bag, struct bag2_connection *c, const struct inner *inner, struct reel_error *err) {
+static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, const struct inner *inner, struct reel_error *err) {
     struct reel_pair *pairs = keep(bag, (inner->others + 1) * sizeof *pairs, err);
     size_t n = 0;
     if (!pairs) {
@@ -131,7 +132,7 @@ static bool keep_metadata(struct bag2 *bag, struct bag2_connection *c, const str
         pairs[n++] = (struct reel_pair){"topic", text_of(bag, inner->topic, err)};
     }
     struct cursor fields = cursor_of(c->header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     struct inner known;
     while (rosrecord_field(&fields, &name, &value)) {
         if (!rosrecord_keep(inner_names, INNER_NAMES, &known, name, value) && name.size <= REEL_TEXT_MAX && value.size <= REEL_SCHEMA_MAX) {
@@ -147,7 +148,7 @@ static bool keep_metadata(struct bag2 *bag, struct bag2_connection *c, const str
     return true;
 }
 
-static bool describe(struct bag2 *bag, struct bag2_connection *c, uint64_t place, struct reel_error *err) {
+static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t place, struct reel_error *err) {
     struct inner inner = {0};
     if (!inner_read(c->header, &inner) || !inner.type.data) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0, "the record of connection %u at %llu does not say all it should", c->id,
@@ -173,7 +174,7 @@ static bool describe(struct bag2 *bag, struct bag2_connection *c, uint64_t place
     return type && hash && keep_metadata(bag, c, &inner, err);
 }
 
-static bool learn(struct bag2 *bag, struct bag2_connection *c, struct bytes topic, struct bytes header, uint64_t place,
+static bool learn(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t place,
                   struct reel_error *err) {
     if (c->described) {
         if (!c->told && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
@@ -196,8 +197,9 @@ static bool learn(struct bag2 *bag, struct bag2_connection *c, struct bytes topi
     return reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
-bool bag2_connection_record(struct bag2 *bag, struct window *window, const struct bag2_record *r, uint64_t place, struct reel_error *err) {
-    const struct bag2_fields *f = &r->fields;
+bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t place,
+                                 struct reel_error *err) {
+    const struct rosbag2_0_fields *f = &r->fields;
     if (f->conn.size != 4 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || r->size > REEL_CONNECTION_MAX) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, place, 0, "record at %llu: a connection without a proper number, topic or length",
                           (unsigned long long)r->at);
@@ -205,12 +207,12 @@ bool bag2_connection_record(struct bag2 *bag, struct window *window, const struc
     }
     uint64_t topic_at = (uint64_t)(f->topic.data - f->all.data);
     uint32_t topic_size = (uint32_t)f->topic.size;
-    struct bag2_connection *c = bag2_connection_of(bag, load_u32le(f->conn.data), err);
+    struct rosbag2_0_connection *c = rosbag2_0_connection_of(bag, load_u32le(f->conn.data), err);
     const uint8_t *p = c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
     return p && learn(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), place, err);
 }
 
-bool bag2_channel_ready(struct bag2 *bag, struct bag2_connection *c, struct reel_error *err) {
+bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err) {
     if (!c->described) {
         char name[32];
         snprintf(name, sizeof name, "connection %u", c->id);
@@ -223,9 +225,9 @@ bool bag2_channel_ready(struct bag2 *bag, struct bag2_connection *c, struct reel
     return c->has_channel;
 }
 
-void bag2_finish_connections(struct bag2 *bag) {
+void rosbag2_0_finish_connections(struct bag2 *bag) {
     uint64_t idle = 0;
-    for (const struct bag2_connection *c = bag->connections; c; c = c->next) {
+    for (const struct rosbag2_0_connection *c = bag->connections; c; c = c->next) {
         idle += c->messages == 0;
         if (!c->described && c->messages > 0) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, 0, 0,

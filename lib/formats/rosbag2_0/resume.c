@@ -2,13 +2,14 @@
  * index names, or the end of the chunk at hand. It may be the length of the message before that is wrong, so its payload is searched, too.
  * Rule: the work is linear in the file's size – searching stops when its allowance is used up. */
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 typedef unsigned long long ull;
 
 /* Where the search goes on. */
 struct place {
     struct bag2 *bag;
-    struct bag2_run *run;
+    struct rosbag2_0_run *run;
 };
 
 /* Is there a record at `at`, and after it another one, the end, or one that the end cuts? */
@@ -16,26 +17,28 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
     struct place *place = context;
     struct bag2 *bag = place->bag;
     const struct rosrecord_bounds bounds = {place->run->end, "the file"};
-    struct bag2_record r;
+    struct rosbag2_0_record r;
     struct reel_error why = {0};
     *yes = false;
     for (int i = 0; i < 2; i++) {
         uint64_t cost = peek->capacity;
         bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
-        bool read = bag2_record_read(peek, at, &bounds, &r, &why);
+        bool read = rosbag2_0_record_read(peek, at, &bounds, &r, &why);
         if (!read && why.code != REEL_DAMAGED) {
             return reel_fail(err, why.code, "%s", why.text);
         }
         if (!read) { /* a plain chunk that the end cuts still has records */
-            bool chunk = r.op == BAG2_CHUNK && r.cut && bag2_is_record(&r) && bytes_is(r.fields.compression, "none");
+            bool chunk = r.op == ROSBAG2_0_CHUNK && r.cut && rosbag2_0_is_record(&r) && bytes_is(r.fields.compression, "none");
             *yes = chunk || (i == 1 && r.cut);
             return true;
         }
-        if (!bag2_is_record(&r)) {
+        if (!rosbag2_0_is_record(&r)) {
             return true;
         }
-        bool plain = r.op == BAG2_CHUNK && bytes_is(r.fields.compression, "none");
-        at += (uint64_t)r.head + (plain ? 0 : r.op == BAG2_INDEX ? (uint64_t)load_u32le(r.fields.count.data) * BAG2_INDEX_ENTRY : r.size);
+        bool plain = r.op == ROSBAG2_0_CHUNK && bytes_is(r.fields.compression, "none");
+        at += (uint64_t)r.head + (plain                     ? 0
+                                  : r.op == ROSBAG2_0_INDEX ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG2_0_INDEX_ENTRY
+                                                            : r.size);
         if (at >= place->run->end) {
             break;
         }
@@ -46,12 +49,12 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
 
 static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
     struct place *place = context;
-    return bag2_progress(place->bag, place->run, at, err);
+    return rosbag2_0_progress(place->bag, place->run, at, err);
 }
 
 /* The next chunk that the index names, or index_pos itself; `end` when there is none before it. */
-static bool next_by_tail(struct bag2 *bag, const struct bag2_run *run, uint64_t *to, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
+static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t *to, struct reel_error *err) {
+    struct rosbag2_0_tail *tail = &bag->tail;
     *to = run->end;
     if (run != &bag->file || run->end != bag->source->size || !tail->there) {
         return true;
@@ -61,7 +64,7 @@ static bool next_by_tail(struct bag2 *bag, const struct bag2_run *run, uint64_t 
             break; /* still to be compared */
         }
         tail->strays_at = tail->strays++ == 0 ? tail->info.chunk_pos : tail->strays_at;
-        if (!bag2_tail_next(bag, err)) {
+        if (!rosbag2_0_tail_next(bag, err)) {
             return false;
         }
     }
@@ -73,7 +76,7 @@ static bool next_by_tail(struct bag2 *bag, const struct bag2_run *run, uint64_t 
     return true;
 }
 
-static void tell(struct bag2 *bag, const struct bag2_run *run, uint64_t to, const char *why) {
+static void tell(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost, "in the chunk at %llu: %s; going on at its raw byte %llu",
@@ -89,7 +92,7 @@ static void tell(struct bag2 *bag, const struct bag2_run *run, uint64_t to, cons
 }
 
 /* The payload of the message before the damage, when it is in the same chunk; going back is paid for. */
-static uint64_t search_from(struct bag2 *bag, const struct bag2_run *run) {
+static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
     bool same = run->last > 0 && run->last <= run->at &&
                 (run != &bag->file || (bag->chunk.open && run->last > bag->chunk.data && !bag->chunk.indexed));
     uint64_t from = same ? run->last : run->at + 1;
@@ -101,7 +104,7 @@ static uint64_t search_from(struct bag2 *bag, const struct bag2_run *run) {
     return from;
 }
 
-bool bag2_resume(struct bag2 *bag, struct bag2_run *run, const char *why, struct reel_error *err) {
+bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err) {
     uint64_t limit, found;
     if (bag->tail_met) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at, "the index breaks off at byte %llu: %s", (ull)run->at,

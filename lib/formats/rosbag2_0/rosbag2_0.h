@@ -1,57 +1,58 @@
-/* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Layouts: bag2_wire.h.
+/* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Layouts: rosbag2_0_wire.h.
  * scan: recognise, file header, orchestrate · walk: records and the hot path · chunk: chunks and their index data · names: connections ·
- * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags · outline: the shallow depth. */
+ * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags · summary: the shallow depth. */
 #ifndef REEL_FORMATS_BAG2_H
 #define REEL_FORMATS_BAG2_H
 
+#include "formats/rosbag2_0/wire.h"
+#include "reel/scan.h"
 #include "wire/arena.h"
+#include "wire/bytes.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
-#include "formats/rosbag2_0/wire.h"
-#include "wire/ros_wrap.h"
 #include "wire/ros_record.h"
-#include "reel/scan.h"
+#include "wire/ros_wrap.h"
 
 /* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
-struct bag2_fields {
-    struct bytes op, conn, topic, time, compression, size, ver, count;
-    struct bytes index_pos, conn_count, chunk_count, chunk_pos, start_time, end_time, encryptor;
-    struct bytes all;          /* the whole header */
-    struct bytes unknown_name; /* of the last field that is none of these */
-    uint32_t unknown;          /* how many such */
-    bool odd;                  /* a field name is empty or unprintable */
+struct rosbag2_0_fields {
+    struct reel_bytes op, conn, topic, time, compression, size, ver, count;
+    struct reel_bytes index_pos, conn_count, chunk_count, chunk_pos, start_time, end_time, encryptor;
+    struct reel_bytes all;          /* the whole header */
+    struct reel_bytes unknown_name; /* of the last field that is none of these */
+    uint32_t unknown;               /* how many such */
+    bool odd;                       /* a field name is empty or unprintable */
 };
 
-struct bag2_record {
+struct rosbag2_0_record {
     uint64_t at;
     uint32_t head; /* bytes before the data */
     uint32_t size; /* of the data */
     uint8_t op;
     bool cut; /* not read because the file (or chunk) ends inside it */
-    struct bag2_fields fields;
+    struct rosbag2_0_fields fields;
 };
 
-struct bag2_connection {
+struct rosbag2_0_connection {
     uint32_t id;
-    bool described;      /* its record has been read */
-    bool wrapped;        /* ros_wrap.h */
-    bool told;           /* that another record says something else */
-    bool has_channel;    /* a message has been met: model.id is the builder's */
-    struct bytes header; /* the inner header of its first record */
-    struct bytes topic;
+    bool described;           /* its record has been read */
+    bool wrapped;             /* ros_wrap.h */
+    bool told;                /* that another record says something else */
+    bool has_channel;         /* a message has been met: model.id is the builder's */
+    struct reel_bytes header; /* the inner header of its first record */
+    struct reel_bytes topic;
     struct reel_channel model;
     struct reel_schema schema;
     uint64_t messages;
     /* in the chunk at hand, when chunk_number is that chunk's: */
     uint64_t chunk_number;
     uint64_t in_chunk, in_index;
-    uint64_t sum, index_sum; /* of bag2_entry_hash(), which does not depend on the order */
-    struct bag2_connection *next_touched;
-    struct bag2_connection *next;
+    uint64_t sum, index_sum; /* of rosbag2_0_entry_hash(), which does not depend on the order */
+    struct rosbag2_0_connection *next_touched;
+    struct rosbag2_0_connection *next;
 };
 
 /* Where records are walked: the file, or the raw bytes of a compressed chunk. */
-struct bag2_run {
+struct rosbag2_0_run {
     struct window *window;
     uint64_t at, end; /* end: of the file, of the plain chunk at hand, or of the raw bytes */
     uint64_t base;    /* offsets in index data count from here */
@@ -60,7 +61,7 @@ struct bag2_run {
     uint64_t report_at;
 };
 
-struct bag2_chunk {
+struct rosbag2_0_chunk {
     bool open;       /* there is one */
     bool broken;     /* its messages are not all there: nothing to compare */
     bool indexed;    /* index data of version 1 has followed */
@@ -70,56 +71,56 @@ struct bag2_chunk {
     uint64_t number, at, data, size; /* place of its record and its data in the file; stored bytes */
     uint64_t walked;                 /* plain: where its records end; 0 = not yet known */
     uint64_t messages, first, last;  /* stamps as sec << 32 | nsec */
-    struct bag2_connection *touched;
+    struct rosbag2_0_connection *touched;
 };
 
 /* One chunk info record. */
-struct bag2_info {
+struct rosbag2_0_info {
     uint64_t chunk_pos, start, end; /* stamps as sec << 32 | nsec */
-    uint64_t messages, sum;         /* sum of bag2_row_hash() */
+    uint64_t messages, sum;         /* sum of rosbag2_0_row_hash() */
     uint32_t connections;
     uint32_t rows; /* that it says and has */
 };
-struct bag2_row {
+struct rosbag2_0_row {
     uint32_t conn, messages;
 };
 /* What stands at index_pos, read beside the walk. */
-struct bag2_tail {
+struct rosbag2_0_tail {
     struct window window;
     bool there, ordered; /* ordered: chunk infos stand in the order of their chunks */
     uint64_t at;         /* the next record */
     bool has;            /* info is the next one not yet met by the walk */
-    struct bag2_info info;
+    struct rosbag2_0_info info;
     uint64_t connections, infos, messages;
     uint64_t missing, missing_at, strays, strays_at; /* chunks without info; infos without chunk */
 };
 
 /* The header of a plain message, all but connection and time: recorders write it the same for every one. */
-struct bag2_shape {
+struct rosbag2_0_shape {
     uint64_t bytes[6], mask[6];
     uint32_t conn_at, time_at;
     bool learnt;
 };
 
-enum { BAG2_RECENT = 256 };
+enum { ROSBAG2_0_RECENT = 256 };
 
 struct bag2 {
     struct reel_scan *scan;
     struct reel_source *source;
     struct window window, raw; /* on the file; on the raw bytes of the chunk at hand */
     struct window peek;        /* a small one, for looking ahead */
-    struct bag2_run file;
-    struct bag2_tail tail;
-    struct bag2_chunk chunk;
+    struct rosbag2_0_run file;
+    struct rosbag2_0_tail tail;
+    struct rosbag2_0_chunk chunk;
     uint64_t chunks;
-    struct bag2_shape shape;
+    struct rosbag2_0_shape shape;
 
     struct arena arena;
     uint64_t seed;
-    struct bag2_connection **slots; /* by id, open addressing */
+    struct rosbag2_0_connection **slots; /* by id, open addressing */
     size_t n_slots, n_connections;
-    struct bag2_connection *connections, **connections_end;
-    struct bag2_connection *recent[BAG2_RECENT];
+    struct rosbag2_0_connection *connections, **connections_end;
+    struct rosbag2_0_connection *recent[ROSBAG2_0_RECENT];
 
     uint64_t messages, carried, unwrapped, unwrapped_at;
     uint64_t odd_lengths, odd_lengths_at; /* index data with a wrong data length */
@@ -133,71 +134,75 @@ struct bag2 {
     uint64_t search_left;                        /* bytes that searching may still look at, so that it stays linear */
 };
 
-static inline uint64_t bag2_entry_hash(uint64_t stamp, uint64_t offset) {
+static inline uint64_t rosbag2_0_entry_hash(uint64_t stamp, uint64_t offset) {
     return mix_pair(stamp, offset);
 }
-static inline uint64_t bag2_row_hash(uint32_t conn, uint64_t messages) {
-    return bag2_entry_hash(conn, messages);
+static inline uint64_t rosbag2_0_row_hash(uint32_t conn, uint64_t messages) {
+    return rosbag2_0_entry_hash(conn, messages);
 }
 /* A time field or index entry as one number that sorts. */
-static inline uint64_t bag2_stamp(const uint8_t *p) {
+static inline uint64_t rosbag2_0_stamp(const uint8_t *p) {
     return (uint64_t)load_u32le(p) << 32 | load_u32le(p + 4);
 }
-static inline int64_t bag2_stamp_ns(uint64_t stamp) {
-    return (int64_t)(stamp >> 32) * BAG2_NS_PER_SEC + (int64_t)(stamp & UINT32_MAX);
+static inline int64_t rosbag2_0_stamp_ns(uint64_t stamp) {
+    return (int64_t)(stamp >> 32) * ROSBAG2_0_NS_PER_SEC + (int64_t)(stamp & UINT32_MAX);
 }
 /* A u32 field, or `other` when it is not there or of another size. */
-static inline uint32_t bag2_u32(struct bytes field, uint32_t other) {
+static inline uint32_t rosbag2_0_u32(struct reel_bytes field, uint32_t other) {
     return field.size == 4 ? load_u32le(field.data) : other;
 }
 
 /* Where in the file something at `at` of the run is. */
-static inline uint64_t bag2_place(const struct bag2 *bag, const struct bag2_run *run, uint64_t at) {
+static inline uint64_t rosbag2_0_place(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
     return run == &bag->file ? at : bag->chunk.at;
 }
 
-/* scan: the version line and the file header; fills *bag, which bag2_close() ends in any case. The bag is read in runs of `window` bytes. */
-bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
-void bag2_close(struct bag2 *bag);
+/* scan: the version line and the file header; fills *bag, which rosbag2_0_close() ends in any case. The bag is read in runs of `window`
+ * bytes. */
+bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
+void rosbag2_0_close(struct bag2 *bag);
 
 /* names */
-struct bag2_connection *bag2_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
-struct bag2_connection *bag2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
-bool bag2_connection_record(struct bag2 *bag, struct window *window, const struct bag2_record *r, uint64_t place, struct reel_error *err);
-bool bag2_channel_ready(struct bag2 *bag, struct bag2_connection *c, struct reel_error *err); /* makes its channel */
-void bag2_finish_connections(struct bag2 *bag);
+struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
+struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
+bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t place,
+                                 struct reel_error *err);
+bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err); /* makes its channel */
+void rosbag2_0_finish_connections(struct bag2 *bag);
 
 /* walk */
-bool bag2_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct bag2_record *r,
-                      struct reel_error *err);
-bool bag2_is_record(const struct bag2_record *r); /* has the fields of its op */
-bool bag2_walk(struct bag2 *bag, struct bag2_run *run, struct reel_error *err);
-void bag2_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: tells the clock */
-bool bag2_progress(struct bag2 *bag, struct bag2_run *run, uint64_t at, struct reel_error *err);
+bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *r,
+                           struct reel_error *err);
+bool rosbag2_0_is_record(const struct rosbag2_0_record *r); /* has the fields of its op */
+bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err);
+void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: tells the clock */
+bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
 
 /* chunk */
-bool bag2_chunk_open(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err); /* moves bag->file.at into or over it */
-void bag2_chunk_cut(struct bag2 *bag, const struct bag2_record *r);                          /* a plain one that the file's end cuts */
-bool bag2_chunk_close(struct bag2 *bag, struct reel_error *err);                             /* nothing more of it comes: compares */
-bool bag2_index_record(struct bag2 *bag, struct bag2_record *r, struct reel_error *err);     /* mends r->size */
+bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
+                          struct reel_error *err);                            /* moves bag->file.at into or over it */
+void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r); /* a plain one that the file's end cuts */
+bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
+bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err); /* mends r->size */
 
 /* tail */
-bool bag2_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
-bool bag2_tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes,
-                      struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
-bool bag2_tail_open(struct bag2 *bag, struct reel_error *err);
-bool bag2_tail_next(struct bag2 *bag, struct reel_error *err);
-bool bag2_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
-bool bag2_tail_prove(struct bag2 *bag, struct reel_error *err);
-bool bag2_info_read(struct window *window, const struct bag2_record *r, struct bag2_info *info, struct reel_error *err);
-bool bag2_info_row(struct window *window, const struct bag2_record *r, uint32_t i, struct bag2_row *row, struct reel_error *err);
+bool rosbag2_0_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
+bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes,
+                           struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
+bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err);
+bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err);
+bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
+bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err);
+bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err);
+bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
+                        struct reel_error *err);
 
 /* resume: moves run->at over a damaged place and reports it */
-bool bag2_resume(struct bag2 *bag, struct bag2_run *run, const char *why, struct reel_error *err);
+bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err);
 
 /* sealed: lists what an encrypted bag tells in the clear */
-bool bag2_sealed(struct bag2 *bag, struct reel_error *err);
+bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err);
 
-bool bag2_outline(struct reel_scan *scan, struct reel_error *err);
+bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err);
 
 #endif

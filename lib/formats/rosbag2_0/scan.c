@@ -1,8 +1,9 @@
 /* Reads ROS bags 2.0. Rule: one walk from front to back decides what is in the file, and decodes every chunk once; what the file says of
  * itself – index data, chunk infos, counts – is compared with it and helps over damaged places. */
-#include "formats/rosbag2_0/rosbag2_0.h"
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
+#include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -12,24 +13,24 @@ enum { LINE_MAX_BYTES = 32, PEEK_BYTES = 4096 };
 static const char line_start[] = "#ROSBAG V";
 
 /* Bytes of the version line "#ROSBAG V2.x\n" with its newline; 0: it is none. Any minor version is read: only what is known is used. */
-static size_t line_size(struct bytes head) {
+static size_t line_size(struct reel_bytes head) {
     size_t n = head.size < LINE_MAX_BYTES ? head.size : LINE_MAX_BYTES;
     const uint8_t *end = bytes_start(head, bytes_text("#ROSBAG V2.")) ? memchr(head.data, '\n', n) : NULL;
     return end ? (size_t)(end - head.data) + 1 : 0;
 }
 
 /* Version 3 and later, which nobody has written yet. */
-static bool is_later(struct bytes head) {
+static bool is_later(struct reel_bytes head) {
     size_t n = sizeof line_start - 1;
     return bytes_start(head, bytes_text(line_start)) && head.size > n && head.data[n] >= '3' && head.data[n] <= '9';
 }
 
-static int bag2_probe(struct bytes head, struct reel_source *source) {
+static int rosbag2_0_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return 8 * (int)(line_size(head) > 0 ? line_size(head) : is_later(head) ? sizeof line_start : 0);
 }
 
-void bag2_close(struct bag2 *bag) {
+void rosbag2_0_close(struct bag2 *bag) {
     free(bag->slots);
     window_close(&bag->window);
     window_close(&bag->raw);
@@ -42,7 +43,7 @@ static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struc
     *bag = (struct bag2){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du};
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
-    bag->file = (struct bag2_run){.window = &bag->window, .end = bag->source->size};
+    bag->file = (struct rosbag2_0_run){.window = &bag->window, .end = bag->source->size};
     bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
@@ -54,10 +55,10 @@ static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struc
 /* ---- the file header ---- */
 
 /* Fields we know nothing of are metadata of the recording. */
-static bool keep_header_fields(struct bag2 *bag, struct bytes header, struct reel_error *err) {
+static bool keep_header_fields(struct bag2 *bag, struct reel_bytes header, struct reel_error *err) {
     static const char *const known[] = {"op", "index_pos", "conn_count", "chunk_count"};
     struct cursor c = cursor_of(header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     for (unsigned kept = 0; kept < REEL_METADATA_MAX / 2 && rosrecord_field(&c, &name, &value);) {
         bool ours = name.size == 0 || name.size > REEL_TEXT_MAX;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -75,19 +76,19 @@ static bool keep_header_fields(struct bag2 *bag, struct bytes header, struct ree
     return true;
 }
 
-static bool take_file_header(struct bag2 *bag, const struct bag2_record *r, struct reel_error *err) {
-    const struct bag2_fields *f = &r->fields;
+static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
+    const struct rosbag2_0_fields *f = &r->fields;
     bag->has_header = true;
     bag->file.at = r->at + r->head + r->size;
-    bag->conn_count = bag2_u32(f->conn_count, 0);
-    bag->chunk_count = bag2_u32(f->chunk_count, 0);
+    bag->conn_count = rosbag2_0_u32(f->conn_count, 0);
+    bag->chunk_count = rosbag2_0_u32(f->chunk_count, 0);
     if (f->index_pos.size == 8) {
         bag->index_pos = load_u64le(f->index_pos.data);
     } else {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the file header has no proper index_pos");
     }
     if (f->encryptor.size > 0 && !bytes_is(f->encryptor, "rosbag/NoEncryptor")) {
-        struct bytes name = bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
+        struct reel_bytes name = bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
         if (!(bag->encryptor = reel_scan_text(bag->scan, name))) {
             return reel_fail_memory(err);
         }
@@ -98,13 +99,13 @@ static bool take_file_header(struct bag2 *bag, const struct bag2_record *r, stru
 /* The first record; when it is no file header the walk takes it for what it is. */
 static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct bag2_record r;
+    struct rosbag2_0_record r;
     struct reel_error why = {0};
-    bool read = bag->file.at < bag->source->size && bag2_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
+    bool read = bag->file.at < bag->source->size && rosbag2_0_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
     if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    if (read && r.op == BAG2_FILE_HEADER) {
+    if (read && r.op == ROSBAG2_0_FILE_HEADER) {
         return take_file_header(bag, &r, err);
     }
     reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->file.at, 0, "the bag does not begin with a file header");
@@ -138,14 +139,15 @@ static void tell_counts(struct bag2 *bag) {
     }
 }
 
-static bool bag2_run_all(struct bag2 *bag, struct reel_error *err) {
+static bool rosbag2_0_run_all(struct bag2 *bag, struct reel_error *err) {
     if (bag->encryptor) {
-        return bag2_sealed(bag, err);
+        return rosbag2_0_sealed(bag, err);
     }
-    if (!bag2_tail_open(bag, err) || !bag2_walk(bag, &bag->file, err) || !bag2_chunk_close(bag, err) || !bag2_tail_prove(bag, err)) {
+    if (!rosbag2_0_tail_open(bag, err) || !rosbag2_0_walk(bag, &bag->file, err) || !rosbag2_0_chunk_close(bag, err) ||
+        !rosbag2_0_tail_prove(bag, err)) {
         return false;
     }
-    bag2_finish_connections(bag);
+    rosbag2_0_finish_connections(bag);
     tell_counts(bag);
     return true;
 }
@@ -170,7 +172,7 @@ static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
     return true;
 }
 
-bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
     *bag = (struct bag2){0};
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
@@ -178,21 +180,21 @@ bool bag2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct r
     return begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
 }
 
-static bool bag2_scan(struct reel_scan *scan, struct reel_error *err) {
-    struct bag2 bag __attribute__((cleanup(bag2_close)));
-    return bag2_open(&bag, scan, REEL_WINDOW_BYTES, err) && bag2_run_all(&bag, err);
+static bool rosbag2_0_scan(struct reel_scan *scan, struct reel_error *err) {
+    struct bag2 bag __attribute__((cleanup(rosbag2_0_close)));
+    return rosbag2_0_open(&bag, scan, REEL_WINDOW_BYTES, err) && rosbag2_0_run_all(&bag, err);
 }
 
 static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
 
-const struct reel_format reel_format_bag2 = {
+const struct reel_format reel_format_rosbag2_0 = {
     .name = "bag2",
     .title = "ROS bag 2.0",
     .media_type = "application/x-rosbag",
     .suffixes = suffixes,
-    .probe = bag2_probe,
-    .scan = bag2_scan,
-    .outline = bag2_outline,
+    .probe = rosbag2_0_probe,
+    .scan = rosbag2_0_scan,
+    .summary = rosbag2_0_summary,
     .state_at = nanover_foreign_state_at,
     .version = 1,
 };

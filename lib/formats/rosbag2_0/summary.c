@@ -1,9 +1,8 @@
-/* The shallow depth of a ROS bag 2.0. Read are the file header (64 KiB at the begin) and what stands from index_pos to the end: the connection
- * records, and the chunk infos with each chunk's first and last stamp and its messages by connection. Of an encrypted bag the scan reads no
- * more than this either.
- * Rule: told is only what the scan of a sound file tells, too; an index that does not hold together is no outline. A connection's times are
- * those of the chunks it is in; channels come in the order of the chunks, within a chunk in that of its chunk info, which writers give as the
- * messages came. */
+/* The shallow depth of a ROS bag 2.0. Read are the file header (64 KiB at the begin) and what stands from index_pos to the end: the
+ * connection records, and the chunk infos with each chunk's first and last stamp and its messages by connection. Of an encrypted bag the
+ * scan reads no more than this either. Rule: told is only what the scan of a sound file tells, too; an index that does not hold together is
+ * no summary. A connection's times are those of the chunks it is in; channels come in the order of the chunks, within a chunk in that of
+ * its chunk info, which writers give as the messages came. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 typedef unsigned long long ull;
@@ -13,61 +12,62 @@ enum {
     INDEX_MAX_MIB = 256, /* about a million chunks of twenty connections */
 };
 
-struct outline {
+struct summary {
     uint64_t connections, infos, messages;
     uint64_t chunk_pos; /* of the last chunk info */
 };
 
-static bool is_whole(const struct bag2_record *r) {
-    const struct bag2_fields *f = &r->fields;
-    return bag2_is_record(r) && bag2_u32(f->ver, 0) == BAG2_VERSION_1 && f->start_time.size == 8 && f->end_time.size == 8 &&
-           r->size == (uint64_t)bag2_u32(f->count, 0) * BAG2_INFO_ROW;
+static bool is_whole(const struct rosbag2_0_record *r) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    return rosbag2_0_is_record(r) && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1 && f->start_time.size == 8 && f->end_time.size == 8 &&
+           r->size == (uint64_t)rosbag2_0_u32(f->count, 0) * ROSBAG2_0_INFO_ROW;
 }
 
 /* Could such a chunk be where it is said to be? */
-static bool check_info(const struct bag2 *bag, const struct outline *o, const struct bag2_info *info, struct reel_error *err) {
+static bool check_info(const struct bag2 *bag, const struct summary *o, const struct rosbag2_0_info *info, struct reel_error *err) {
     if (info->chunk_pos < bag->file.at || info->chunk_pos >= bag->index_pos) {
         return reel_fail(err, REEL_UNSUPPORTED, "a chunk info names byte %llu, where no chunk can be", (ull)info->chunk_pos);
     }
     if (o->infos > 0 && info->chunk_pos <= o->chunk_pos) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk infos do not stand in the order of the chunks");
     }
-    if (info->messages > UINT32_MAX / BAG2_MESSAGE_HEAD) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%llu messages in one chunk, at %llu, cannot be", (ull)info->messages, (ull)info->chunk_pos);
+    if (info->messages > UINT32_MAX / ROSBAG2_0_MESSAGE_HEAD) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%llu messages in one chunk, at %llu, cannot be", (ull)info->messages,
+                         (ull)info->chunk_pos);
     }
-    bool sound = info->start <= info->end && (uint32_t)info->start < BAG2_NS_PER_SEC && (uint32_t)info->end < BAG2_NS_PER_SEC;
+    bool sound = info->start <= info->end && (uint32_t)info->start < ROSBAG2_0_NS_PER_SEC && (uint32_t)info->end < ROSBAG2_0_NS_PER_SEC;
     return info->messages == 0 || sound ||
            reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are no times", (ull)info->chunk_pos);
 }
 
 /* The first message decides it, in the scan; here all of its chunk must agree. */
-static bool tell_clock(struct bag2 *bag, const struct bag2_info *info, struct reel_error *err) {
-    bool relative = info->start >> 32 < BAG2_WALL_SEC_MIN;
-    if (relative != (info->end >> 32 < BAG2_WALL_SEC_MIN)) {
+static bool tell_clock(struct bag2 *bag, const struct rosbag2_0_info *info, struct reel_error *err) {
+    bool relative = info->start >> 32 < ROSBAG2_0_WALL_SEC_MIN;
+    if (relative != (info->end >> 32 < ROSBAG2_0_WALL_SEC_MIN)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the first chunk has stamps near zero and dates: which clock it is only its messages tell");
     }
-    bag2_first_stamp(bag, (uint32_t)(info->start >> 32));
+    rosbag2_0_first_stamp(bag, (uint32_t)(info->start >> 32));
     return true;
 }
 
-static bool count_row(struct bag2 *bag, const struct bag2_info *info, const struct bag2_row *row, struct reel_error *err) {
-    struct bag2_connection *c = bag2_find(bag, row->conn);
+static bool count_row(struct bag2 *bag, const struct rosbag2_0_info *info, const struct rosbag2_0_row *row, struct reel_error *err) {
+    struct rosbag2_0_connection *c = rosbag2_0_find(bag, row->conn);
     if (!c || !c->described) {
         return reel_fail(err, REEL_UNSUPPORTED, "connection %u, which the chunk at %llu has messages of, is not described", row->conn,
                          (ull)info->chunk_pos);
     }
     const struct reel_channel_stats said = {
-        .count = row->messages, .first_ns = bag2_stamp_ns(info->start), .last_ns = bag2_stamp_ns(info->end)};
-    return (c->has_channel || bag2_channel_ready(bag, c, err)) && reel_scan_count(bag->scan, c->model.id, &said, err);
+        .count = row->messages, .first_ns = rosbag2_0_stamp_ns(info->start), .last_ns = rosbag2_0_stamp_ns(info->end)};
+    return (c->has_channel || rosbag2_0_channel_ready(bag, c, err)) && reel_scan_count(bag->scan, c->model.id, &said, err);
 }
 
-static bool count_chunk(struct bag2 *bag, struct outline *o, const struct bag2_record *r, struct reel_error *err) {
-    struct bag2_info info;
+static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag2_0_record *r, struct reel_error *err) {
+    struct rosbag2_0_info info;
     struct window *w = &bag->tail.window;
     if (!is_whole(r)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu does not say all it should", (ull)r->at);
     }
-    if (!bag2_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
+    if (!rosbag2_0_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
         (info.messages > 0 && o->messages == 0 && !tell_clock(bag, &info, err))) {
         return false;
     }
@@ -75,8 +75,8 @@ static bool count_chunk(struct bag2 *bag, struct outline *o, const struct bag2_r
     o->chunk_pos = info.chunk_pos;
     o->messages += info.messages;
     for (uint32_t i = 0; i < info.rows; i++) {
-        struct bag2_row row;
-        if (!bag2_info_row(w, r, i, &row, err) || (row.messages > 0 && !count_row(bag, &info, &row, err))) {
+        struct rosbag2_0_row row;
+        if (!rosbag2_0_info_row(w, r, i, &row, err) || (row.messages > 0 && !count_row(bag, &info, &row, err))) {
             return false;
         }
     }
@@ -84,17 +84,18 @@ static bool count_chunk(struct bag2 *bag, struct outline *o, const struct bag2_r
 }
 
 /* All records from index_pos to the end. */
-static bool read_index(struct bag2 *bag, struct outline *o, struct reel_error *err) {
-    if (!bag2_tail_begin(bag, err)) {
+static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *err) {
+    if (!rosbag2_0_tail_begin(bag, err)) {
         return false;
     }
     for (bool yes = bag->tail.there; yes;) {
-        struct bag2_record r;
-        if (!bag2_progress(bag, &bag->file, bag->tail.at, err) || !bag2_tail_record(bag, &r, &yes, err)) {
+        struct rosbag2_0_record r;
+        if (!rosbag2_0_progress(bag, &bag->file, bag->tail.at, err) || !rosbag2_0_tail_record(bag, &r, &yes, err)) {
             return false;
         }
-        o->connections += yes && r.op == BAG2_CONNECTION;
-        if (yes && !(r.op == BAG2_CONNECTION ? bag2_connection_record(bag, &bag->tail.window, &r, r.at, err) : count_chunk(bag, o, &r, err))) {
+        o->connections += yes && r.op == ROSBAG2_0_CONNECTION;
+        if (yes && !(r.op == ROSBAG2_0_CONNECTION ? rosbag2_0_connection_record(bag, &bag->tail.window, &r, r.at, err)
+                                                  : count_chunk(bag, o, &r, err))) {
             return false;
         }
     }
@@ -108,10 +109,10 @@ static bool read_index(struct bag2 *bag, struct outline *o, struct reel_error *e
     return true;
 }
 
-bool bag2_outline(struct reel_scan *scan, struct reel_error *err) {
-    struct bag2 bag __attribute__((cleanup(bag2_close)));
-    struct outline o = {0};
-    if (!bag2_open(&bag, scan, OUTLINE_WINDOW, err)) {
+bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err) {
+    struct bag2 bag __attribute__((cleanup(rosbag2_0_close)));
+    struct summary o = {0};
+    if (!rosbag2_0_open(&bag, scan, OUTLINE_WINDOW, err)) {
         return false;
     }
     if (bag.index_pos == 0) {
@@ -121,7 +122,7 @@ bool bag2_outline(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the index should begin at byte %llu, where it cannot", (ull)bag.index_pos);
     }
     if ((bag.source->size - bag.index_pos) >> 20 >= INDEX_MAX_MIB) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that an outline reads", INDEX_MAX_MIB);
+        return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that a summary reads", INDEX_MAX_MIB);
     }
-    return bag.encryptor ? bag2_sealed(&bag, err) : read_index(&bag, &o, err);
+    return bag.encryptor ? rosbag2_0_sealed(&bag, err) : read_index(&bag, &o, err);
 }

@@ -1,87 +1,89 @@
 /* What stands at index_pos of a ROS bag 2.0: all connections, and where each chunk is. Rule: the connections are learnt before the walk;
  * the chunk infos are read beside it, in step with the chunks, so that none is kept. */
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 typedef unsigned long long ull;
 
 enum { TAIL_WINDOW = 64 << 10 };
 
-bool bag2_info_row(struct window *window, const struct bag2_record *r, uint32_t i, struct bag2_row *row, struct reel_error *err) {
-    const uint8_t *p = window_at(window, r->at + r->head + (uint64_t)i * BAG2_INFO_ROW, BAG2_INFO_ROW, err);
-    *row = (struct bag2_row){.conn = p ? load_u32le(p) : 0, .messages = p ? load_u32le(p + 4) : 0};
+bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
+                        struct reel_error *err) {
+    const uint8_t *p = window_at(window, r->at + r->head + (uint64_t)i * ROSBAG2_0_INFO_ROW, ROSBAG2_0_INFO_ROW, err);
+    *row = (struct rosbag2_0_row){.conn = p ? load_u32le(p) : 0, .messages = p ? load_u32le(p + 4) : 0};
     return p != NULL;
 }
 
-bool bag2_info_read(struct window *window, const struct bag2_record *r, struct bag2_info *info, struct reel_error *err) {
-    const struct bag2_fields *f = &r->fields;
-    uint32_t count = bag2_u32(f->count, 0), rows = r->size / BAG2_INFO_ROW;
-    *info = (struct bag2_info){.chunk_pos = f->chunk_pos.size == 8 ? load_u64le(f->chunk_pos.data) : 0,
-                               .start = f->start_time.size == 8 ? bag2_stamp(f->start_time.data) : 0,
-                               .end = f->end_time.size == 8 ? bag2_stamp(f->end_time.data) : 0,
-                               .rows = count < rows ? count : rows};
-    size_t all = (size_t)info->rows * BAG2_INFO_ROW;
+bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    uint32_t count = rosbag2_0_u32(f->count, 0), rows = r->size / ROSBAG2_0_INFO_ROW;
+    *info = (struct rosbag2_0_info){.chunk_pos = f->chunk_pos.size == 8 ? load_u64le(f->chunk_pos.data) : 0,
+                                    .start = f->start_time.size == 8 ? rosbag2_0_stamp(f->start_time.data) : 0,
+                                    .end = f->end_time.size == 8 ? rosbag2_0_stamp(f->end_time.data) : 0,
+                                    .rows = count < rows ? count : rows};
+    size_t all = (size_t)info->rows * ROSBAG2_0_INFO_ROW;
     if (all <= TAIL_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* to go over them again costs no read */
         return false;
     }
     for (uint32_t i = 0; i < info->rows; i++) {
-        struct bag2_row row;
-        if (!bag2_info_row(window, r, i, &row, err)) {
+        struct rosbag2_0_row row;
+        if (!rosbag2_0_info_row(window, r, i, &row, err)) {
             return false;
         }
         if (row.messages > 0) {
             info->messages += row.messages;
-            info->sum += bag2_row_hash(row.conn, row.messages);
+            info->sum += rosbag2_0_row_hash(row.conn, row.messages);
             info->connections++;
         }
     }
     return true;
 }
 
-bool bag2_tail_record(struct bag2 *bag, struct bag2_record *r, bool *yes, struct reel_error *err) {
+bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct bag2_tail *tail = &bag->tail;
+    struct rosbag2_0_tail *tail = &bag->tail;
     struct reel_error why = {0};
-    *yes = tail->at < bag->source->size && bag2_record_read(&tail->window, tail->at, &bounds, r, &why);
+    *yes = tail->at < bag->source->size && rosbag2_0_record_read(&tail->window, tail->at, &bounds, r, &why);
     if (!*yes && tail->at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
     if (*yes) {
-        *yes = r->op == BAG2_CONNECTION || r->op == BAG2_CHUNK_INFO;
+        *yes = r->op == ROSBAG2_0_CONNECTION || r->op == ROSBAG2_0_CHUNK_INFO;
         tail->at += (uint64_t)r->head + r->size;
     }
     return true;
 }
 
-bool bag2_tail_next(struct bag2 *bag, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
+bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag2_0_tail *tail = &bag->tail;
     for (tail->has = false; !tail->has;) {
-        struct bag2_record r;
+        struct rosbag2_0_record r;
         bool yes;
-        if (!bag2_tail_record(bag, &r, &yes, err)) {
+        if (!rosbag2_0_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {
             return true;
         }
-        if (r.op == BAG2_CHUNK_INFO) {
+        if (r.op == ROSBAG2_0_CHUNK_INFO) {
             tail->has = true;
-            return bag2_info_read(&tail->window, &r, &tail->info, err);
+            return rosbag2_0_info_read(&tail->window, &r, &tail->info, err);
         }
     }
     return true;
 }
 
-bool bag2_tail_begin(struct bag2 *bag, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
+bool rosbag2_0_tail_begin(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag2_0_tail *tail = &bag->tail;
     tail->there = bag->index_pos >= bag->file.at && bag->index_pos < bag->source->size;
     tail->at = bag->index_pos;
     return !tail->there || window_open(&tail->window, bag->source, TAIL_WINDOW, err);
 }
 
-bool bag2_tail_open(struct bag2 *bag, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
+bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag2_0_tail *tail = &bag->tail;
     uint64_t infos_at = 0, last = 0;
-    if (!bag2_tail_begin(bag, err)) {
+    if (!rosbag2_0_tail_begin(bag, err)) {
         return false;
     }
     if (!tail->there) {
@@ -89,24 +91,24 @@ bool bag2_tail_open(struct bag2 *bag, struct reel_error *err) {
     }
     tail->there = false; /* until a record is */
     tail->ordered = true;
-    for (struct bag2_record r;;) {
+    for (struct rosbag2_0_record r;;) {
         bool yes;
-        if (!bag2_tail_record(bag, &r, &yes, err)) {
+        if (!rosbag2_0_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {
             break;
         }
         tail->there = true;
-        if (r.op == BAG2_CONNECTION) {
+        if (r.op == ROSBAG2_0_CONNECTION) {
             tail->connections++;
-            if (!bag2_connection_record(bag, &tail->window, &r, r.at, err)) {
+            if (!rosbag2_0_connection_record(bag, &tail->window, &r, r.at, err)) {
                 return false;
             }
             continue;
         }
-        struct bag2_info info;
-        if (!bag2_info_read(&tail->window, &r, &info, err)) {
+        struct rosbag2_0_info info;
+        if (!rosbag2_0_info_read(&tail->window, &r, &info, err)) {
             return false;
         }
         infos_at = tail->infos++ == 0 ? r.at : infos_at;
@@ -115,14 +117,14 @@ bool bag2_tail_open(struct bag2 *bag, struct reel_error *err) {
         last = info.chunk_pos;
     }
     tail->at = infos_at;
-    return !tail->there || !tail->ordered || tail->infos == 0 || bag2_tail_next(bag, err);
+    return !tail->there || !tail->ordered || tail->infos == 0 || rosbag2_0_tail_next(bag, err);
 }
 
-static void compare(struct bag2 *bag, const struct bag2_info *info) {
-    const struct bag2_chunk *chunk = &bag->chunk;
+static void compare(struct bag2 *bag, const struct rosbag2_0_info *info) {
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
     uint64_t sum = 0;
-    for (const struct bag2_connection *c = chunk->touched; c; c = c->next_touched) {
-        sum += bag2_row_hash(c->id, c->in_chunk);
+    for (const struct rosbag2_0_connection *c = chunk->touched; c; c = c->next_touched) {
+        sum += rosbag2_0_row_hash(c->id, c->in_chunk);
     }
     if (info->messages != chunk->messages) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
@@ -138,19 +140,19 @@ static void compare(struct bag2 *bag, const struct bag2_info *info) {
 }
 
 static bool skip_strays(struct bag2 *bag, uint64_t before, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
+    struct rosbag2_0_tail *tail = &bag->tail;
     while (tail->has && tail->info.chunk_pos < before) {
         tail->strays_at = tail->strays++ == 0 ? tail->info.chunk_pos : tail->strays_at;
-        if (!bag2_tail_next(bag, err)) {
+        if (!rosbag2_0_tail_next(bag, err)) {
             return false;
         }
     }
     return true;
 }
 
-bool bag2_tail_compare(struct bag2 *bag, struct reel_error *err) {
-    struct bag2_tail *tail = &bag->tail;
-    const struct bag2_chunk *chunk = &bag->chunk;
+bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag2_0_tail *tail = &bag->tail;
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (!tail->there || !tail->ordered) {
         return true;
     }
@@ -164,7 +166,7 @@ bool bag2_tail_compare(struct bag2 *bag, struct reel_error *err) {
     if (!chunk->broken) {
         compare(bag, &tail->info);
     }
-    return bag2_tail_next(bag, err);
+    return rosbag2_0_tail_next(bag, err);
 }
 
 /* Nothing was found at index_pos. */
@@ -181,8 +183,8 @@ static void tail_missing(struct bag2 *bag) {
     }
 }
 
-bool bag2_tail_prove(struct bag2 *bag, struct reel_error *err) {
-    const struct bag2_tail *tail = &bag->tail;
+bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
+    const struct rosbag2_0_tail *tail = &bag->tail;
     if (!tail->there) {
         tail_missing(bag);
         return true;

@@ -1,22 +1,23 @@
 /* The walk over records: of the file, with plain chunks entered as they come, and of the raw bytes of compressed chunks. Rule: the hot path
  * (walk_known) takes only messages whose header is, but for connection and time, the same bytes as one that was parsed before. */
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static bool fields_read(struct bytes header, struct bag2_fields *f) {
-#define FIELD(x) ROSRECORD_NAME(struct bag2_fields, x)
+static bool fields_read(struct reel_bytes header, struct rosbag2_0_fields *f) {
+#define FIELD(x) ROSRECORD_NAME(struct rosbag2_0_fields, x)
     static const struct rosrecord_name known[] = {
         FIELD(op),          FIELD(conn),      FIELD(time),       FIELD(topic),     FIELD(compression),
         FIELD(size),        FIELD(ver),       FIELD(count),      FIELD(index_pos), FIELD(conn_count),
         FIELD(chunk_count), FIELD(chunk_pos), FIELD(start_time), FIELD(end_time),  FIELD(encryptor),
     };
 #undef FIELD
-    *f = (struct bag2_fields){.all = header};
+    *f = (struct rosbag2_0_fields){.all = header};
     struct cursor c = cursor_of(header);
-    struct bytes name, value;
+    struct reel_bytes name, value;
     while (rosrecord_field(&c, &name, &value)) {
         if (!rosrecord_keep(known, sizeof known / sizeof *known, f, name, value)) {
             f->unknown++;
@@ -27,23 +28,23 @@ static bool fields_read(struct bytes header, struct bag2_fields *f) {
     return !c.failed;
 }
 
-bool bag2_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct bag2_record *record,
-                      struct reel_error *err) {
+bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *record,
+                           struct reel_error *err) {
     struct rosrecord r;
     bool good = rosrecord_head(window, at, bounds, &r, err);
-    *record = (struct bag2_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
+    *record = (struct rosbag2_0_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
     if (!good) {
         return false;
     }
-    struct bag2_fields *f = &record->fields;
+    struct rosbag2_0_fields *f = &record->fields;
     if (!fields_read(r.header, f) || f->op.size != 1) {
         return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is no list of fields with an op", (unsigned long long)at);
     }
     record->op = f->op.data[0];
-    if (record->op == BAG2_INDEX && f->count.size == 4 && bag2_u32(f->ver, 0) == BAG2_VERSION_1) {
-        uint64_t size = (uint64_t)load_u32le(f->count.data) * BAG2_INDEX_ENTRY; /* recorders of early 2010 wrote another data length */
+    if (record->op == ROSBAG2_0_INDEX && f->count.size == 4 && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1) {
+        uint64_t size = (uint64_t)load_u32le(f->count.data) * ROSBAG2_0_INDEX_ENTRY; /* recorders of early 2010 wrote another data length */
         if (size <= bounds->end - at - r.head) {
-            return true; /* bag2_index_record() decides which it is */
+            return true; /* rosbag2_0_index_record() decides which it is */
         }
     }
     good = rosrecord_fits(&r, bounds, err);
@@ -51,28 +52,28 @@ bool bag2_record_read(struct window *window, uint64_t at, const struct rosrecord
     return good;
 }
 
-bool bag2_is_record(const struct bag2_record *r) {
-    const struct bag2_fields *f = &r->fields;
+bool rosbag2_0_is_record(const struct rosbag2_0_record *r) {
+    const struct rosbag2_0_fields *f = &r->fields;
     if (f->odd) {
         return false;
     }
     switch (r->op) {
-    case BAG2_MESSAGE:
+    case ROSBAG2_0_MESSAGE:
         return f->conn.size == 4 && f->time.size == 8;
-    case BAG2_INDEX:
+    case ROSBAG2_0_INDEX:
         return f->conn.size == 4 && f->count.size == 4 && f->ver.size == 4;
-    case BAG2_CHUNK:
+    case ROSBAG2_0_CHUNK:
         return f->compression.size > 0 && f->size.size == 4;
-    case BAG2_CHUNK_INFO:
+    case ROSBAG2_0_CHUNK_INFO:
         return f->chunk_pos.size == 8 && f->count.size == 4;
-    case BAG2_CONNECTION:
+    case ROSBAG2_0_CONNECTION:
         return f->conn.size == 4 && f->topic.data;
     default:
         return false;
     }
 }
 
-bool bag2_progress(struct bag2 *bag, struct bag2_run *run, uint64_t at, struct reel_error *err) {
+bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err) {
     if (at < run->report_at) {
         return true;
     }
@@ -82,14 +83,14 @@ bool bag2_progress(struct bag2 *bag, struct bag2_run *run, uint64_t at, struct r
 
 /* ---- messages ---- */
 
-void bag2_first_stamp(struct bag2 *bag, uint32_t sec) {
-    if (sec < BAG2_WALL_SEC_MIN) {
+void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec) {
+    if (sec < ROSBAG2_0_WALL_SEC_MIN) {
         reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
                         "stamps start near zero: the clock of a simulation, or time since the recording began");
     }
 }
 
-static void touch(struct bag2 *bag, struct bag2_connection *c) {
+static void touch(struct bag2 *bag, struct rosbag2_0_connection *c) {
     c->chunk_number = bag->chunk.number;
     c->in_chunk = c->in_index = c->sum = c->index_sum = 0;
     c->next_touched = bag->chunk.touched;
@@ -97,19 +98,19 @@ static void touch(struct bag2 *bag, struct bag2_connection *c) {
 }
 
 /* `entry` has offset, chunk, head and size; the payload begins with these bytes where the connection is wrapped and that many are there. */
-static inline bool take(struct bag2 *bag, const struct bag2_run *run, struct bag2_connection *c, struct reel_entry *entry, uint64_t stamp,
-                        const uint8_t *payload, struct reel_error *err) {
+static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struct rosbag2_0_connection *c, struct reel_entry *entry,
+                        uint64_t stamp, const uint8_t *payload, struct reel_error *err) {
     if (bag->messages++ == 0) {
-        bag2_first_stamp(bag, (uint32_t)(stamp >> 32));
+        rosbag2_0_first_stamp(bag, (uint32_t)(stamp >> 32));
     }
-    bag->carried += (uint32_t)stamp >= BAG2_NS_PER_SEC;
-    struct bag2_chunk *chunk = &bag->chunk;
+    bag->carried += (uint32_t)stamp >= ROSBAG2_0_NS_PER_SEC;
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (c->chunk_number != chunk->number) {
         touch(bag, c);
     }
     c->messages++;
     c->in_chunk++;
-    c->sum += bag2_entry_hash(stamp, entry->offset - run->base);
+    c->sum += rosbag2_0_entry_hash(stamp, entry->offset - run->base);
     chunk->first = chunk->messages == 0 || stamp < chunk->first ? stamp : chunk->first;
     chunk->last = chunk->messages == 0 || stamp > chunk->last ? stamp : chunk->last;
     chunk->messages++;
@@ -118,28 +119,28 @@ static inline bool take(struct bag2 *bag, const struct bag2_run *run, struct bag
             entry->head += ROS_WRAP_HEAD;
             entry->size -= ROS_WRAP_HEAD;
         } else if (bag->unwrapped++ == 0) {
-            bag->unwrapped_at = bag2_place(bag, run, entry->offset);
+            bag->unwrapped_at = rosbag2_0_place(bag, run, entry->offset);
         }
     }
-    entry->time_ns = bag2_stamp_ns(stamp);
+    entry->time_ns = rosbag2_0_stamp_ns(stamp);
     entry->channel = c->model.id;
     return reel_scan_entry(bag->scan, entry, err);
 }
 
-static bool take_message(struct bag2 *bag, struct bag2_run *run, const struct bag2_record *r, struct reel_error *err) {
+static bool take_message(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r, struct reel_error *err) {
     if (r->fields.conn.size != 4 || r->fields.time.size != 8) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, bag2_place(bag, run, r->at), (uint64_t)r->head + r->size,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, rosbag2_0_place(bag, run, r->at), (uint64_t)r->head + r->size,
                           "record at %llu: a message without a proper connection and time", (unsigned long long)r->at);
         bag->chunk.broken = true;
         return true;
     }
-    uint64_t stamp = bag2_stamp(r->fields.time.data); /* before the window moves */
-    struct bag2_connection *c = bag2_connection_of(bag, load_u32le(r->fields.conn.data), err);
+    uint64_t stamp = rosbag2_0_stamp(r->fields.time.data); /* before the window moves */
+    struct rosbag2_0_connection *c = rosbag2_0_connection_of(bag, load_u32le(r->fields.conn.data), err);
     run->last = r->at + r->head;
-    if (!c || (!c->has_channel && !bag2_channel_ready(bag, c, err))) {
+    if (!c || (!c->has_channel && !rosbag2_0_channel_ready(bag, c, err))) {
         return false;
     }
-    bag->recent[c->id % BAG2_RECENT] = c;
+    bag->recent[c->id % ROSBAG2_0_RECENT] = c;
     const uint8_t *payload = NULL;
     if (c->wrapped && r->size >= ROS_WRAP_HEAD && !(payload = window_at(run->window, r->at + r->head, ROS_WRAP_HEAD, err))) {
         return false;
@@ -150,56 +151,56 @@ static bool take_message(struct bag2 *bag, struct bag2_run *run, const struct ba
 
 /* ---- the hot path ---- */
 
-static inline bool shape_fits(const struct bag2_shape *s, const uint8_t *p) {
+static inline bool shape_fits(const struct rosbag2_0_shape *s, const uint8_t *p) {
     uint64_t differ = 0;
     for (unsigned i = 0; i < 5; i++) {
         differ |= (load_u64le(p + 8 * i) ^ s->bytes[i]) & s->mask[i];
     }
-    differ |= (load_u64le(p + BAG2_MESSAGE_HEAD - 12) ^ s->bytes[5]) & s->mask[5]; /* overlaps the one before */
+    differ |= (load_u64le(p + ROSBAG2_0_MESSAGE_HEAD - 12) ^ s->bytes[5]) & s->mask[5]; /* overlaps the one before */
     return differ == 0;
 }
 
 /* Remembers how this message's header is laid out, if it holds nothing but connection, op and time. */
-static void shape_learn(struct bag2 *bag, const struct bag2_record *r) {
-    const struct bag2_fields *f = &r->fields;
-    if (f->all.size != BAG2_MESSAGE_FIELDS || f->unknown > 0 || f->conn.size != 4 || f->time.size != 8) {
+static void shape_learn(struct bag2 *bag, const struct rosbag2_0_record *r) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    if (f->all.size != ROSBAG2_0_MESSAGE_FIELDS || f->unknown > 0 || f->conn.size != 4 || f->time.size != 8) {
         return;
     }
     const uint8_t *start = f->all.data - 4;
-    uint8_t mask[BAG2_MESSAGE_HEAD - 4];
-    struct bag2_shape *s = &bag->shape;
+    uint8_t mask[ROSBAG2_0_MESSAGE_HEAD - 4];
+    struct rosbag2_0_shape *s = &bag->shape;
     s->conn_at = (uint32_t)(f->conn.data - start);
     s->time_at = (uint32_t)(f->time.data - start);
     memset(mask, 0xff, sizeof mask);
     memset(mask + s->conn_at, 0, 4);
     memset(mask + s->time_at, 0, 8);
     for (unsigned i = 0; i < 6; i++) {
-        unsigned at = i < 5 ? 8 * i : BAG2_MESSAGE_HEAD - 12;
+        unsigned at = i < 5 ? 8 * i : ROSBAG2_0_MESSAGE_HEAD - 12;
         s->bytes[i] = load_u64le(start + at);
         s->mask[i] = load_u64le(mask + at);
     }
     s->learnt = true;
 }
 
-static bool walk_known(struct bag2 *bag, struct bag2_run *run, struct reel_error *err) {
-    const struct bag2_shape *shape = &bag->shape;
+static bool walk_known(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err) {
+    const struct rosbag2_0_shape *shape = &bag->shape;
     uint64_t room = run->end - run->at;
     size_t left = window_held(run->window, run->at);
     left = left < room ? left : (size_t)room;
     const uint8_t *p = run->window->buffer + (left ? run->at - run->window->offset : 0);
-    while (shape->learnt && left >= BAG2_MESSAGE_HEAD && shape_fits(shape, p)) {
-        uint32_t id = load_u32le(p + shape->conn_at), size = load_u32le(p + BAG2_MESSAGE_HEAD - 4);
-        struct bag2_connection *c = bag->recent[id % BAG2_RECENT];
-        if (!c || c->id != id || size > run->end - run->at - BAG2_MESSAGE_HEAD ||
-            (c->wrapped && left < BAG2_MESSAGE_HEAD + ROS_WRAP_HEAD)) {
+    while (shape->learnt && left >= ROSBAG2_0_MESSAGE_HEAD && shape_fits(shape, p)) {
+        uint32_t id = load_u32le(p + shape->conn_at), size = load_u32le(p + ROSBAG2_0_MESSAGE_HEAD - 4);
+        struct rosbag2_0_connection *c = bag->recent[id % ROSBAG2_0_RECENT];
+        if (!c || c->id != id || size > run->end - run->at - ROSBAG2_0_MESSAGE_HEAD ||
+            (c->wrapped && left < ROSBAG2_0_MESSAGE_HEAD + ROS_WRAP_HEAD)) {
             return true; /* the parsing path knows more */
         }
-        struct reel_entry entry = {.offset = run->at, .chunk = run->chunk, .head = BAG2_MESSAGE_HEAD, .size = size};
-        if (!take(bag, run, c, &entry, bag2_stamp(p + shape->time_at), p + BAG2_MESSAGE_HEAD, err)) {
+        struct reel_entry entry = {.offset = run->at, .chunk = run->chunk, .head = ROSBAG2_0_MESSAGE_HEAD, .size = size};
+        if (!take(bag, run, c, &entry, rosbag2_0_stamp(p + shape->time_at), p + ROSBAG2_0_MESSAGE_HEAD, err)) {
             return false;
         }
-        uint64_t step = BAG2_MESSAGE_HEAD + (uint64_t)size;
-        run->last = run->at + BAG2_MESSAGE_HEAD;
+        uint64_t step = ROSBAG2_0_MESSAGE_HEAD + (uint64_t)size;
+        run->last = run->at + ROSBAG2_0_MESSAGE_HEAD;
         run->at += step;
         left = step < left ? left - (size_t)step : 0;
         p += left ? step : 0;
@@ -209,69 +210,70 @@ static bool walk_known(struct bag2 *bag, struct bag2_run *run, struct reel_error
 
 /* ---- one record, parsed ---- */
 
-static void count_unknown_fields(struct bag2 *bag, const struct bag2_run *run, const struct bag2_record *r) {
-    const struct bag2_fields *f = &r->fields;
-    if (f->unknown == 0 || r->op == BAG2_FILE_HEADER) {
+static void count_unknown_fields(struct bag2 *bag, const struct rosbag2_0_run *run, const struct rosbag2_0_record *r) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    if (f->unknown == 0 || r->op == ROSBAG2_0_FILE_HEADER) {
         return;
     }
     if (bag->unknown_fields == 0) {
-        bag->unknown_fields_at = bag2_place(bag, run, r->at);
-        struct bytes name = f->odd ? bytes_text("(unprintable)") : f->unknown_name;
+        bag->unknown_fields_at = rosbag2_0_place(bag, run, r->at);
+        struct reel_bytes name = f->odd ? bytes_text("(unprintable)") : f->unknown_name;
         snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
     }
     bag->unknown_fields += f->unknown;
 }
 
 /* What may stand in a chunk, and what else there is outside of them. */
-static bool take_record(struct bag2 *bag, struct bag2_run *run, struct bag2_record *r, struct reel_error *err) {
+static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosbag2_0_record *r, struct reel_error *err) {
     bool inside = run != &bag->file || run->end != bag->source->size;
     bool stays = true; /* run->at is to be moved over the record */
     bool good = true;
     count_unknown_fields(bag, run, r);
     uint64_t next = r->at + r->head + r->size;
-    if (!inside && bag->chunk.walked == 0 && r->op != BAG2_MESSAGE && r->op != BAG2_CONNECTION) {
+    if (!inside && bag->chunk.walked == 0 && r->op != ROSBAG2_0_MESSAGE && r->op != ROSBAG2_0_CONNECTION) {
         bag->chunk.walked = r->at;
     }
-    if (r->op == BAG2_MESSAGE) {
+    if (r->op == ROSBAG2_0_MESSAGE) {
         shape_learn(bag, r);
         good = take_message(bag, run, r, err);
-    } else if (r->op == BAG2_CONNECTION) {
-        good = bag2_connection_record(bag, run->window, r, bag2_place(bag, run, r->at), err);
-    } else if (!inside && r->op == BAG2_CHUNK) {
+    } else if (r->op == ROSBAG2_0_CONNECTION) {
+        good = rosbag2_0_connection_record(bag, run->window, r, rosbag2_0_place(bag, run, r->at), err);
+    } else if (!inside && r->op == ROSBAG2_0_CHUNK) {
         stays = false;
-        good = bag2_chunk_open(bag, r, err);
-    } else if (!inside && r->op == BAG2_INDEX) {
-        good = bag2_index_record(bag, r, err);
+        good = rosbag2_0_chunk_open(bag, r, err);
+    } else if (!inside && r->op == ROSBAG2_0_INDEX) {
+        good = rosbag2_0_index_record(bag, r, err);
         next = r->at + r->head + r->size;
-    } else if (!inside && r->op == BAG2_CHUNK_INFO) {
+    } else if (!inside && r->op == ROSBAG2_0_CHUNK_INFO) {
         bag->tail_met = true; /* read by the tail */
-    } else if (!inside && r->op == BAG2_FILE_HEADER) {
+    } else if (!inside && r->op == ROSBAG2_0_FILE_HEADER) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used", (unsigned long long)r->at);
     } else if (bag->unknown_ops++ == 0) {
         bag->unknown_op = r->op;
-        bag->unknown_ops_at = bag2_place(bag, run, r->at);
+        bag->unknown_ops_at = rosbag2_0_place(bag, run, r->at);
     }
     run->at = stays ? next : run->at;
     return good;
 }
 
 /* A record that cannot be read whole. */
-static bool take_damage(struct bag2 *bag, struct bag2_run *run, const struct bag2_record *r, const char *why, struct reel_error *err) {
-    if (run == &bag->file && run->end == bag->source->size && r->cut && r->op == BAG2_CHUNK && bytes_is(r->fields.compression, "none") &&
-        bag2_chunk_close(bag, err)) {
-        bag2_chunk_cut(bag, r); /* its records are read as far as they go */
+static bool take_damage(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r, const char *why,
+                        struct reel_error *err) {
+    if (run == &bag->file && run->end == bag->source->size && r->cut && r->op == ROSBAG2_0_CHUNK &&
+        bytes_is(r->fields.compression, "none") && rosbag2_0_chunk_close(bag, err)) {
+        rosbag2_0_chunk_cut(bag, r); /* its records are read as far as they go */
         return true;
     }
-    return bag2_resume(bag, run, why, err);
+    return rosbag2_0_resume(bag, run, why, err);
 }
 
-bool bag2_walk(struct bag2 *bag, struct bag2_run *run, struct reel_error *err) {
+bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err) {
     uint64_t size = run == &bag->file ? bag->source->size : run->end;
     while (run->at < size) {
         if (run->at == run->end) {
             run->end = size; /* a plain chunk is over */
         }
-        if (!bag2_progress(bag, run, run->at, err) || !walk_known(bag, run, err)) {
+        if (!rosbag2_0_progress(bag, run, run->at, err) || !walk_known(bag, run, err)) {
             return false;
         }
         if (run->at == run->end) {
@@ -282,9 +284,9 @@ bool bag2_walk(struct bag2 *bag, struct bag2_run *run, struct reel_error *err) {
             bag->tail_met = true; /* until another chunk shows that it is not */
         }
         const struct rosrecord_bounds bounds = {run->end, of_file ? "the file" : "its chunk"};
-        struct bag2_record record;
+        struct rosbag2_0_record record;
         struct reel_error why = {0};
-        if (bag2_record_read(run->window, run->at, &bounds, &record, &why)) {
+        if (rosbag2_0_record_read(run->window, run->at, &bounds, &record, &why)) {
             if (!take_record(bag, run, &record, err)) {
                 return false;
             }

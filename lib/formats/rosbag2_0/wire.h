@@ -27,27 +27,27 @@
 #ifndef REEL_FORMATS_BAG2_WIRE_H
 #define REEL_FORMATS_BAG2_WIRE_H
 
-#define BAG2_LINE "#ROSBAG V2.0\n"
+#define ROSBAG2_0_LINE "#ROSBAG V2.0\n"
 
-enum bag2_op {
-    BAG2_MESSAGE = 2,
-    BAG2_FILE_HEADER = 3,
-    BAG2_INDEX = 4,
-    BAG2_CHUNK = 5,
-    BAG2_CHUNK_INFO = 6,
-    BAG2_CONNECTION = 7,
+enum rosbag2_0_op {
+    ROSBAG2_0_MESSAGE = 2,
+    ROSBAG2_0_FILE_HEADER = 3,
+    ROSBAG2_0_INDEX = 4,
+    ROSBAG2_0_CHUNK = 5,
+    ROSBAG2_0_CHUNK_INFO = 6,
+    ROSBAG2_0_CONNECTION = 7,
 };
 
 enum {
-    BAG2_INDEX_ENTRY = 12,
-    BAG2_INFO_ROW = 8,
-    BAG2_VERSION_1 = 1,          /* of index data and chunk info */
-    BAG2_MESSAGE_FIELDS = 38,    /* length of a message's header: conn, op, time in some order */
-    BAG2_MESSAGE_HEAD = 46,      /* with both lengths */
-    BAG2_FILE_HEADER_ROOM = 4096 /* header_len + data_len of the file header record */
+    ROSBAG2_0_INDEX_ENTRY = 12,
+    ROSBAG2_0_INFO_ROW = 8,
+    ROSBAG2_0_VERSION_1 = 1,          /* of index data and chunk info */
+    ROSBAG2_0_MESSAGE_FIELDS = 38,    /* length of a message's header: conn, op, time in some order */
+    ROSBAG2_0_MESSAGE_HEAD = 46,      /* with both lengths */
+    ROSBAG2_0_FILE_HEADER_ROOM = 4096 /* header_len + data_len of the file header record */
 };
 
-#define BAG2_NS_PER_SEC 1000000000
-#define BAG2_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
+#define ROSBAG2_0_NS_PER_SEC 1000000000
+#define ROSBAG2_0_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
 
 #endif

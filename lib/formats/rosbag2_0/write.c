@@ -3,18 +3,19 @@
  * compression planning touches no byte of a message; with compression a chunk is compressed while planning, of which only its size is kept,
  * and once more when it is rendered, so nothing is stored and any range can be given. */
 #include "formats/rosbag2_0/write.h"
-#include "wire/limits.h"
-#include "formats/formats.h"
-#include "wire/ros_wrap.h"
 #include "core/ros_write.h"
+#include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/limits.h"
+#include "wire/ros_wrap.h"
 
 #include <stdlib.h>
 
 /* ---- what fits ---- */
 
-static bool bag2_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     struct reel_sink size = {0};
-    bag2_put_connection(&size, c, 0);
+    rosbag2_0_put_connection(&size, c, 0);
     if (size.pos > REEL_CONNECTION_MAX || strlen(c->name) > REEL_TEXT_MAX) {
         reel_loss_add(loss, REEL_REFUSES, c, "its definition and metadata of %llu bytes are too large for a connection record",
                       (unsigned long long)size.pos);
@@ -31,7 +32,7 @@ static bool bag2_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     return true;
 }
 
-static bool bag2_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+static bool rosbag2_0_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     ros_tell_recordings(stream, loss);
     return true;
 }
@@ -52,20 +53,20 @@ static bool codec_named(const char *name, enum reel_codec *codec, struct reel_er
     return reel_fail(err, REEL_UNSUPPORTED, "ROS bags are compressed with bz2 or lz4, not \"%s\"", name);
 }
 
-static bool bag2_open_run(struct reel_write *w, struct reel_error *err) {
-    struct bag2_write_run *run = w->run;
-    struct bag2_totals *totals = w->totals;
+static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
+    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag2_0_totals *totals = w->totals;
     size_t n = (size_t)w->stream->n_channels + 1;
     run->packed_group = UINT64_MAX;
     if (!codec_named(w->options->compression, &run->codec, err)) {
         return false;
     }
-    size_t rows = n < BAG2_CHUNK_MESSAGES ? n : BAG2_CHUNK_MESSAGES;
+    size_t rows = n < ROSBAG2_0_CHUNK_MESSAGES ? n : ROSBAG2_0_CHUNK_MESSAGES;
     run->counts = calloc(n, sizeof *run->counts);
     run->touched = calloc(n, sizeof *run->touched);
-    run->places = malloc(BAG2_CHUNK_MESSAGES * sizeof *run->places);
-    run->entries = malloc((size_t)BAG2_CHUNK_MESSAGES * BAG2_INDEX_ENTRY);
-    run->note = malloc(BAG2_NOTE_HEAD + rows * BAG2_NOTE_ROW);
+    run->places = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *run->places);
+    run->entries = malloc((size_t)ROSBAG2_0_CHUNK_MESSAGES * ROSBAG2_0_INDEX_ENTRY);
+    run->note = malloc(ROSBAG2_0_NOTE_HEAD + rows * ROSBAG2_0_NOTE_ROW);
     if (!run->counts || !run->touched || !run->places || !run->entries || !run->note) {
         return reel_fail_memory(err);
     }
@@ -75,8 +76,8 @@ static bool bag2_open_run(struct reel_write *w, struct reel_error *err) {
     return totals->first_group != NULL;
 }
 
-static void bag2_close_run(struct reel_write *w) {
-    struct bag2_write_run *run = w->run;
+static void rosbag2_0_close_run(struct reel_write *w) {
+    struct rosbag2_0_write_run *run = w->run;
     free(run->counts);
     free(run->touched);
     free(run->places);
@@ -90,15 +91,15 @@ static void header_fields(struct reel_sink *out, uint64_t index_pos, uint32_t co
     ros_put_u32(out, "chunk_count", (uint32_t)chunks);
     ros_put_u32(out, "conn_count", connections);
     ros_put_u64(out, "index_pos", index_pos);
-    ros_put_op(out, BAG2_FILE_HEADER);
+    ros_put_op(out, ROSBAG2_0_FILE_HEADER);
 }
 
-static bool bag2_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_0_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
-    const struct bag2_totals *totals = w->totals;
-    const struct bytes line = bytes_text(BAG2_LINE);
+    const struct rosbag2_0_totals *totals = w->totals;
+    const struct reel_bytes line = bytes_text(ROSBAG2_0_LINE);
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any numbers */
-    uint64_t index_pos = line.size + 8 + BAG2_FILE_HEADER_ROOM;
+    uint64_t index_pos = line.size + 8 + ROSBAG2_0_FILE_HEADER_ROOM;
     if (groups > 0) {
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
@@ -108,8 +109,8 @@ static bool bag2_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     reel_sink_put_bytes(out, line);
     reel_sink_u32le(out, (uint32_t)count.pos);
     header_fields(out, index_pos, totals->connections, groups);
-    reel_sink_u32le(out, BAG2_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', BAG2_FILE_HEADER_ROOM - count.pos);
+    reel_sink_u32le(out, ROSBAG2_0_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', ROSBAG2_0_FILE_HEADER_ROOM - count.pos);
     return true;
 }
 
@@ -125,23 +126,23 @@ struct chunk {
     bool gather;           /* its raw bytes are wanted in run->raw */
 };
 
-struct bag2_note bag2_note_of(const struct reel_group *group) {
-    return (struct bag2_note){
+struct rosbag2_0_note rosbag2_0_note_of(const struct reel_group *group) {
+    return (struct rosbag2_0_note){
         .start = load_u64le(group->note),
         .end = load_u64le(group->note + 8),
         .raw = load_u64le(group->note + 16),
         .stored = load_u64le(group->note + 24),
         .codec = (enum reel_codec)group->note[32],
-        .rows = group->note + BAG2_NOTE_HEAD,
-        .n_rows = (group->note_size - BAG2_NOTE_HEAD) / BAG2_NOTE_ROW,
+        .rows = group->note + ROSBAG2_0_NOTE_HEAD,
+        .n_rows = (group->note_size - ROSBAG2_0_NOTE_HEAD) / ROSBAG2_0_NOTE_ROW,
     };
 }
 
 static void put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
-    uint8_t head[BAG2_MESSAGE_HEAD] = "\46\0\0\0"
-                                      "\11\0\0\0conn=\0\0\0\0"
-                                      "\4\0\0\0op=\2"
-                                      "\15\0\0\0time=\0\0\0\0\0\0\0";
+    uint8_t head[ROSBAG2_0_MESSAGE_HEAD] = "\46\0\0\0"
+                                           "\11\0\0\0conn=\0\0\0\0"
+                                           "\4\0\0\0op=\2"
+                                           "\15\0\0\0time=\0\0\0\0\0\0\0";
     store_u32le(head + 13, conn);
     store_u32le(head + 34, (uint32_t)(stamp >> 32));
     store_u32le(head + 38, (uint32_t)stamp);
@@ -151,8 +152,8 @@ static void put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stam
 
 /* Does the connection record stand before this message? */
 static bool is_first(struct reel_write *w, uint32_t channel) {
-    struct bag2_write_run *run = w->run;
-    struct bag2_totals *totals = w->totals;
+    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag2_0_totals *totals = w->totals;
     if (run->counts[channel] > 0) {
         return false;
     }
@@ -164,16 +165,16 @@ static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
     const struct reel_channel *c = w->stream->channels[m->channel];
     struct reel_sink count = {0};
     if (is_first(w, m->channel)) {
-        bag2_put_connection(&count, c, m->channel);
+        rosbag2_0_put_connection(&count, c, m->channel);
     }
-    return count.pos + BAG2_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
+    return count.pos + ROSBAG2_0_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
 }
 
 static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out, struct reel_error *err) {
     const struct reel_channel *c = w->stream->channels[m->channel];
     bool wrapped = ros_wrap_needed(c);
     if (is_first(w, m->channel)) {
-        bag2_put_connection(out, c, m->channel);
+        rosbag2_0_put_connection(out, c, m->channel);
     }
     put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
     if (wrapped) {
@@ -184,12 +185,12 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 
 /* Enters a message of `size` raw bytes into the chunk's books. */
 static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp, uint64_t size) {
-    struct bag2_write_run *run = w->run;
-    struct bag2_totals *totals = w->totals;
+    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag2_0_totals *totals = w->totals;
     uint64_t connection = 0;
     if (is_first(w, m->channel)) {
         struct reel_sink count = {0};
-        bag2_put_connection(&count, w->stream->channels[m->channel], m->channel);
+        rosbag2_0_put_connection(&count, w->stream->channels[m->channel], m->channel);
         connection = count.pos;
         if (w->planning) {
             totals->connections++;
@@ -204,13 +205,13 @@ static void book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     chunk->disordered |= stamp < chunk->last;
     chunk->last = stamp;
     run->places[chunk->count++] =
-        (struct bag2_place){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
+        (struct rosbag2_0_place){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
     chunk->records += size;
 }
 
-static bool raw_room(struct bag2_write_run *run, uint64_t size, struct reel_error *err) {
+static bool raw_room(struct rosbag2_0_write_run *run, uint64_t size, struct reel_error *err) {
     if (size > run->raw_room) {
-        size_t room = size < BAG2_CHUNK_BYTES ? BAG2_CHUNK_BYTES : (size_t)size;
+        size_t room = size < ROSBAG2_0_CHUNK_BYTES ? ROSBAG2_0_CHUNK_BYTES : (size_t)size;
         uint8_t *raw = realloc(run->raw, room);
         if (!raw) {
             return reel_fail_memory(err);
@@ -224,7 +225,7 @@ static bool raw_room(struct bag2_write_run *run, uint64_t size, struct reel_erro
 /* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
 static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size, struct reel_sink *out,
                 struct reel_error *err) {
-    struct bag2_write_run *run = w->run;
+    struct rosbag2_0_write_run *run = w->run;
     uint32_t sec, nsec;
     if (!ros_stamp(w, m, &sec, &nsec, err)) {
         return false;
@@ -255,14 +256,14 @@ static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_mes
 }
 
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
-    while (chunk->count < BAG2_CHUNK_MESSAGES) {
+    while (chunk->count < ROSBAG2_0_CHUNK_MESSAGES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
         uint64_t size = size_of(w, &m);
-        if (chunk->count > 0 && chunk->records + size > BAG2_CHUNK_BYTES) {
+        if (chunk->count > 0 && chunk->records + size > ROSBAG2_0_CHUNK_BYTES) {
             reel_write_unget(w, &m);
             return true;
         }
@@ -277,10 +278,10 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
 
 static void chunk_fields(struct reel_sink *out, enum reel_codec codec, uint64_t raw) {
     ros_put_field(out, "compression", bytes_text(codec == REEL_CODEC_BZIP2 ? "bz2" : codec == REEL_CODEC_LZ4 ? "lz4" : "none"));
-    ros_put_op(out, BAG2_CHUNK);
+    ros_put_op(out, ROSBAG2_0_CHUNK);
     ros_put_u32(out, "size", (uint32_t)raw);
 }
-static void put_chunk_head(struct reel_sink *out, const struct bag2_note *note) {
+static void put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note *note) {
     struct reel_sink count = {0};
     chunk_fields(&count, note->codec, note->raw);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -289,7 +290,7 @@ static void put_chunk_head(struct reel_sink *out, const struct bag2_note *note) 
 }
 
 static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
-    struct bag2_write_run *run = w->run;
+    struct rosbag2_0_write_run *run = w->run;
     run->packed.size = 0;
     run->packed_group = UINT64_MAX;
     if (!codec_encode(chunk->codec, run->raw, (size_t)chunk->records, &run->packed, err)) {
@@ -304,30 +305,30 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
 
 /* Counts the chunk and leaves its note. */
 static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct bag2_write_run *run = w->run;
+    struct rosbag2_0_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
     if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
         return false;
     }
-    struct bag2_note note = {.raw = chunk.records, .stored = chunk.gather ? run->packed.size : chunk.records, .codec = chunk.codec};
+    struct rosbag2_0_note note = {.raw = chunk.records, .stored = chunk.gather ? run->packed.size : chunk.records, .codec = chunk.codec};
     store_u64le(run->note, chunk.start);
     store_u64le(run->note + 8, chunk.end);
     store_u64le(run->note + 16, note.raw);
     store_u64le(run->note + 24, note.stored);
     run->note[32] = (uint8_t)note.codec;
-    uint8_t *row = run->note + BAG2_NOTE_HEAD;
-    for (uint32_t i = 0; i < run->n_touched; i++, row += BAG2_NOTE_ROW) {
+    uint8_t *row = run->note + ROSBAG2_0_NOTE_HEAD;
+    for (uint32_t i = 0; i < run->n_touched; i++, row += ROSBAG2_0_NOTE_ROW) {
         store_u32le(row, run->touched[i]);
         store_u32le(row + 4, run->counts[run->touched[i]]);
     }
     put_chunk_head(out, &note);
-    reel_sink_zeros(out, 0, note.stored + bag2_index_size(run->n_touched, chunk.count));
+    reel_sink_zeros(out, 0, note.stored + rosbag2_0_index_size(run->n_touched, chunk.count));
     return reel_write_note(w, run->note, (size_t)(row - run->note), err);
 }
 
 static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct bag2_write_run *run = w->run;
-    struct bag2_note note = bag2_note_of(reel_write_group(w, w->group));
+    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag2_0_note note = rosbag2_0_note_of(reel_write_group(w, w->group));
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.codec = note.codec, .gather = packed && !held};
     put_chunk_head(out, &note);
@@ -341,30 +342,31 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     if (packed) {
         reel_sink_put(out, run->packed.data, run->packed.size);
     }
-    bag2_put_index(run, chunk.count, chunk.disordered, out);
+    rosbag2_0_put_index(run, chunk.count, chunk.disordered, out);
     return true;
 }
 
-static void forget_chunk(struct bag2_write_run *run) {
+static void forget_chunk(struct rosbag2_0_write_run *run) {
     for (uint32_t i = 0; i < run->n_touched; i++) {
         run->counts[run->touched[i]] = 0;
     }
     run->n_touched = 0;
 }
 
-static bool bag2_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     forget_chunk(w->run); /* what a chunk that failed has left */
     bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;
 }
 
-#define BAG2_WRITER(variant_text)                                                                                                          \
+#define ROSBAG2_0_WRITER(variant_text)                                                                                                     \
     {                                                                                                                                      \
         .name = "bag2", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag", .needs = REEL_COMPRESSES,      \
-        .version = 1, .totals_size = sizeof(struct bag2_totals), .run_size = sizeof(struct bag2_write_run), .accepts = bag2_accepts,       \
-        .accepts_all = bag2_accepts_all, .compressions = "bz2 lz4", .open = bag2_open_run, .close = bag2_close_run, .head = bag2_head, .messages = bag2_messages,     \
-        .tail_parts = bag2_tail_parts, .tail = bag2_tail                                                                                   \
+        .version = 1, .totals_size = sizeof(struct rosbag2_0_totals), .run_size = sizeof(struct rosbag2_0_write_run),                      \
+        .accepts = rosbag2_0_accepts, .accepts_all = rosbag2_0_accepts_all, .compressions = "bz2 lz4", .open = rosbag2_0_open_run,         \
+        .close = rosbag2_0_close_run, .head = rosbag2_0_head, .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts,          \
+        .tail = rosbag2_0_tail                                                                                                             \
     }
-const struct reel_writer reel_writer_bag2 = BAG2_WRITER(NULL);
-const struct reel_writer reel_writer_bag2_named = BAG2_WRITER("2.0"); /* the same, asked for by its version */
+const struct reel_writer reel_writer_rosbag2_0 = ROSBAG2_0_WRITER(NULL);
+const struct reel_writer reel_writer_rosbag2_0_named = ROSBAG2_0_WRITER("2.0"); /* the same, asked for by its version */

@@ -1,4 +1,4 @@
-/* What the parts of the ROS bag 2.0 writer share: chunks (bag2_write.c), their index data, and the tail (bag2_write_tail.c). */
+/* What the parts of the ROS bag 2.0 writer share: chunks (rosbag2_0_write.c), their index data, and the tail (rosbag2_0_write_tail.c). */
 #ifndef REEL_FORMATS_BAG2_WRITE_H
 #define REEL_FORMATS_BAG2_WRITE_H
 
@@ -7,38 +7,38 @@
 #include "reel/write.h"
 
 enum {
-    BAG2_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */
-    BAG2_CHUNK_MESSAGES = 16384,
+    ROSBAG2_0_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */
+    ROSBAG2_0_CHUNK_MESSAGES = 16384,
     /* A group's note: u64 start, u64 end (sec << 32 | nsec), u64 raw bytes, u64 stored bytes, u8 codec; then rows of u32 channel, u32
        messages. */
-    BAG2_NOTE_HEAD = 33,
-    BAG2_NOTE_ROW = 8,
+    ROSBAG2_0_NOTE_HEAD = 33,
+    ROSBAG2_0_NOTE_ROW = 8,
 };
 
-struct bag2_note {
+struct rosbag2_0_note {
     uint64_t start, end, raw, stored;
     enum reel_codec codec;
     const uint8_t *rows;
     uint32_t n_rows;
 };
-struct bag2_note bag2_note_of(const struct reel_group *group);
+struct rosbag2_0_note rosbag2_0_note_of(const struct reel_group *group);
 
-struct bag2_totals {
+struct rosbag2_0_totals {
     uint64_t *first_group; /* by channel: 1 + the group of its first message; 0 = none */
     uint32_t connections;  /* channels with a message */
 };
 
-struct bag2_place { /* one message of the chunk at hand */
+struct rosbag2_0_place { /* one message of the chunk at hand */
     uint64_t stamp;
     uint32_t offset, channel;
 };
 
-struct bag2_write_run {
+struct rosbag2_0_write_run {
     enum reel_codec codec;
     uint32_t *counts;  /* by channel: messages in the chunk; all 0 between chunks */
     uint32_t *touched; /* the channels of the chunk, in order of their first message */
     uint32_t n_touched;
-    struct bag2_place *places;
+    struct rosbag2_0_place *places;
     uint8_t *entries, *note; /* index data of the chunk */
     uint8_t *raw;            /* a chunk that is to be compressed */
     size_t raw_room;
@@ -47,12 +47,12 @@ struct bag2_write_run {
 };
 
 /* The connection record of a channel. */
-void bag2_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id);
+void rosbag2_0_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id);
 /* Index data of the chunk whose messages stand in run->places; resets run->counts. */
-void bag2_put_index(struct bag2_write_run *run, uint32_t count, bool disordered, struct reel_sink *out);
-uint64_t bag2_index_size(uint32_t connections, uint32_t count);
+void rosbag2_0_put_index(struct rosbag2_0_write_run *run, uint32_t count, bool disordered, struct reel_sink *out);
+uint64_t rosbag2_0_index_size(uint32_t connections, uint32_t count);
 
-uint64_t bag2_tail_parts(struct reel_write *w);
-bool bag2_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+uint64_t rosbag2_0_tail_parts(struct reel_write *w);
+bool rosbag2_0_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
 
 #endif

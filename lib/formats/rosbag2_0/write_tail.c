@@ -1,7 +1,8 @@
 /* Index data after each chunk of a ROS bag 2.0, and what stands at its end: all connections, then a chunk info for each chunk. */
-#include "formats/rosbag2_0/write.h"
-#include "wire/ros_wrap.h"
 #include "core/ros_write.h"
+#include "formats/rosbag2_0/write.h"
+#include "wire/bytes.h"
+#include "wire/ros_wrap.h"
 
 #include <stdlib.h>
 
@@ -43,11 +44,11 @@ static void connection_fields(struct reel_sink *out, const struct reel_channel *
 
 static void connection_head(struct reel_sink *out, const struct reel_channel *c, uint32_t id) {
     ros_put_u32(out, "conn", id);
-    ros_put_op(out, BAG2_CONNECTION);
+    ros_put_op(out, ROSBAG2_0_CONNECTION);
     ros_put_field(out, "topic", bytes_text(c->name));
 }
 
-void bag2_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id) {
+void rosbag2_0_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id) {
     struct reel_sink head = {0}, data = {0};
     connection_head(&head, c, id);
     connection_fields(&data, c);
@@ -67,24 +68,24 @@ static void put_index_head(struct reel_sink *out, uint32_t conn, uint32_t count)
         }
         ros_put_u32(sink, "conn", conn);
         ros_put_u32(sink, "count", count);
-        ros_put_op(sink, BAG2_INDEX);
-        ros_put_u32(sink, "ver", BAG2_VERSION_1);
+        ros_put_op(sink, ROSBAG2_0_INDEX);
+        ros_put_u32(sink, "ver", ROSBAG2_0_VERSION_1);
         if (sink == out) {
             break;
         }
     }
-    reel_sink_u32le(out, count * BAG2_INDEX_ENTRY);
+    reel_sink_u32le(out, count * ROSBAG2_0_INDEX_ENTRY);
 }
 
-uint64_t bag2_index_size(uint32_t connections, uint32_t count) {
+uint64_t rosbag2_0_index_size(uint32_t connections, uint32_t count) {
     struct reel_sink head = {0};
     put_index_head(&head, 0, 0);
-    return connections * head.pos + (uint64_t)count * BAG2_INDEX_ENTRY;
+    return connections * head.pos + (uint64_t)count * ROSBAG2_0_INDEX_ENTRY;
 }
 
 static int compare_entries(const void *a, const void *b) {
     const uint8_t *l = a, *r = b;
-    for (unsigned i = 0; i < BAG2_INDEX_ENTRY; i += 4) {
+    for (unsigned i = 0; i < ROSBAG2_0_INDEX_ENTRY; i += 4) {
         uint32_t x = load_u32le(l + i), y = load_u32le(r + i);
         if (x != y) {
             return x < y ? -1 : 1;
@@ -94,7 +95,7 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /* One pass lays every message into the run of its channel; the runs are then written as they lie. */
-void bag2_put_index(struct bag2_write_run *run, uint32_t count, bool disordered, struct reel_sink *out) {
+void rosbag2_0_put_index(struct rosbag2_0_write_run *run, uint32_t count, bool disordered, struct reel_sink *out) {
     uint32_t begin = 0;
     for (uint32_t i = 0; i < run->n_touched; i++) { /* a count becomes the place of the channel's first entry, then moves to its end */
         uint32_t *at = &run->counts[run->touched[i]], messages = *at;
@@ -102,8 +103,8 @@ void bag2_put_index(struct bag2_write_run *run, uint32_t count, bool disordered,
         begin += messages;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct bag2_place *p = &run->places[i];
-        uint8_t *entry = run->entries + (size_t)run->counts[p->channel]++ * BAG2_INDEX_ENTRY;
+        const struct rosbag2_0_place *p = &run->places[i];
+        uint8_t *entry = run->entries + (size_t)run->counts[p->channel]++ * ROSBAG2_0_INDEX_ENTRY;
         store_u32le(entry, (uint32_t)(p->stamp >> 32));
         store_u32le(entry + 4, (uint32_t)p->stamp);
         store_u32le(entry + 8, p->offset);
@@ -111,12 +112,12 @@ void bag2_put_index(struct bag2_write_run *run, uint32_t count, bool disordered,
     begin = 0;
     for (uint32_t i = 0; i < run->n_touched; i++) {
         uint32_t end = run->counts[run->touched[i]];
-        uint8_t *entries = run->entries + (size_t)begin * BAG2_INDEX_ENTRY;
+        uint8_t *entries = run->entries + (size_t)begin * ROSBAG2_0_INDEX_ENTRY;
         if (disordered) { /* messages put in front of the selection, or a view's */
-            qsort(entries, end - begin, BAG2_INDEX_ENTRY, compare_entries);
+            qsort(entries, end - begin, ROSBAG2_0_INDEX_ENTRY, compare_entries);
         }
         put_index_head(out, run->touched[i], end - begin);
-        reel_sink_put(out, entries, (size_t)(end - begin) * BAG2_INDEX_ENTRY);
+        reel_sink_put(out, entries, (size_t)(end - begin) * ROSBAG2_0_INDEX_ENTRY);
         begin = end;
     }
 }
@@ -127,38 +128,38 @@ static void put_stamp(struct reel_sink *out, const char *name, uint64_t stamp) {
     ros_put_u64(out, name, stamp << 32 | stamp >> 32); /* seconds first */
 }
 
-static void info_fields(struct reel_sink *out, uint64_t chunk_pos, const struct bag2_note *note) {
+static void info_fields(struct reel_sink *out, uint64_t chunk_pos, const struct rosbag2_0_note *note) {
     ros_put_u64(out, "chunk_pos", chunk_pos);
     ros_put_u32(out, "count", note->n_rows);
     put_stamp(out, "end_time", note->end);
-    ros_put_op(out, BAG2_CHUNK_INFO);
+    ros_put_op(out, ROSBAG2_0_CHUNK_INFO);
     put_stamp(out, "start_time", note->start);
-    ros_put_u32(out, "ver", BAG2_VERSION_1);
+    ros_put_u32(out, "ver", ROSBAG2_0_VERSION_1);
 }
 
 static void put_info(struct reel_sink *out, const struct reel_group *group) {
-    struct bag2_note note = bag2_note_of(group);
+    struct rosbag2_0_note note = rosbag2_0_note_of(group);
     struct reel_sink head = {0};
     info_fields(&head, group->offset, &note);
     reel_sink_u32le(out, (uint32_t)head.pos);
     info_fields(out, group->offset, &note);
-    reel_sink_u32le(out, note.n_rows * BAG2_INFO_ROW);
-    reel_sink_put(out, note.rows, (size_t)note.n_rows * BAG2_NOTE_ROW); /* the same bytes */
-    _Static_assert((int)BAG2_NOTE_ROW == (int)BAG2_INFO_ROW, "rows are copied");
+    reel_sink_u32le(out, note.n_rows * ROSBAG2_0_INFO_ROW);
+    reel_sink_put(out, note.rows, (size_t)note.n_rows * ROSBAG2_0_NOTE_ROW); /* the same bytes */
+    _Static_assert((int)ROSBAG2_0_NOTE_ROW == (int)ROSBAG2_0_INFO_ROW, "rows are copied");
 }
 
-uint64_t bag2_tail_parts(struct reel_write *w) {
+uint64_t rosbag2_0_tail_parts(struct reel_write *w) {
     uint64_t groups = reel_write_groups(w);
     return groups > 0 ? 1 + (groups + PART_CHUNKS - 1) / PART_CHUNKS : 0;
 }
 
-bool bag2_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+bool rosbag2_0_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     (void)err;
-    const struct bag2_totals *totals = w->totals;
+    const struct rosbag2_0_totals *totals = w->totals;
     if (part == 0) {
         for (uint32_t i = 0; i < w->stream->n_channels; i++) {
             if (totals->first_group[i] > 0) {
-                bag2_put_connection(out, w->stream->channels[i], i);
+                rosbag2_0_put_connection(out, w->stream->channels[i], i);
             }
         }
         return true;

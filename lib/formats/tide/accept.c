@@ -1,6 +1,7 @@
 /* What a TIDE log cannot hold as it is, told before one is written. */
 #include "formats/formats.h"
 #include "formats/tide/write.h"
+#include "wire/cleanup.h"
 
 /* Would reading what is written as TIDE's own fields give the channel back? */
 static bool is_native(const struct reel_channel *c, bool is_new) {

@@ -1,6 +1,7 @@
 /* Where the blocks of a TIDE log begin and end. Rule: in major 2 the Size of a block decides; in majors 0 and 1, whose writers got it wrong
  * in several ways, it decides where it leads to a block or the end of the file, and else what is inside decides, when that does. */
 #include "formats/tide/tide.h"
+#include "wire/bytes.h"
 
 enum {
     HOP_MIN = TIDE_ENTRY_HEAD,
@@ -149,7 +150,7 @@ static bool own_end(struct tide *t, const struct tide_block *b, uint64_t *end, u
     if (b->tag == TIDE_CHNK && left >= TIDE_CHUNK_HEAD) {
         const uint8_t *p = window_at(&t->peek, body, TIDE_CHUNK_HEAD, err);
         *from = body + TIDE_CHUNK_HEAD;
-        if (!p || p[TIDE_CHUNK_COMPRESSION_AT] != TIDE_PLAIN || t->outline) {
+        if (!p || p[TIDE_CHUNK_COMPRESSION_AT] != TIDE_PLAIN || t->summary) {
             return p != NULL;
         }
         bool good = tide_chain(t, *from, t->source->size, from, err);
@@ -213,7 +214,7 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
 static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err) {
     uint64_t file = t->source->size;
     *found = file;
-    if (t->outline) {
+    if (t->summary) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "the blocks do not follow each other up to the end, at %llu no more: only a scan tells what is there",
                          (unsigned long long)from);
@@ -243,8 +244,8 @@ static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct r
 static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err) {
     uint64_t left = t->source->size - at, own = 0, from = 0;
     *b = (struct tide_block){.at = at};
-    if (t->outline && t->outline->blocks_left-- == 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log of too many blocks for an outline: only a scan tells what is in it");
+    if (t->summary && t->summary->blocks_left-- == 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log of too many blocks for a summary: only a scan tells what is in it");
     }
     if (left < TIDE_BLOCK_HEAD) {
         return true;

@@ -1,8 +1,10 @@
 /* Channels, types and metadata as a TIDE log gets them. See tide_write.h for the rule. */
 #include "formats/tide/write.h"
 
-#include "wire/sha1.h"
 #include "core/naming.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/sha1.h"
 
 #include <stdio.h>
 
@@ -89,7 +91,7 @@ static bool name_channels(struct tide_book *book) {
 
 /* ---- types ---- */
 
-static bool same_texts(const struct bytes *a, uint32_t n_a, const struct bytes *b, uint32_t n_b) {
+static bool same_texts(const struct reel_bytes *a, uint32_t n_a, const struct reel_bytes *b, uint32_t n_b) {
     for (uint32_t i = 0; i < n_a && n_a == n_b; i++) {
         if (!bytes_equal(a[i], b[i])) {
             return false;
@@ -149,20 +151,20 @@ static bool try_native(struct arena *arena, bool is_new, const struct reel_chann
     return native;
 }
 
-static struct bytes cut(const char *text, size_t max) {
+static struct reel_bytes cut(const char *text, size_t max) {
     return bytes_of(text, naming_cut(text, max));
 }
 
 static int compare_hash(const void *key, const void *item) {
-    struct tide_type wanted = {.hash = *(const struct bytes *)key, .at = ((const struct place *)item)->type.at};
+    struct tide_type wanted = {.hash = *(const struct reel_bytes *)key, .at = ((const struct place *)item)->type.at};
     return tide_type_compare(&wanted, &((const struct place *)item)->type);
 }
 
 /* SHA-1 of the definition, longer while that is what another definition is called. data NULL: no memory. */
-static struct bytes hash_of(struct tide_book *book, struct bytes definition) {
+static struct reel_bytes hash_of(struct tide_book *book, struct reel_bytes definition) {
     enum { ROOM = SHA1_SIZE + 8 };
     uint8_t *sum = arena_alloc(&book->arena, ROOM);
-    struct bytes hash = bytes_of(sum, SHA1_SIZE);
+    struct reel_bytes hash = bytes_of(sum, SHA1_SIZE);
     if (sum) {
         sha1_of(definition, sum);
     }
@@ -179,7 +181,7 @@ static struct bytes hash_of(struct tide_book *book, struct bytes definition) {
 /* A type for each definition of a channel from elsewhere. */
 static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f) {
     const struct reel_channel *c = book->stream->channels[position];
-    struct bytes *hashes = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *hashes);
+    struct reel_bytes *hashes = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *hashes);
     for (uint32_t i = 0; hashes && i < c->n_schemas; i++) {
         const struct reel_schema *s = &c->schemas[i];
         hashes[i] = hash_of(book, s->data);
@@ -195,7 +197,7 @@ static bool add_foreign_types(struct tide_book *book, uint32_t position, struct 
     return hashes != NULL;
 }
 
-static bool join_definitions(struct arena *arena, const struct reel_channel *c, struct bytes *out) {
+static bool join_definitions(struct arena *arena, const struct reel_channel *c, struct reel_bytes *out) {
     size_t size = 0;
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         size += c->schemas[i].data.size;
@@ -203,7 +205,7 @@ static bool join_definitions(struct arena *arena, const struct reel_channel *c, 
     uint8_t *data = arena_alloc(arena, size + 1);
     *out = bytes_of(data, size);
     for (uint32_t i = 0; data && i < c->n_schemas; i++) {
-        struct bytes one = c->schemas[i].data;
+        struct reel_bytes one = c->schemas[i].data;
         if (one.size > 0) {
             memcpy(data, one.data, one.size);
         }
@@ -281,11 +283,11 @@ void tide_put_head(struct reel_sink *out, const char *tag, uint64_t size) {
     reel_sink_u64le(out, size);
 }
 
-static void put8(struct reel_sink *out, struct bytes b) {
+static void put8(struct reel_sink *out, struct reel_bytes b) {
     reel_sink_u8(out, (uint8_t)b.size);
     reel_sink_put_bytes(out, b);
 }
-static void put16(struct reel_sink *out, struct bytes b) {
+static void put16(struct reel_sink *out, struct reel_bytes b) {
     reel_sink_u16le(out, (uint16_t)b.size);
     reel_sink_put_bytes(out, b);
 }

@@ -3,6 +3,8 @@
 #include "formats/tide/tide.h"
 
 #include "core/codec.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define ODD_BEFORE_NS (631152000LL * 1000000000) /* 1990 */
 #define ODD_FROM_NS (4102444800LL * 1000000000)  /* 2100 */

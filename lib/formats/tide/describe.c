@@ -2,6 +2,8 @@
  * something else are told. */
 #include "formats/tide/tide.h"
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 
 #include <stdio.h>
@@ -34,22 +36,22 @@ static struct tide_channel *add_channel(struct tide *t, const struct tide_fields
 
 /* ---- blocks ---- */
 
-static struct bytes text8(struct cursor *c) {
+static struct reel_bytes text8(struct cursor *c) {
     uint8_t size = cursor_u8(c);
     return cursor_bytes(c, size);
 }
-static struct bytes text16(struct cursor *c) {
+static struct reel_bytes text16(struct cursor *c) {
     uint16_t size = cursor_u16le(c);
     return cursor_bytes(c, size);
 }
 
 /* `count` strings with u16 lengths, as a table. NULL with c->failed unset: no room. */
-static const struct bytes *texts16(struct tide *t, struct cursor *c, uint32_t count) {
+static const struct reel_bytes *texts16(struct tide *t, struct cursor *c, uint32_t count) {
     if (count > cursor_left(c) / 2) {
         c->failed = true;
         count = 0;
     }
-    struct bytes *texts = arena_alloc(&t->arena, (count + 1) * sizeof *texts);
+    struct reel_bytes *texts = arena_alloc(&t->arena, (count + 1) * sizeof *texts);
     for (uint32_t i = 0; texts && i < count; i++) {
         texts[i] = text16(c);
     }
@@ -138,7 +140,7 @@ static bool take_type(struct tide *t, const struct tide_block *b, struct cursor 
 
 static bool take_metadata(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     for (uint32_t left = cursor_u16le(&c); left > 0 && !c.failed; left--) {
-        struct bytes key = text16(&c), value = cursor_string32(&c);
+        struct reel_bytes key = text16(&c), value = cursor_string32(&c);
         if (c.failed) {
             break;
         }
@@ -166,7 +168,7 @@ bool tide_take_description(struct tide *t, const struct tide_block *b, struct re
         lost_block(t, b, b->cut ? "it is cut" : "it is too large");
         return true;
     }
-    struct bytes content = {.data = arena_alloc(&t->arena, (size_t)size + 1), .size = (size_t)size};
+    struct reel_bytes content = {.data = arena_alloc(&t->arena, (size_t)size + 1), .size = (size_t)size};
     if (!content.data) {
         return tide_no_room(t, err);
     }
@@ -190,14 +192,14 @@ static bool give_channel(struct tide *t, struct tide_channel *c, struct tide_typ
 
 /* Names should be unique: by sorting, so that it does not take the square of their number. */
 static int compare_names(const void *a, const void *b) {
-    const struct bytes *x = a, *y = b;
+    const struct reel_bytes *x = a, *y = b;
     size_t size = x->size < y->size ? x->size : y->size;
     int order = size > 0 ? memcmp(x->data, y->data, size) : 0;
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
 static bool tell_shared_names(struct tide *t, struct reel_error *err) {
-    AUTO_MEM struct bytes *names = malloc((t->n_channels + 1) * sizeof *names);
+    AUTO_MEM struct reel_bytes *names = malloc((t->n_channels + 1) * sizeof *names);
     if (!names) {
         return reel_fail_memory(err);
     }

@@ -1,7 +1,9 @@
 /* From a channel of the model back to the fields of the TIDE channel it came from. See tide_model.c for the metadata that is read here. */
 #include "formats/tide/tide.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { TEXT8_MAX = 255, TEXT16_MAX = 65535 };
 
@@ -12,24 +14,24 @@ struct back {
 };
 
 /* Bytes that go on as they are, when a field has room for so many. */
-static struct bytes field(struct back *b, const char *text, size_t max) {
-    struct bytes out = bytes_text(text ? text : "");
+static struct reel_bytes field(struct back *b, const char *text, size_t max) {
+    struct reel_bytes out = bytes_text(text ? text : "");
     b->good &= out.size <= max;
     return out;
 }
 
-static struct bytes config_of(struct back *b) {
+static struct reel_bytes config_of(struct back *b) {
     const char *coded = tide_metadata_of(b->c, "tide.source_config.base64");
     if (!coded) {
         return field(b, tide_metadata_of(b->c, "tide.source_config"), UINT32_MAX);
     }
-    struct bytes config = tide_base64_back(b->arena, coded);
+    struct reel_bytes config = tide_base64_back(b->arena, coded);
     b->good &= config.data != NULL;
     return config;
 }
 
 /* The definitions one after another, with a colon between them. */
-static struct bytes format_of(struct back *b) {
+static struct reel_bytes format_of(struct back *b) {
     const struct reel_channel *c = b->c;
     size_t size = 0;
     for (uint32_t i = 0; i < c->n_schemas; i++) {
@@ -38,7 +40,7 @@ static struct bytes format_of(struct back *b) {
     uint8_t *format = arena_alloc(b->arena, size + 1);
     b->good &= format && c->n_schemas <= 2;
     for (uint32_t i = 0, at = 0; b->good && i < c->n_schemas; i++) {
-        struct bytes data = c->schemas[i].data;
+        struct reel_bytes data = c->schemas[i].data;
         if (i > 0) {
             format[at++] = ':';
         }
@@ -59,7 +61,7 @@ static const char *schema_metadata(const struct back *b, uint32_t schema, const 
 }
 
 static void read_sources(struct back *b, uint32_t schema, struct tide_type *type) {
-    struct bytes *sources = arena_alloc(b->arena, TEXT8_MAX * sizeof *sources);
+    struct reel_bytes *sources = arena_alloc(b->arena, TEXT8_MAX * sizeof *sources);
     char key[64];
     snprintf(key, sizeof key, "tide.schema.%u.source", schema);
     for (size_t i = 0; sources && i < b->c->metadata.count; i++) {
@@ -76,7 +78,7 @@ static void read_needs(struct back *b, const char *text, struct tide_type *type)
     for (const char *p = text; *p; p++) {
         words += *p == ' ';
     }
-    struct bytes *needs = arena_alloc(b->arena, words * sizeof *needs);
+    struct reel_bytes *needs = arena_alloc(b->arena, words * sizeof *needs);
     b->good &= needs && words <= TEXT16_MAX;
     for (size_t i = 0; b->good && i < words; i++) {
         size_t size = strcspn(text, " ");
@@ -90,7 +92,7 @@ static void read_needs(struct back *b, const char *text, struct tide_type *type)
 
 static void read_types(struct back *b, struct tide_fields *f, struct tide_types *types) {
     const struct reel_channel *c = b->c;
-    struct bytes *hashes = arena_alloc(b->arena, (c->n_schemas + 1) * sizeof *hashes);
+    struct reel_bytes *hashes = arena_alloc(b->arena, (c->n_schemas + 1) * sizeof *hashes);
     struct tide_type *items = arena_alloc(b->arena, (c->n_schemas + 1) * sizeof *items);
     b->good &= hashes && items;
     for (uint32_t i = 0; b->good && i < c->n_schemas; i++) {

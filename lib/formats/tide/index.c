@@ -1,6 +1,7 @@
 /* INDX blocks, held against the entries of the chunks. Rule: nothing is listed or counted by an index: recorders that were killed, or went
  * on with a file, left theirs incomplete. Rows and entries of a channel are compared by sums that do not depend on their order. */
 #include "formats/tide/tide.h"
+#include "wire/bytes.h"
 
 bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;

@@ -5,6 +5,7 @@
  * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself names; the others are what those need) · and for schema N
  * tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "formats/tide/tide.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -26,7 +27,7 @@ const char *tide_metadata_of(const struct reel_channel *c, const char *key) {
 
 /* ---- types ---- */
 
-static int compare_hashes(struct bytes a, struct bytes b) {
+static int compare_hashes(struct reel_bytes a, struct reel_bytes b) {
     size_t size = a.size < b.size ? a.size : b.size;
     int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
@@ -38,7 +39,7 @@ int tide_type_compare(const void *a, const void *b) {
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-const struct tide_type *tide_type_find(const struct tide_types *types, struct bytes hash) {
+const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash) {
     size_t low = 0, high = types->count; /* the first one of that hash */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -53,13 +54,13 @@ const struct tide_type *tide_type_find(const struct tide_types *types, struct by
 
 /* The types of one channel: those it names, then all that these need. */
 struct chosen {
-    struct bytes hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
+    struct reel_bytes hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
     const struct tide_type *types[REEL_SCHEMAS_PER_CHANNEL_MAX]; /* NULL: the file does not have it */
     uint32_t count;
     bool cut;
 };
 
-static void choose(struct chosen *chosen, struct tide_types *types, struct bytes hash, bool again) {
+static void choose(struct chosen *chosen, struct tide_types *types, struct reel_bytes hash, bool again) {
     for (uint32_t i = 0; i < chosen->count && !again; i++) {
         if (bytes_equal(chosen->hashes[i], hash)) {
             return;
@@ -98,7 +99,7 @@ struct making {
     bool no_room;
 };
 
-static const char *text_of(struct making *m, struct bytes b) {
+static const char *text_of(struct making *m, struct reel_bytes b) {
     const char *text = arena_utf8(m->arena, b);
     m->no_room |= !text;
     return text ? text : "";
@@ -117,7 +118,7 @@ static void add_schema_pair(struct making *m, uint32_t schema, const char *what,
 }
 
 /* "rsb-event-0.9:uint64": its wire schema is what follows the colon. False: no such type. */
-static bool rsb_type(struct bytes type, struct bytes *wire) {
+static bool rsb_type(struct reel_bytes type, struct reel_bytes *wire) {
     struct cursor c = cursor_of(type);
     if (type.size > 0 && type.data[0] == ':') {
         cursor_u8(&c);
@@ -132,17 +133,17 @@ static bool rsb_type(struct bytes type, struct bytes *wire) {
 }
 
 /* "/foo/bar/:uint64": where the scope ends; 0: the name is not of this kind. */
-static size_t scope_size(struct bytes name) {
+static size_t scope_size(struct reel_bytes name) {
     const uint8_t *colon = name.size > 0 && name.data[0] == '/' ? memmem(name.data, name.size, "/:", 2) : NULL;
     return colon ? (size_t)(colon - name.data) + 1 : 0;
 }
 
-static bool holds(struct bytes b, const char *text) {
+static bool holds(struct reel_bytes b, const char *text) {
     return b.size > 0 && memmem(b.data, b.size, text, strlen(text)) != NULL;
 }
 
 /* The format of an RSB channel is the text of the envelope, and, after a colon at the end of a line, that of the payload. */
-static uint32_t split_format(struct bytes format, struct bytes wire, struct bytes parts[2]) {
+static uint32_t split_format(struct reel_bytes format, struct reel_bytes wire, struct reel_bytes parts[2]) {
     parts[0] = format;
     for (size_t i = 1; i + 1 < format.size && wire.size > 0 && wire.data[0] == '.'; i++) {
         if (format.data[i] == ':' && (format.data[i - 1] == '\n' || format.data[i - 1] == '}')) {
@@ -154,15 +155,15 @@ static uint32_t split_format(struct bytes format, struct bytes wire, struct byte
     return format.size > 0;
 }
 
-static void make_format(struct making *m, const struct tide_fields *f, bool rsb, struct bytes wire) {
-    struct bytes parts[2];
+static void make_format(struct making *m, const struct tide_fields *f, bool rsb, struct reel_bytes wire) {
+    struct reel_bytes parts[2];
     uint32_t count = rsb ? split_format(f->format, wire, parts) : f->format.size > 0;
     struct reel_schema *schemas = arena_alloc(m->arena, 2 * sizeof *schemas);
     m->no_room |= !schemas;
     if (!schemas) {
         return;
     }
-    struct bytes payload = wire.size > 0 && wire.data[0] == '.' ? bytes_of(wire.data + 1, wire.size - 1) : wire;
+    struct reel_bytes payload = wire.size > 0 && wire.data[0] == '.' ? bytes_of(wire.data + 1, wire.size - 1) : wire;
     if (!rsb) {
         schemas[0] = (struct reel_schema){.name = m->out->type, .encoding = "", .hash = "", .data = f->format};
     } else if (count > 0) {
@@ -187,7 +188,7 @@ static void make_plain_pairs(struct making *m, const struct tide_fields *f, bool
     }
     if (f->config.size > 0) {
         bool text = tide_is_text(f->config);
-        struct bytes value = text ? f->config : tide_base64(m->arena, f->config);
+        struct reel_bytes value = text ? f->config : tide_base64(m->arena, f->config);
         m->no_room |= !value.data;
         add_pair(m, text ? "tide.source_config" : "tide.source_config.base64", value.data ? text_of(m, value) : "");
     }
@@ -201,7 +202,7 @@ static void make_plain_pairs(struct making *m, const struct tide_fields *f, bool
 }
 
 static void make_old(struct making *m, const struct tide_fields *f) {
-    struct bytes wire = f->type;
+    struct reel_bytes wire = f->type;
     bool rsb = rsb_type(f->type, &wire);
     m->out->type = text_of(m, wire);
     m->out->encoding = rsb ? "rsb" : "bytes";
@@ -210,7 +211,7 @@ static void make_old(struct making *m, const struct tide_fields *f) {
 }
 
 /* A syntax names a language of definitions; whose payloads are known is said here. */
-static const char *encoding_of(struct bytes syntax) {
+static const char *encoding_of(struct reel_bytes syntax) {
     static const struct {
         const char *begin, *encoding;
     } known[] = {{"ros2", "cdr"},       {"omg", "cdr"},   {"ros", "ros1"},        {"protobuf", "protobuf"},
@@ -229,7 +230,7 @@ static bool is_envelope(const struct tide_type *type) {
                     bytes_is(type->name, "." EVENT));
 }
 
-static void make_schema(struct making *m, uint32_t i, struct bytes hash, const struct tide_type *type, struct reel_schema *s) {
+static void make_schema(struct making *m, uint32_t i, struct reel_bytes hash, const struct tide_type *type, struct reel_schema *s) {
     static const struct tide_type none = {.syntax = {(const uint8_t *)"", 0}, .name = {(const uint8_t *)"", 0}};
     const char *hash_text = tide_hex(m->arena, hash);
     m->no_room |= !hash_text;
@@ -268,7 +269,7 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
     bool rsb = chosen->count > 0 && is_envelope(chosen->types[0]);
     m->no_room |= !schemas;
     size_t scope = scope_size(f->name);
-    struct bytes type = bytes_of("", 0);
+    struct reel_bytes type = bytes_of("", 0);
     if (rsb && scope > 0) {
         type = bytes_of(f->name.data + scope + 1, f->name.size - scope - 1);
     } else if (chosen->count > rsb && chosen->types[rsb]) { /* the payload's: behind the envelope's */

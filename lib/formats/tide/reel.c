@@ -7,6 +7,8 @@
  * is a source config like every other. */
 #include "formats/tide/tide.h"
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 
 #include <stdio.h>
@@ -56,7 +58,7 @@ static void put_schemas(struct grow *g, const struct reel_channel *c) {
     put(g, "]");
 }
 
-bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct bytes *config) {
+bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct reel_bytes *config) {
     struct grow g = {0};
     put_member(&g, BEGIN "\"name\":", c->name);
     put_member(&g, ",\"type\":", c->type);
@@ -91,7 +93,7 @@ struct reading {
 };
 
 static bool skip(struct reading *r, const char *text) {
-    struct bytes left = bytes_of(r->c.at, cursor_left(&r->c));
+    struct reel_bytes left = bytes_of(r->c.at, cursor_left(&r->c));
     if (!bytes_start(left, bytes_text(text))) {
         return false;
     }
@@ -226,7 +228,7 @@ static void place_definitions(bool is_new, const struct tide_fields *f, const st
     struct cursor c = cursor_of(f->format);
     for (uint32_t i = 0; i < count; i++) {
         const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
-        struct bytes data = type ? type->definition : is_new ? bytes_of("", 0) : cursor_bytes(&c, schemas[i].data.size);
+        struct reel_bytes data = type ? type->definition : is_new ? bytes_of("", 0) : cursor_bytes(&c, schemas[i].data.size);
         schemas[i].data = data.size == schemas[i].data.size ? data : bytes_of("", 0);
     }
 }

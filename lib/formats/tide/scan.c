@@ -4,6 +4,7 @@
 
 #include "formats/formats.h"
 #include "formats/nanover/nanover.h"
+#include "wire/bytes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum {
     PROGRESS_STEP = 4 << 20,
 };
 
-static int tide_probe(struct bytes head, struct reel_source *source) {
+static int tide_probe(struct reel_bytes head, struct reel_source *source) {
     if (head.size < TIDE_BLOCK_HEAD + TIDE_BODY_NEW || !bytes_start(head, bytes_of("TIDE", 4))) {
         return 0;
     }
@@ -182,7 +183,7 @@ const struct reel_format reel_format_tide = {
     .suffixes = (const char *const[]){".tide", ".tid", NULL},
     .probe = tide_probe,
     .scan = tide_scan,
-    .outline = tide_outline,
+    .summary = tide_summary,
     .state_at = nanover_foreign_state_at,
     .version = 1,
 };

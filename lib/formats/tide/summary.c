@@ -1,9 +1,11 @@
-/* The outline of a TIDE log: what heads of blocks and the index say, without a message. Read are the head of every block (12 bytes, of CHNK
+/* The summary of a TIDE log: what heads of blocks and the index say, without a message. Read are the head of every block (12 bytes, of CHNK
  * 25 and of INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when these are more than OUTLINE_ROWS_MAX, only
  * their numbers count and every channel has the times of the recording. Rule: messages are counted by the chunks. The index only says whose
  * they are, and must name as many of them and the same first and last time; else nothing is told. */
 #include "formats/tide/tide.h"
 
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 
 enum {
@@ -20,7 +22,7 @@ static bool refuse_block(const struct tide_block *b, const char *why, struct ree
 /* ---- blocks ---- */
 
 static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err) {
-    struct tide_outline *o = t->outline;
+    struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_CHUNK_HEAD) {
         return refuse_block(b, "it is cut", err);
@@ -50,7 +52,7 @@ static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_e
 
 /* Rows are read later: a channel may be described behind its index. */
 static bool take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
-    struct tide_outline *o = t->outline;
+    struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_INDEX_HEAD) {
         return refuse_block(b, "it is cut", err);
@@ -105,8 +107,8 @@ static bool row_times(struct tide *t, const struct tide_index *x, uint8_t *buffe
             *last = time > *last ? time : *last;
         }
         row += n;
-        t->outline->taken += n;
-        if (!reel_scan_progress(t->scan, t->outline->taken, t->outline->rows, err)) {
+        t->summary->taken += n;
+        if (!reel_scan_progress(t->scan, t->summary->taken, t->summary->rows, err)) {
             return false;
         }
     }
@@ -118,7 +120,7 @@ static int64_t model_time(uint64_t time_ns) {
 }
 
 static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buffer, struct reel_error *err) {
-    struct tide_outline *o = t->outline;
+    struct tide_summary *o = t->summary;
     const struct tide_channel *c = tide_find(t, x->channel);
     uint64_t first = o->start_ns, last = o->end_ns;
     if (!c) {
@@ -135,7 +137,7 @@ static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buf
 }
 
 static bool count_all(struct tide *t, struct reel_error *err) {
-    struct tide_outline *o = t->outline;
+    struct tide_summary *o = t->summary;
     if (o->rows != o->messages) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "the index names %llu messages, the chunks say they have %llu: only a scan tells how many there are",
@@ -155,9 +157,9 @@ static bool count_all(struct tide *t, struct reel_error *err) {
            reel_fail(err, REEL_UNSUPPORTED, "the index has other times than the chunks: only a scan tells them");
 }
 
-bool tide_outline(struct reel_scan *scan, struct reel_error *err) {
-    struct tide_outline o = {.blocks_left = OUTLINE_BLOCKS_MAX};
-    struct tide t = {.outline = &o};
+bool tide_summary(struct reel_scan *scan, struct reel_error *err) {
+    struct tide_summary o = {.blocks_left = OUTLINE_BLOCKS_MAX};
+    struct tide t = {.summary = &o};
     bool good = tide_log_open(&t, scan, TIDE_BLOCK_HEAD, TIDE_CHUNK_HEAD, err) && tide_walk(&t, false, take, err) &&
                 tide_give_channels(&t, err) && count_all(&t, err);
     free(o.indexes);

@@ -1,10 +1,11 @@
 /* Bytes of a TIDE log as text and back. Rule: what goes back is checked like any bytes from outside: metadata may come from other files. */
-#include "wire/base64.h"
 #include "formats/tide/tide.h"
+#include "wire/base64.h"
 
+#include "wire/bytes.h"
 #include "wire/utf8.h"
 
-bool tide_is_text(struct bytes b) {
+bool tide_is_text(struct reel_bytes b) {
     for (size_t i = 0; i < b.size;) {
         size_t n = b.data[i] == 0 ? 0 : utf8_length(b.data + i, b.size - i);
         if (n == 0) {
@@ -15,7 +16,7 @@ bool tide_is_text(struct bytes b) {
     return true;
 }
 
-struct bytes tide_base64(struct arena *arena, struct bytes b) {
+struct reel_bytes tide_base64(struct arena *arena, struct reel_bytes b) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t size = (b.size + 2) / 3 * 4;
     char *text = arena_alloc(arena, size + 1);
@@ -30,13 +31,13 @@ struct bytes tide_base64(struct arena *arena, struct bytes b) {
     return bytes_of(text, size);
 }
 
-struct bytes tide_base64_back(struct arena *arena, const char *text) {
+struct reel_bytes tide_base64_back(struct arena *arena, const char *text) {
     size_t size = strlen(text), made = 0;
     uint8_t *out = arena_alloc(arena, BASE64_ROOM(size));
     return out && base64_read(bytes_of(text, size), out, &made) ? bytes_of(out, made) : bytes_of(NULL, 0);
 }
 
-const char *tide_hex(struct arena *arena, struct bytes b) {
+const char *tide_hex(struct arena *arena, struct reel_bytes b) {
     char *text = arena_alloc(arena, b.size * 2 + 1);
     for (size_t i = 0; text && i < b.size; i++) {
         text[2 * i] = "0123456789abcdef"[b.data[i] >> 4];
@@ -45,7 +46,7 @@ const char *tide_hex(struct arena *arena, struct bytes b) {
     return text;
 }
 
-struct bytes tide_hex_back(struct arena *arena, const char *text, size_t size) {
+struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t size) {
     uint8_t *out = size % 2 == 0 ? arena_alloc(arena, size / 2 + 1) : NULL;
     for (size_t i = 0; out && i < size; i++) {
         int digit = text[i] >= '0' && text[i] <= '9' ? text[i] - '0' : text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10 : -1;

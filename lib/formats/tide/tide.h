@@ -1,18 +1,18 @@
 /* What the files of the TIDE reader share, and the channel model that the writer shares with them. tide_scan: recognise, the two passes ·
  * tide_blocks: where blocks begin and end · tide_describe: CHAN, TYPE and META · tide_chunk: chunks and their entries · tide_index: INDX
- * held against the entries · tide_outline: what heads and index say, alone · tide_model: from a channel's fields to the model's channel ·
+ * held against the entries · tide_summary: what heads and index say, alone · tide_model: from a channel's fields to the model's channel ·
  * tide_fields: and back · tide_reel: Reel's own notes in a source config. Rule: no order of blocks is assumed. The first pass learns
  * channels, types and metadata from the blocks that hold them, the second takes the messages; both find the same blocks. */
 #ifndef REEL_FORMATS_TIDE_H
 #define REEL_FORMATS_TIDE_H
 
+#include "core/window.h"
+#include "formats/tide/wire.h"
+#include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
-#include "core/window.h"
-#include "formats/tide/wire.h"
-#include "reel/scan.h"
 
 enum {
     TIDE_SLOTS = 1 << 18,            /* of the table of channel ids: at least twice REEL_CHANNELS_MAX */
@@ -26,12 +26,12 @@ enum {
 struct tide_fields {
     uint32_t id;
     uint32_t n_hashes;
-    struct bytes name, type, source, config, format;
-    const struct bytes *hashes;
+    struct reel_bytes name, type, source, config, format;
+    const struct reel_bytes *hashes;
 };
 struct tide_type {
-    struct bytes hash, syntax, name, version, definition;
-    const struct bytes *sources, *needs;
+    struct reel_bytes hash, syntax, name, version, definition;
+    const struct reel_bytes *sources, *needs;
     uint32_t n_sources, n_needs;
     uint64_t at; /* of the first of one hash, the others are not seen */
 };
@@ -46,8 +46,8 @@ struct tide_types { /* sorted by hash */
  * False: no memory, or the arena's ceiling. */
 bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types, struct reel_channel *out,
                         bool *relative);
-const struct tide_type *tide_type_find(const struct tide_types *types, struct bytes hash); /* NULL: there is none */
-int tide_type_compare(const void *a, const void *b);                                       /* by hash, for qsort */
+const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash); /* NULL: there is none */
+int tide_type_compare(const void *a, const void *b);                                            /* by hash, for qsort */
 
 /* tide_fields.c. The fields that a channel of the model came from, when it came from a TIDE log of this layout; whether they give it back
  * is for the caller to try. Types are those of the channel itself. */
@@ -56,15 +56,15 @@ bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *
 const char *tide_metadata_of(const struct reel_channel *c, const char *key);        /* NULL: there is none */
 
 /* tide_text.c. `data` of what goes back is NULL when the text is none of this kind, as are all when there is no room. */
-bool tide_is_text(struct bytes b); /* UTF-8 without NUL */
-struct bytes tide_base64(struct arena *arena, struct bytes b);
-struct bytes tide_base64_back(struct arena *arena, const char *text);
-const char *tide_hex(struct arena *arena, struct bytes b);
-struct bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
+bool tide_is_text(struct reel_bytes b); /* UTF-8 without NUL */
+struct reel_bytes tide_base64(struct arena *arena, struct reel_bytes b);
+struct reel_bytes tide_base64_back(struct arena *arena, const char *text);
+const char *tide_hex(struct arena *arena, struct reel_bytes b);
+struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
 
 /* tide_reel.c. What a channel is that TIDE's own fields cannot say, as JSON in its source config: {"reel":{…}}. The definitions follow
  * each other in the format field (old), or are the types of the channel (new). */
-bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct bytes *config);
+bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct reel_bytes *config);
 enum tide_reel { TIDE_REEL_NO_ROOM = -1, TIDE_REEL_OTHER /* the config says something else */, TIDE_REEL_READ };
 enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f, const struct tide_types *types,
                               struct reel_channel *out, bool *relative);
@@ -99,7 +99,7 @@ struct tide_places { /* something that is told once, with the first place of it 
 struct tide {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct tide_outline *outline; /* NULL in a scan. In an outline what is damaged is not sought around but refused */
+    struct tide_summary *summary; /* NULL in a scan. In a summary what is damaged is not sought around but refused */
     struct arena arena;
     struct window peek, data; /* for heads of blocks; for entries and rows */
     unsigned major, minor;
@@ -126,7 +126,7 @@ struct tide_index { /* an INDX block */
     uint64_t rows_at;
     uint32_t channel, rows;
 };
-struct tide_outline {
+struct tide_summary {
     uint32_t blocks_left; /* whose heads may still be read */
     struct tide_index *indexes;
     size_t n_indexes, cap_indexes;
@@ -146,7 +146,7 @@ static inline void tide_met(struct tide_places *p, uint64_t at) {
 }
 
 /* tide_scan.c */
-/* Reads the TIDE block of what is zero but for t->outline; the windows read that many bytes at once. To be closed also after a failure. */
+/* Reads the TIDE block of what is zero but for t->summary; the windows read that many bytes at once. To be closed also after a failure. */
 bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t data, struct reel_error *err);
 void tide_log_close(struct tide *t);
 __attribute__((format(printf, 4, 5))) void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...);
@@ -174,7 +174,7 @@ bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_err
 bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err);
 void tide_compare_index(struct tide *t);
 
-/* tide_outline.c */
-bool tide_outline(struct reel_scan *scan, struct reel_error *err);
+/* tide_summary.c */
+bool tide_summary(struct reel_scan *scan, struct reel_error *err);
 
 #endif

@@ -4,6 +4,8 @@
 #include "formats/tide/write.h"
 
 #include "formats/formats.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -327,7 +329,8 @@ static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct re
     {                                                                                                                                      \
         .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide", .version = 2,                   \
         .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout,                                   \
-        .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close, .head = tide_head, .messages = tide_messages     \
+        .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close,      \
+        .head = tide_head, .messages = tide_messages                                                                                       \
     }
 const struct reel_writer reel_writer_tide = TIDE_WRITER(NULL, old);
 const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, asked for by its version */

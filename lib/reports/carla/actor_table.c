@@ -1,8 +1,9 @@
 /* Who was there: a row an actor, in the order of their creation. Rule: of each only its place in the file and its times are remembered;
  * what it is, is read again when its row is told. */
+#include "reports/carla/carla.h"
+#include "wire/bytes.h"
 #include "wire/carla_names.h"
 #include "wire/json_out.h"
-#include "reports/carla/carla.h"
 
 struct actor {
     uint64_t offset; /* of its record, in the file */
@@ -31,7 +32,7 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
 }
 
-static bool create(struct roster *s, const struct carla_packet *p, struct bytes record, double now, struct reel_error *err) {
+static bool create(struct roster *s, const struct carla_packet *p, struct reel_bytes record, double now, struct reel_error *err) {
     if (s->count >= CARLA_PEOPLE_MAX) {
         return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_PEOPLE_MAX);
     }
@@ -51,7 +52,7 @@ static bool create(struct roster *s, const struct carla_packet *p, struct bytes 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct roster *s = pass->state;
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (p->kind == CARLA_EVENT_ADD) {
@@ -73,8 +74,8 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-static struct reel_cell tell_attributes(struct roster *s, struct carla_added *added, struct bytes *role) {
-    struct bytes id, value;
+static struct reel_cell tell_attributes(struct roster *s, struct carla_added *added, struct reel_bytes *role) {
+    struct reel_bytes id, value;
     s->json.size = 0;
     grow_put(&s->json, "{", 1);
     for (uint16_t i = 0; i < added->n_attributes && carla_attribute_read(&added->attributes, &id, &value); i++) {
@@ -90,7 +91,7 @@ static struct reel_cell tell_attributes(struct roster *s, struct carla_added *ad
 
 static bool tell(struct reel_carla *pass, const struct actor *actor, struct reel_error *err) {
     struct roster *s = pass->state;
-    struct bytes record, role = {0};
+    struct reel_bytes record, role = {0};
     struct carla_added added;
     if (!reel_reader_view(pass->stream->readers[0], 0, actor->offset, actor->size, &record, err)) {
         return false;

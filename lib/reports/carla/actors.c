@@ -2,6 +2,7 @@
 #include <sys/random.h>
 
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
 
 /* --- event add --- */
 
@@ -11,7 +12,7 @@ void carla_vec_read(const uint8_t *at, const struct carla_layout *layout, double
     }
 }
 
-bool carla_added_read(struct bytes record, const struct carla_layout *layout, struct carla_added *out) {
+bool carla_added_read(struct reel_bytes record, const struct carla_layout *layout, struct carla_added *out) {
     struct cursor c = cursor_of(record);
     out->id = cursor_u32le(&c);
     out->type = cursor_u8(&c);
@@ -28,7 +29,7 @@ bool carla_added_read(struct bytes record, const struct carla_layout *layout, st
     return !c.failed;
 }
 
-bool carla_attribute_read(struct cursor *attributes, struct bytes *id, struct bytes *value) {
+bool carla_attribute_read(struct cursor *attributes, struct reel_bytes *id, struct reel_bytes *value) {
     cursor_take(attributes, 1); /* type */
     *id = cursor_bytes(attributes, cursor_u16le(attributes));
     *value = cursor_bytes(attributes, cursor_u16le(attributes));
@@ -125,7 +126,7 @@ static bool add(struct carla_people *people, const struct carla_added *added, st
 bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err) {
     struct cursor c = cursor_of(p->data);
     struct carla_added added;
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (carla_added_read(record, &p->layout, &added) && !add(people, &added, err)) {

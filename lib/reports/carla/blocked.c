@@ -2,13 +2,14 @@
  * the file. */
 #include <math.h>
 
-#include "wire/carla_names.h"
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
+#include "wire/carla_names.h"
 
 struct stop {
     uint32_t id, place; /* in the order found */
     uint8_t type;
-    struct bytes name;
+    struct reel_bytes name;
     double since, duration;
 };
 struct blocked {
@@ -64,7 +65,7 @@ static double distance(const double a[3], const double b[3], bool floats) {
     return (double)sqrtf(sum);
 }
 
-static bool move(struct reel_carla *pass, const struct carla_packet *p, struct bytes record, struct reel_error *err) {
+static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
     struct blocked *s = pass->state;
     struct carla_person *person = carla_person_of(&s->people, load_u32le(record.data), err);
     double now[3], step = pass->frame.duration;
@@ -86,7 +87,7 @@ static bool move(struct reel_carla *pass, const struct carla_packet *p, struct b
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct blocked *s = pass->state;
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     if (p->kind == CARLA_EVENT_ADD || p->kind == CARLA_EVENT_DEL) {
         return carla_people_learn(&s->people, p, pass->rows, err);
     }

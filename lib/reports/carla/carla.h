@@ -3,11 +3,11 @@
 #ifndef REEL_TOOLS_CARLA_TOOLS_H
 #define REEL_TOOLS_CARLA_TOOLS_H
 
-#include "wire/arena.h"
-#include "wire/grow.h"
 #include "formats/carla/carla.h"
 #include "reel/carla.h"
 #include "reel/iterate.h"
+#include "wire/arena.h"
+#include "wire/grow.h"
 
 enum {
     CARLA_PACKET_MAX = 16 << 20, /* a larger packet is passed over */
@@ -21,7 +21,7 @@ struct carla_packet {
     uint8_t id;
     struct carla_layout layout;
     uint64_t offset; /* in the file */
-    struct bytes data;
+    struct reel_bytes data;
     uint32_t total; /* records, when it is a list that we can walk */
 };
 
@@ -70,7 +70,7 @@ void carla_say(struct grow *text, const char *what);
 void carla_say_number(struct grow *text, uint64_t value);
 void carla_say_real(struct grow *text, double value); /* %g */
 /* `width` columns, to the left (negative) or right; printf's %*s for bytes. */
-void carla_say_padded(struct grow *text, struct bytes what, int width);
+void carla_say_padded(struct grow *text, struct reel_bytes what, int width);
 /* %.0f in `width` columns. */
 void carla_say_rounded(struct grow *text, double value, int width);
 /* Writes `form`, in which %… stands for the next part of the record, or, with digits after the %, for the one at that byte of it:
@@ -87,12 +87,12 @@ struct carla_added {
     uint32_t id;
     uint8_t type;
     double location[3], rotation[3]; /* cm; roll, pitch, yaw in degrees */
-    struct bytes description;
+    struct reel_bytes description;
     uint16_t n_attributes;
     struct cursor attributes;
 };
-bool carla_added_read(struct bytes record, const struct carla_layout *layout, struct carla_added *out);
-bool carla_attribute_read(struct cursor *attributes, struct bytes *id, struct bytes *value);
+bool carla_added_read(struct reel_bytes record, const struct carla_layout *layout, struct carla_added *out);
+bool carla_attribute_read(struct cursor *attributes, struct reel_bytes *id, struct reel_bytes *value);
 void carla_vec_read(const uint8_t *at, const struct carla_layout *layout, double out[3]);
 /* Numbers of a vec as cells, in the precision of the file. */
 static inline struct reel_cell carla_degrees(double value, const struct carla_layout *layout) {
@@ -119,7 +119,7 @@ struct carla_person {
     uint32_t id;
     bool known;
     uint8_t type;
-    struct bytes name;      /* the description's */
+    struct reel_bytes name; /* the description's */
     double last[3];         /* blocked: where it was */
     double since, duration; /* … from when on, for how long */
 };

@@ -1,6 +1,7 @@
 /* show_recorder_collisions: each collision that begins. Rule: a pair is told again only after a frame in which it did not collide. */
-#include "wire/carla_names.h"
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
+#include "wire/carla_names.h"
 
 struct pairs {
     uint64_t *items; /* actor 1 above, actor 2 below */
@@ -135,7 +136,7 @@ static bool collide(struct reel_carla *pass, struct cursor record, struct reel_e
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct collisions *s = pass->state;
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     if (p->kind == CARLA_FRAME_START) {
         next_frame(s);
         return true;

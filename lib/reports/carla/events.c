@@ -1,7 +1,8 @@
 /* What happened: actors created, destroyed, attached and collided, a row each. Rule: the rows stand in the order in which CARLA's own text
  * tells them. */
-#include "wire/carla_names.h"
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
+#include "wire/carla_names.h"
 
 enum { TIME, FRAME, EVENT, ACTOR, OTHER, TYPE, DESCRIPTION, X, Y, Z, COLLISION, HERO, OTHER_HERO, COLUMNS };
 
@@ -21,7 +22,7 @@ static struct reel_cell actor_cell(uint32_t id) {
     return id != UINT32_MAX ? reel_cell_integer(id) : (struct reel_cell){0};
 }
 
-static void tell_created(struct reel_cell *cells, struct bytes record, const struct carla_layout *layout) {
+static void tell_created(struct reel_cell *cells, struct reel_bytes record, const struct carla_layout *layout) {
     struct carla_added added;
     cells[EVENT] = reel_cell_text(bytes_text("created"));
     if (carla_added_read(record, layout, &added)) {
@@ -33,7 +34,7 @@ static void tell_created(struct reel_cell *cells, struct bytes record, const str
     }
 }
 
-static void tell_record(struct reel_cell *cells, const struct carla_packet *p, struct bytes record) {
+static void tell_record(struct reel_cell *cells, const struct carla_packet *p, struct reel_bytes record) {
     struct cursor c = cursor_of(record);
     uint32_t first = cursor_u32le(&c);
     cells[ACTOR] = actor_cell(first);
@@ -56,7 +57,7 @@ static void tell_record(struct reel_cell *cells, const struct carla_packet *p, s
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct reel_cell cells[COLUMNS] = {[TIME] = reel_cell_real(carla_now(pass)), [FRAME] = reel_cell_integer((int64_t)pass->frame.id)};

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
 
 /* What is printed of a packet's records. */
 struct words {
@@ -70,7 +71,7 @@ struct info {
 
 static void say_added(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
     struct carla_added added;
-    struct bytes id, value;
+    struct reel_bytes id, value;
     if (!carla_added_read(bytes_of(c->at, cursor_left(c)), layout, &added)) {
         return;
     }
@@ -99,7 +100,7 @@ static int by_x(const void *a, const void *b) {
     return x != y ? (x > y) - (x < y) : (p->place > q->place) - (p->place < q->place);
 }
 
-static void say_curve(struct grow *text, const char *name, struct bytes packed) {
+static void say_curve(struct grow *text, const char *name, struct reel_bytes packed) {
     size_t n = packed.size / 8;
     struct point *points = calloc(n + 1, sizeof *points);
     text->failed = text->failed || !points;
@@ -121,15 +122,15 @@ static void say_curve(struct grow *text, const char *name, struct bytes packed) 
     free(points);
 }
 
-static struct bytes take_packed(struct cursor *c, uint64_t size) {
+static struct reel_bytes take_packed(struct cursor *c, uint64_t size) {
     uint64_t n = cursor_u32le(c);
     return cursor_bytes(c, n * size);
 }
 
 static void say_physics(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
     carla_say_record(text, words[CARLA_PHYSICS].record, c, layout);
-    struct bytes torque = take_packed(c, 8), gears = take_packed(c, 12), steering = take_packed(c, 8),
-                 wheels = take_packed(c, layout->wheel);
+    struct reel_bytes torque = take_packed(c, 8), gears = take_packed(c, 12), steering = take_packed(c, 8),
+                      wheels = take_packed(c, layout->wheel);
     struct cursor list = cursor_of(gears);
     say_curve(text, "   torque_curve =", torque);
     say_curve(text, "   steering_curve =", steering);
@@ -177,7 +178,7 @@ static void say_records(struct reel_carla *pass, const struct carla_packet *p) {
     struct grow *text = &pass->text;
     const char *form = form_of(p->kind, pass->question.dialect);
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct cursor r = cursor_of(record);

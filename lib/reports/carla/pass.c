@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "reports/carla/carla.h"
+#include "wire/cleanup.h"
 
 enum {
     STEP_PACKETS = 256,
@@ -115,7 +116,7 @@ static bool open_stream(struct reel_carla *pass, struct reel_recording *recordin
 static bool read_header(struct reel_carla *pass, struct reel_error *err) {
     struct reel_reader *reader = pass->stream->readers[0];
     uint64_t size = reel_index_part_size(reel_recording_index(reel_reader_recording(reader)), 0);
-    struct bytes head;
+    struct reel_bytes head;
     if (!reel_reader_view(reader, 0, 0, size < CARLA_HEADER_MAX ? (size_t)size : CARLA_HEADER_MAX, &head, err)) {
         return false;
     }

@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "reports/carla/carla.h"
+#include "wire/bytes.h"
 #include "wire/carla_names.h"
 #include "wire/shortest.h"
-#include "reports/carla/carla.h"
 
 void carla_say(struct grow *text, const char *what) {
     grow_put(text, what, strlen(what));
@@ -30,7 +31,7 @@ void carla_say_real(struct grow *text, double value) {
     grow_put(text, digits, general_double(value, digits));
 }
 
-void carla_say_padded(struct grow *text, struct bytes what, int width) {
+void carla_say_padded(struct grow *text, struct reel_bytes what, int width) {
     size_t columns = (size_t)(width < 0 ? -width : width), spaces = what.size < columns ? columns - what.size : 0;
     for (size_t i = 0; i < spaces && width > 0; i++) {
         carla_say(text, " ");
@@ -149,7 +150,7 @@ static void say_part(struct grow *text, char part, struct cursor *c, const struc
         say_floats(text, c, part == 'm');
         break;
     case 's': {
-        struct bytes s = cursor_bytes(c, cursor_u16le(c));
+        struct reel_bytes s = cursor_bytes(c, cursor_u16le(c));
         grow_put(text, s.data, s.size);
         break;
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "reports/carla/carla.h"
+#include "wire/bytes.h"
 
 struct pose {
     double time, location[3], rotation[3];
@@ -84,7 +85,7 @@ static bool tell(struct reel_carla *pass, struct reel_error *err) {
 }
 
 /* The records of the packet that are about the actor. */
-static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct bytes record, struct reel_error *err) {
+static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
     struct trajectory *s = pass->state;
     s->met = true;
     if (p->kind == CARLA_EVENT_ADD) { /* another of the same number: its way is its own */
@@ -111,7 +112,7 @@ static bool take_record(struct reel_carla *pass, const struct carla_packet *p, s
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     const struct trajectory *s = pass->state;
     struct cursor c = cursor_of(p->data);
-    struct bytes record;
+    struct reel_bytes record;
     if (p->kind == CARLA_FRAME_START) {
         return !s->waits || tell(pass, err);
     }

@@ -1,8 +1,9 @@
 /* How the state changes: a row for each key that a message sets or removes. Rule: a message of any number of keys goes through in pieces;
  * its payload stays where it is as long as the stream is not asked for the next one. */
-#include "wire/json_out.h"
 #include "encodings/msgpack/values.h"
 #include "reports/nanover/nanover.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 enum { REST_ROWS = 256, REST_BYTES = 256 << 10, VALUE_TEXT_MAX = REEL_NANOVER_TEXT_MAX };
 
@@ -17,8 +18,8 @@ static const char *const columns[] = {"time", "key", "value", "removed"};
 
 /* How many items follow the header of a map or array. */
 static uint64_t open_list(struct cursor *c) {
-    struct pack_item list;
-    return pack_read(c, &list) == PACK_OK ? list.count : 0;
+    struct msgpack_item list;
+    return msgpack_read(c, &list) == MSGPACK_OK ? list.count : 0;
 }
 
 static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
@@ -37,7 +38,7 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
     return true;
 }
 
-static bool is_asked(const struct reel_nanover *pass, struct bytes key) {
+static bool is_asked(const struct reel_nanover *pass, struct reel_bytes key) {
     char text[1024];
     bool any = pass->n_keys == 0;
     if (key.size < sizeof text) { /* a longer one matches no glob */
@@ -51,12 +52,12 @@ static bool is_asked(const struct reel_nanover *pass, struct bytes key) {
 }
 
 /* As JSON in s->value; what cannot be, as its bytes. */
-static void write_value(struct changes *s, struct bytes packed) {
+static void write_value(struct changes *s, struct reel_bytes packed) {
     struct reel_error why = {0};
     struct json_out json = json_out_to(&s->value, VALUE_TEXT_MAX);
-    struct pack_tell tell = pack_tell_of(packed, &json.visitor, &why);
+    struct msgpack_walk tell = msgpack_walk_of(packed, &json.visitor, &why);
     s->value.size = 0;
-    if (!pack_tell_value(&tell, REEL_DEPTH_MAX) && !s->value.failed) {
+    if (!msgpack_walk_value(&tell, REEL_DEPTH_MAX) && !s->value.failed) {
         static const char begins[] = "{\"$base64\":\"", ends[] = "\",\"encoding\":\"msgpack\"}";
         s->value.size = 0;
         grow_put(&s->value, begins, sizeof begins - 1);
@@ -65,42 +66,45 @@ static void write_value(struct changes *s, struct bytes packed) {
     }
 }
 
-static bool tell(struct reel_nanover *pass, struct bytes key, struct reel_cell value, bool removed, struct reel_error *err) {
+static bool tell(struct reel_nanover *pass, struct reel_bytes key, struct reel_cell value, bool removed, struct reel_error *err) {
     const struct changes *s = pass->state;
     char time[REEL_TIME_TEXT];
-    const struct reel_cell cells[] = {reel_cell_text(nanover_time_text(pass, s->time_ns, time)), reel_cell_text(key), value, reel_cell_bool(removed)};
+    const struct reel_cell cells[] = {reel_cell_text(nanover_time_text(pass, s->time_ns, time)), reel_cell_text(key), value,
+                                      reel_cell_bool(removed)};
     return nanover_row(pass, cells, err);
 }
 
 static bool tell_update(struct reel_nanover *pass, struct reel_error *err) {
     struct changes *s = pass->state;
-    struct pack_faults faults = {.text = false};
-    struct pack_item key;
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item key;
     s->left_updates--;
     s->value.size = 0;
-    enum pack_result r = pack_take(&s->updates, &key, REEL_DEPTH_MAX, &faults);
+    enum msgpack_result r = msgpack_take(&s->updates, &key, REEL_DEPTH_MAX, &faults);
     const uint8_t *value = s->updates.at;
-    r = r == PACK_OK ? pack_skip(&s->updates, REEL_DEPTH_MAX, &faults) : r;
-    if (r != PACK_OK) {
+    r = r == MSGPACK_OK ? msgpack_skip(&s->updates, REEL_DEPTH_MAX, &faults) : r;
+    if (r != MSGPACK_OK) {
         return reel_fail(err, REEL_CHANGED, "a state message is not the one that was scanned");
     }
-    if (key.kind != PACK_STR || !is_asked(pass, key.bytes)) {
+    if (key.kind != MSGPACK_STR || !is_asked(pass, key.bytes)) {
         return true;
     }
     write_value(s, bytes_of(value, (size_t)(s->updates.at - value)));
-    return s->value.failed ? reel_fail_memory(err) : tell(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
+    return s->value.failed ? reel_fail_memory(err)
+                           : tell(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
 }
 
 static bool tell_removal(struct reel_nanover *pass, struct reel_error *err) {
     struct changes *s = pass->state;
-    struct pack_faults faults = {.text = false};
-    struct pack_item key;
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item key;
     s->left_removals--;
     s->value.size = 0;
-    if (pack_take(&s->removals, &key, REEL_DEPTH_MAX, &faults) != PACK_OK) {
+    if (msgpack_take(&s->removals, &key, REEL_DEPTH_MAX, &faults) != MSGPACK_OK) {
         return reel_fail(err, REEL_CHANGED, "a state message is not the one that was scanned");
     }
-    return key.kind != PACK_STR || !is_asked(pass, key.bytes) || tell(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
+    return key.kind != MSGPACK_STR || !is_asked(pass, key.bytes) ||
+           tell(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
 }
 
 static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {

@@ -1,22 +1,26 @@
-/* Energies frame by frame. Rule: what a frame does not tell stays empty; only a total that nobody recorded is made, as NanoVer made it: kinetic and potential,
- * without what users put in. */
+/* Energies frame by frame. Rule: what a frame does not tell stays empty; only a total that nobody recorded is made, as NanoVer made it:
+ * kinetic and potential, without what users put in. */
 #include "reports/nanover/nanover.h"
 
 enum { SIMULATION_TIME, KINETIC, POTENTIAL, TOTAL, USER, WORK, TEMPERATURE, KEYS = NANOVER_ENERGIES };
 static const char *const keys[] = {
-    [SIMULATION_TIME] = "system.simulation.time", [KINETIC] = "energy.kinetic",         [POTENTIAL] = "energy.potential",
-    [TOTAL] = "energy.total",                     [USER] = "energy.user.total",         [WORK] = "forces.user.work_done",
+    [SIMULATION_TIME] = "system.simulation.time",
+    [KINETIC] = "energy.kinetic",
+    [POTENTIAL] = "energy.potential",
+    [TOTAL] = "energy.total",
+    [USER] = "energy.user.total",
+    [WORK] = "forces.user.work_done",
     [TEMPERATURE] = "system.temperature",
 };
 static const char *const columns[] = {"time_s", NANOVER_ENERGY_COLUMNS};
 
 bool nanover_energies_of(struct cursor frame, struct reel_cell cell[NANOVER_ENERGIES]) {
-    struct pack_item values[KEYS];
+    struct msgpack_item values[KEYS];
     bool found[KEYS] = {false}, any = false;
     memset(cell, 0, KEYS * sizeof *cell);
     nanover_pick(frame, keys, KEYS, values, found);
     for (int k = 0; k < KEYS; k++) {
-        if (found[k] && pack_is_number(&values[k])) {
+        if (found[k] && msgpack_is_number(&values[k])) {
             cell[k] = reel_cell_real(values[k].number);
             any |= k != SIMULATION_TIME;
         }

@@ -1,7 +1,8 @@
 /* Frame by frame what each itself says: its index, particles, energies, and which keys it has. Rule: nothing is carried over from earlier
  * frames; what they add up to is nanover_moment.c's. */
-#include "wire/json_out.h"
 #include "reports/nanover/nanover.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 enum { INDEX, PARTICLES, KEYS };
 static const char *const keys[] = {[INDEX] = "frame.index", [PARTICLES] = "particle.count"};
@@ -13,23 +14,23 @@ struct frames {
     struct grow keys; /* as JSON */
 };
 
-static struct reel_cell whole_or_null(bool found, const struct pack_item *item) {
-    bool whole = found && item->kind == PACK_INT && !item->over;
+static struct reel_cell whole_or_null(bool found, const struct msgpack_item *item) {
+    bool whole = found && item->kind == MSGPACK_INT && !item->over;
     return whole ? reel_cell_integer(item->integer) : (struct reel_cell){.kind = REEL_CELL_NULL};
 }
 
 /* Keys that are no text are not told. */
 static void list_keys(struct cursor frame, struct grow *out) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    enum pack_result r = pack_read(&frame, &map);
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(&frame, &map);
     out->size = 0;
     grow_put(out, "[", 1);
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct pack_item key;
-        r = pack_take(&frame, &key, REEL_DEPTH_MAX, &faults);
-        r = r == PACK_OK ? pack_skip(&frame, REEL_DEPTH_MAX, &faults) : r;
-        if (r == PACK_OK && key.kind == PACK_STR) {
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct msgpack_item key;
+        r = msgpack_take(&frame, &key, REEL_DEPTH_MAX, &faults);
+        r = r == MSGPACK_OK ? msgpack_skip(&frame, REEL_DEPTH_MAX, &faults) : r;
+        if (r == MSGPACK_OK && key.kind == MSGPACK_STR) {
             grow_put(out, ",", out->size > 1);
             json_put_string(out, key.bytes);
         }
@@ -40,7 +41,7 @@ static void list_keys(struct cursor frame, struct grow *out) {
 static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
     struct frames *s = pass->state;
     struct nanover_body body;
-    struct pack_item values[KEYS];
+    struct msgpack_item values[KEYS];
     bool found[KEYS] = {false};
     char time[REEL_TIME_TEXT];
     struct reel_cell cells[COLUMNS];

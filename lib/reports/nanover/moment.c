@@ -1,8 +1,10 @@
 /* The whole frame or state of a moment, as a message and as JSON. */
-#include "wire/json_out.h"
 #include "reports/nanover/nanover.h"
+#include "wire/cleanup.h"
+#include "wire/json_out.h"
 
-bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, uint8_t **data, size_t *size, struct reel_error *err) {
+bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, uint8_t **data, size_t *size,
+                         struct reel_error *err) {
     if (!nanover_is_there(reel_recording_index(recording))) {
         return reel_fail(err, REEL_UNSUPPORTED, "this recording holds no NanoVer messages");
     }
@@ -11,9 +13,10 @@ bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_par
     return reader && nanover_moment(reader, behind, part == REEL_NANOVER_FRAME, data, size, err);
 }
 
-bool reel_nanover_json(struct bytes message, char **text, size_t *size, struct reel_error *err) {
+bool reel_nanover_json(struct reel_bytes message, char **text, size_t *size, struct reel_error *err) {
     static const char *const topics[] = {"frame", "state"};
-    static const struct reel_channel channel = {.name = "frame+state", .topics = topics, .n_topics = 2, .type = "nanover/frame+state", .encoding = "nanover"};
+    static const struct reel_channel channel = {
+        .name = "frame+state", .topics = topics, .n_topics = 2, .type = "nanover/frame+state", .encoding = "nanover"};
     struct grow out = {.size = 0};
     struct json_out json = json_out_to(&out, REEL_NANOVER_TEXT_MAX);
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(&channel, err);

@@ -1,13 +1,13 @@
-/* What the answers to NanoVer's questions share. pass: the walk over the messages · then a file per question: resets, changes, energies, frames, and
- * moment. */
+/* What the answers to NanoVer's questions share. pass: the walk over the messages · then a file per question: resets, changes, energies,
+ * frames, and moment. */
 #ifndef REEL_TOOLS_NANOVER_TOOLS_H
 #define REEL_TOOLS_NANOVER_TOOLS_H
 
-#include "wire/grow.h"
-#include "wire/limits.h"
 #include "formats/nanover/nanover.h"
 #include "reel/nanover.h"
 #include "reel/time.h"
+#include "wire/grow.h"
+#include "wire/limits.h"
 
 /* A question: one const table a file. */
 struct nanover_question {
@@ -41,11 +41,11 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
 bool nanover_carries(const struct reel_channel *channel, const char *type);
 bool nanover_row(struct reel_nanover *pass, const struct reel_cell *cells, struct reel_error *err); /* of all columns */
 /* The message's time as the API writes it: RFC 3339, or seconds of a relative clock. */
-struct bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns, char out[REEL_TIME_TEXT]);
+struct reel_bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns, char out[REEL_TIME_TEXT]);
 /* Frame and state of the message; cursors into its payload, valid until the next call on the stream. A message that is none has neither. */
 bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err);
 /* Fills values[i] for each of the keys that the frame has; the others are left as they are. The last of equal keys counts. */
-void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct pack_item *values, bool *found);
+void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct msgpack_item *values, bool *found);
 
 /* --- nanover_energies.c --- */
 enum { NANOVER_ENERGIES = 7 };

@@ -1,9 +1,11 @@
-/* The walk behind the answers that are rows: messages in the order of time, as those of today whatever file they came in. Rule: a step is short, and between
- * two steps nothing is held but what the question remembers. */
+/* The walk behind the answers that are rows: messages in the order of time, as those of today whatever file they came in. Rule: a step is
+ * short, and between two steps nothing is held but what the question remembers. */
 #include <string.h>
 
 #include "formats/formats.h"
 #include "reports/nanover/nanover.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { STEP_MESSAGES = 256 };
 
@@ -14,7 +16,7 @@ bool nanover_row(struct reel_nanover *pass, const struct reel_cell *cells, struc
     return sunk(pass->table.row(pass->table.context, cells, pass->how->n_columns), err);
 }
 
-struct bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns, char out[REEL_TIME_TEXT]) {
+struct reel_bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns, char out[REEL_TIME_TEXT]) {
     bool wall = pass->stream->clocks[0] == REEL_CLOCK_WALL;
     size_t size = wall ? reel_time_rfc3339(time_ns, out) : reel_time_seconds(time_ns, out);
     return bytes_of(out, size);
@@ -29,26 +31,26 @@ bool nanover_carries(const struct reel_channel *channel, const char *type) {
 }
 
 bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err) {
-    struct bytes payload;
+    struct reel_bytes payload;
     if (!reel_stream_payload(pass->stream, m, &payload, err)) {
         return false;
     }
-    if (nanover_message_body(payload, body) != PACK_OK) {
+    if (nanover_message_body(payload, body) != MSGPACK_OK) {
         *body = (struct nanover_body){.has_frame = false};
     }
     return true;
 }
 
-void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct pack_item *values, bool *found) {
-    struct pack_faults faults = {.text = false};
-    struct pack_item map;
-    enum pack_result r = pack_read(&frame, &map);
-    for (uint64_t i = 0; i < map.count && r == PACK_OK; i++) {
-        struct bytes key;
-        struct pack_item value;
-        r = pack_key(&frame, &key, REEL_DEPTH_MAX, &faults);
-        r = r == PACK_OK ? pack_take(&frame, &value, REEL_DEPTH_MAX, &faults) : r;
-        for (unsigned k = 0; k < n && r == PACK_OK; k++) {
+void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct msgpack_item *values, bool *found) {
+    struct msgpack_faults faults = {.text = false};
+    struct msgpack_item map;
+    enum msgpack_result r = msgpack_read(&frame, &map);
+    for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
+        struct reel_bytes key;
+        struct msgpack_item value;
+        r = msgpack_key(&frame, &key, REEL_DEPTH_MAX, &faults);
+        r = r == MSGPACK_OK ? msgpack_take(&frame, &value, REEL_DEPTH_MAX, &faults) : r;
+        for (unsigned k = 0; k < n && r == MSGPACK_OK; k++) {
             if (bytes_is(key, keys[k])) {
                 values[k] = value;
                 found[k] = true;
@@ -67,7 +69,8 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
     return reel_writer_stream(&reel_writer_nanover, &recording, 1, selection, err);
 }
 
-static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked, struct reel_error *err) {
+static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked,
+                        struct reel_error *err) {
     struct reel_selection all = REEL_SELECT_ALL;
     if (asked) {
         all.start_ns = asked->start_ns;
@@ -109,8 +112,8 @@ static const struct nanover_question *const questions[] = {[REEL_NANOVER_RESETS]
                                                            [REEL_NANOVER_ENERGIES] = &nanover_energies,
                                                            [REEL_NANOVER_FRAMES] = &nanover_frames};
 
-struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const struct reel_nanover_question *question, const struct reel_table *rows,
-                                       struct reel_error *err) {
+struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const struct reel_nanover_question *question,
+                                       const struct reel_table *rows, struct reel_error *err) {
     AUTO(reel_nanover_free) struct reel_nanover *pass = calloc(1, sizeof *pass);
     if (!pass) {
         reel_fail_memory(err);

@@ -1,5 +1,7 @@
 /* Where simulations begin anew: a frame with frame.index 0. Each reset begins a run that lasts to the next one. */
 #include "reports/nanover/nanover.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { NAMED_WITHIN = 3 /* frames of a run: a bare reset may stand before the frame that says what is simulated */ };
 
@@ -10,17 +12,17 @@ struct resets {
     struct run {
         int64_t start_ns;
         uint64_t first, frames;
-        struct pack_item counter;
+        struct msgpack_item counter;
         bool has_counter, has_name;
         struct grow name;
     } run; /* the one under way */
 };
 
-static const char *const columns[] = {"run",    "time",       "time_ns",            "index",          "messages",
-                                      "frames", "duration_s", "simulation_counter", "simulation_name"};
+static const char *const columns[] = {
+    "run", "time", "time_ns", "index", "messages", "frames", "duration_s", "simulation_counter", "simulation_name"};
 
-static struct reel_cell number_cell(const struct pack_item *item) {
-    bool whole = item->kind == PACK_INT && !item->over;
+static struct reel_cell number_cell(const struct msgpack_item *item) {
+    bool whole = item->kind == MSGPACK_INT && !item->over;
     return whole ? reel_cell_integer(item->integer) : reel_cell_real(item->number);
 }
 
@@ -52,7 +54,7 @@ static bool name_run(struct reel_nanover *pass, const struct reel_message *m, st
     static const char *const keys[] = {"system.simulation.counter", "system.simulation.name"};
     struct run *run = &((struct resets *)pass->state)->run;
     struct nanover_body body;
-    struct pack_item values[2];
+    struct msgpack_item values[2];
     bool found[2] = {false, false};
     if (!nanover_read_body(pass, m, &body, err)) {
         return false;
@@ -61,11 +63,11 @@ static bool name_run(struct reel_nanover *pass, const struct reel_message *m, st
         return true;
     }
     nanover_pick(body.frame, keys, 2, values, found);
-    if (found[0] && pack_is_number(&values[0])) {
+    if (found[0] && msgpack_is_number(&values[0])) {
         run->counter = values[0];
         run->has_counter = true;
     }
-    if (found[1] && values[1].kind == PACK_STR && values[1].bytes.size <= REEL_TEXT_MAX) {
+    if (found[1] && values[1].kind == MSGPACK_STR && values[1].bytes.size <= REEL_TEXT_MAX) {
         run->name.size = 0;
         grow_put(&run->name, values[1].bytes.data, values[1].bytes.size);
         run->has_name = true;
@@ -155,7 +157,8 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
         return reel_fail(err, REEL_NOT_FOUND, "there is no run 0: no frame stands before the first reset");
     }
     if (!b.found) {
-        return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets", (unsigned long long)run, (unsigned long long)b.resets);
+        return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets", (unsigned long long)run,
+                         (unsigned long long)b.resets);
     }
     if (run > 0 && !info->format->state_at) {
         return reel_fail(err, REEL_UNSUPPORTED, "runs are cut out of NanoVer's own files; make this one a .nanover.zip first");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "wire/base64.h"
+#include "wire/bytes.h"
 
 enum { DEPTH_HEAD = 12 }; /* before the PNG of a compressedDepth: format and two quantisation parameters */
 
@@ -14,7 +15,7 @@ enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA };
 struct collector {
     struct reel_visitor visitor; /* first: this is one */
     struct reel_image *image;
-    struct bytes payload;
+    struct reel_bytes payload;
     unsigned depth;
     enum member at;
     unsigned met; /* bits by member */
@@ -35,7 +36,7 @@ static bool go_out(struct reel_visitor *v) {
     return true;
 }
 
-static bool hear_key(struct reel_visitor *v, struct bytes name) {
+static bool hear_key(struct reel_visitor *v, struct reel_bytes name) {
     static const char *const names[] = {[WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
                                         [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
     struct collector *c = self(v);
@@ -85,7 +86,7 @@ static bool own_copy(struct collector *c, size_t size) {
 }
 
 /* Bytes of the payload stay where they are; others are gone when the walk goes on. */
-static bool hear_binary(struct reel_visitor *v, struct bytes value) {
+static bool hear_binary(struct reel_visitor *v, struct reel_bytes value) {
     struct collector *c = self(v);
     if (!wanted(c, DATA)) {
         return true;
@@ -104,18 +105,18 @@ static bool hear_binary(struct reel_visitor *v, struct bytes value) {
     return true;
 }
 
-static bool hear_numbers(struct reel_visitor *v, enum reel_number type, struct bytes data, unsigned columns) {
+static bool hear_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)columns;
     return reel_number_size(type) == 1 ? hear_binary(v, data) : true;
 }
 
-static void keep_text(char *to, size_t room, struct bytes text) {
+static void keep_text(char *to, size_t room, struct reel_bytes text) {
     size_t n = text.size < room ? text.size : room - 1;
     memcpy(to, text.data, n);
     to[n] = '\0';
 }
 
-static bool hear_text(struct reel_visitor *v, struct bytes value) {
+static bool hear_text(struct reel_visitor *v, struct reel_bytes value) {
     struct collector *c = self(v);
     if (wanted(c, DATA)) { /* JSON: bytes as base64 */
         size_t size;
@@ -166,7 +167,7 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
     return (c->met & sides) == sides || find_form(c, err);
 }
 
-bool reel_image_read(const struct reel_decoder *decoder, struct bytes payload, struct reel_image *out, struct reel_error *err) {
+bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err) {
     static const struct reel_visitor_ops ops = {.begin_map = go_in,
                                                 .end_map = go_out,
                                                 .begin_list = go_in,

@@ -5,6 +5,8 @@
 #include <turbojpeg.h>
 
 #include "reports/picture/picture.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 enum { QUALITY = 85 };
 
@@ -31,8 +33,9 @@ static void choose_size(int width, int height, uint32_t want, int *out_width, in
     }
 }
 
-/* A progressive JPEG may go over its pixels any number of times, and such a scan takes few bytes. What looks like one elsewhere counts too. */
-static bool scans_fit(struct bytes file, int width, int height, struct reel_error *err) {
+/* A progressive JPEG may go over its pixels any number of times, and such a scan takes few bytes. What looks like one elsewhere counts too.
+ */
+static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
     uint64_t scans = 0;
     for (size_t i = 1; i < file.size; i++) {
         scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
@@ -41,7 +44,7 @@ static bool scans_fit(struct bytes file, int width, int height, struct reel_erro
            reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
 }
 
-static bool read_jpeg(struct bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+static bool read_jpeg(struct reel_bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
     AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
     int width = 0, height = 0, sampling = 0, colours = 0;
     if (!jpeg) {
@@ -106,7 +109,7 @@ static bool read_depth(png_image *png, uint32_t want, struct pixels *out, struct
     return pixels_of_image(&image, want, out, err);
 }
 
-static bool read_png(struct bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+static bool read_png(struct reel_bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
     AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
         return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);

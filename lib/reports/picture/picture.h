@@ -3,6 +3,8 @@
 #ifndef REEL_TOOLS_PICTURE_H
 #define REEL_TOOLS_PICTURE_H
 
+#include <stdlib.h>
+
 #include "reel/picture.h"
 
 enum { PICTURE_SIDE_MAX = 16384, PICTURE_PIXELS_MAX = 64 << 20, PICTURE_SCANNED_MAX = 1 << 30 /* pixels, times the scans of a JPEG */ };

@@ -1,6 +1,8 @@
 /* Pixels: rows of any encoding as rows of 8 bits, and scaled. Rule: an image is read once, row after row, and only what is made of it is
  * kept. */
 #include "reports/picture/picture.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 
 #include "core/reader.h"
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/bytes.h"
 
 enum { TAIL_WINDOW = 64 << 10, CHUNK_WINDOW = 512 };
 #define BAG1_LINE "#ROSRECORD V1.2\n"
@@ -15,7 +16,7 @@ bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct ree
     AUTO_WINDOW struct window w = {0};
     const struct rosrecord_bounds bounds = {recording->parts[0]->size, "the file"};
     struct rosrecord r;
-    struct bytes name, value;
+    struct reel_bytes name, value;
     *yes = false;
     if (!window_open(&w, recording->parts[0], TAIL_WINDOW, err)) {
         return false;
@@ -44,18 +45,18 @@ static void walk_done(struct walk *w) {
 }
 
 static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
-    struct bag2_record r;
+    struct rosbag2_0_record r;
     if (at >= w->bounds.end) {
         return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is behind the file's end", (unsigned long long)at);
     }
-    if (!bag2_record_read(&w->chunk, at, &w->bounds, &r, err)) {
+    if (!rosbag2_0_record_read(&w->chunk, at, &w->bounds, &r, err)) {
         return false;
     }
-    for (unsigned i = 0; r.op == BAG2_CHUNK && bag2_is_record(&r) && i < BAG_CODECS; i++) {
+    for (unsigned i = 0; r.op == ROSBAG2_0_CHUNK && rosbag2_0_is_record(&r) && i < BAG_CODECS; i++) {
         struct bag_codec *c = &w->f->codecs[i];
         if (bytes_is(r.fields.compression, c->name)) {
             c->chunks++;
-            c->raw += bag2_u32(r.fields.size, 0);
+            c->raw += rosbag2_0_u32(r.fields.size, 0);
             c->stored += r.size;
             w->f->chunks++;
             return true;
@@ -65,32 +66,32 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 }
 
 /* The span is from the first chunk's begin to the last one's end, in the order of the index. */
-static bool take_info(struct walk *w, const struct bag2_record *r, struct reel_error *err) {
-    struct bag2_info info;
-    if (!bag2_is_record(r) || !bag2_info_read(&w->tail, r, &info, err)) {
-        return bag2_is_record(r)
+static bool take_info(struct walk *w, const struct rosbag2_0_record *r, struct reel_error *err) {
+    struct rosbag2_0_info info;
+    if (!rosbag2_0_is_record(r) || !rosbag2_0_info_read(&w->tail, r, &info, err)) {
+        return rosbag2_0_is_record(r)
                    ? false
                    : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu does not say all it should", (unsigned long long)r->at);
     }
-    w->f->start_s = w->f->chunks == 0 ? bag_seconds(bag2_stamp_ns(info.start)) : w->f->start_s;
-    w->f->end_s = bag_seconds(bag2_stamp_ns(info.end));
+    w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag2_0_stamp_ns(info.start)) : w->f->start_s;
+    w->f->end_s = bag_seconds(rosbag2_0_stamp_ns(info.end));
     return take_chunk(w, info.chunk_pos, err);
 }
 
 static bool walk(struct walk *w, struct reel_error *err) {
-    struct bag2_record r;
-    uint64_t at = strlen(BAG2_LINE);
-    if (at >= w->bounds.end || !bag2_record_read(&w->tail, at, &w->bounds, &r, err)) {
+    struct rosbag2_0_record r;
+    uint64_t at = strlen(ROSBAG2_0_LINE);
+    if (at >= w->bounds.end || !rosbag2_0_record_read(&w->tail, at, &w->bounds, &r, err)) {
         return at >= w->bounds.end ? reel_fail(err, REEL_DAMAGED, "there is no file header") : false;
     }
-    uint32_t left = bag2_u32(r.fields.chunk_count, 0);
-    at = r.op == BAG2_FILE_HEADER && r.fields.index_pos.size == 8 ? load_u64le(r.fields.index_pos.data) : 0;
+    uint32_t left = rosbag2_0_u32(r.fields.chunk_count, 0);
+    at = r.op == ROSBAG2_0_FILE_HEADER && r.fields.index_pos.size == 8 ? load_u64le(r.fields.index_pos.data) : 0;
     while (at > 0 && at < w->bounds.end && left > 0) {
-        if (!bag2_record_read(&w->tail, at, &w->bounds, &r, err)) {
+        if (!rosbag2_0_record_read(&w->tail, at, &w->bounds, &r, err)) {
             return false;
         }
         at += (uint64_t)r.head + r.size;
-        if (r.op == BAG2_CHUNK_INFO) {
+        if (r.op == ROSBAG2_0_CHUNK_INFO) {
             left--;
             if (!take_info(w, &r, err)) {
                 return false;

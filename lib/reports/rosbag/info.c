@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/ros_wrap.h"
 #include "reel/iterate.h"
+#include "wire/cleanup.h"
+#include "wire/ros_wrap.h"
 
 enum {
     STAMPS_MAX = 8 << 20, /* messages of one topic that a median is taken of: 64 MiB of stamps */

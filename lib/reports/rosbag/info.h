@@ -2,8 +2,8 @@
 #ifndef REEL_TOOLS_BAG_INFO_H
 #define REEL_TOOLS_BAG_INFO_H
 
-#include "wire/grow.h"
 #include "reel/rosbag_info.h"
+#include "wire/grow.h"
 
 enum { BAG_CODECS = 7 }; /* in the order of enum reel_codec */
 

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-#include "wire/json_out.h"
 #include "reel/time.h"
+#include "wire/bytes.h"
+#include "wire/json_out.h"
 
 enum { COLUMNS = 14 };
 static const char *const columns[COLUMNS] = {"id",    "name",  "scope", "type", "wire_schema", "encoding", "source", "source_config",

@@ -3,11 +3,13 @@
  * was still there. */
 #include <stdlib.h>
 
-#include "wire/arena.h"
 #include "core/fields.h"
-#include "wire/json_out.h"
 #include "reel/tide.h"
 #include "reel/time.h"
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/json_out.h"
 
 enum { PARTICIPANTS_MAX = 16384, EVENTS_MAX = 1 << 20, TEXTS_MAX = 64 << 20, CHANNELS_MAX = 64, PARENTS_MAX = 16 };
 enum { EVENT_BYTES_MAX = 1 << 20, VALUE_TEXT_MAX = 8 * EVENT_BYTES_MAX };
@@ -46,7 +48,7 @@ struct hearing {
     struct grow value[VALUES]; /* empty: not said */
 };
 
-static bool hear_id(struct reel_visitor *v, struct bytes id) {
+static bool hear_id(struct reel_visitor *v, struct reel_bytes id) {
     struct grow *to = ((struct special *)v)->to;
     static const char hex[] = "0123456789abcdef";
     grow_u8(to, '"');
@@ -83,7 +85,7 @@ static bool close_value(void *context, uint32_t column) {
 }
 
 /* False: it says nothing that is understood. */
-static bool hear(struct hearing *h, const struct reel_decoder *decoder, struct bytes payload) {
+static bool hear(struct hearing *h, const struct reel_decoder *decoder, struct reel_bytes payload) {
     for (unsigned i = 0; i < VALUES; i++) {
         h->value[i].size = 0;
     }
@@ -225,7 +227,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
 
 static bool read_events(struct system *s, struct events *e, struct reel_error *err) {
     struct reel_message m;
-    struct bytes payload;
+    struct reel_bytes payload;
     enum reel_step step;
     while ((step = reel_stream_next(e->stream, &m, err)) == REEL_STEP_MESSAGE) {
         const struct reel_decoder *decoder = m.channel < CHANNELS_MAX ? e->decoders[m.channel] : NULL;

@@ -1,12 +1,14 @@
 /* Writing ROS bags 2.0: planned to the byte with every compression, laid out as ROS' recorders do, read back without a finding, and any
  * range of it the same alone; foreign messages in their wrapper. */
-#define TOY_MORE_FORMATS &reel_format_bag2, &reel_format_rosbag1,
-#define BAG_FORMAT &reel_format_bag2
+#define TOY_MORE_FORMATS &reel_format_rosbag2_0, &reel_format_rosbag1,
+#define BAG_FORMAT &reel_format_rosbag2_0
 #include "formats/formats.h"
 #include "unit/toy_format.h"
 
-#include "bag2_maker.h"
 #include "bag_scan.h"
+#include "rosbag2_0_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 static void free_maker(struct maker *m) {
@@ -50,7 +52,7 @@ static struct maker render_as(struct reel_recording *r, const struct reel_writer
     return out;
 }
 static struct maker render(struct reel_recording *r, const char *compression, const struct reel_selection *selection, unsigned ranges) {
-    return render_as(r, &reel_writer_bag2, compression, selection, ranges);
+    return render_as(r, &reel_writer_rosbag2_0, compression, selection, ranges);
 }
 
 static void a_recorders_file_comes_out_byte_for_byte(void **state) {
@@ -206,9 +208,9 @@ static void foreign_messages_come_back_equal(void **state) {
         const struct reel_writer *writer;
         const struct reel_format *format;
         const char *compression;
-    } ways[] = {{&reel_writer_bag2, &reel_format_bag2, ""},
-                {&reel_writer_bag2, &reel_format_bag2, "bz2"},
-                {&reel_writer_bag2_named, &reel_format_bag2, "lz4"},
+    } ways[] = {{&reel_writer_rosbag2_0, &reel_format_rosbag2_0, ""},
+                {&reel_writer_rosbag2_0, &reel_format_rosbag2_0, "bz2"},
+                {&reel_writer_rosbag2_0_named, &reel_format_rosbag2_0, "lz4"},
                 {&reel_writer_rosbag12, &reel_format_rosbag1, ""}};
     TOY toy = {0};
     foreign_channels(&toy);
@@ -241,23 +243,23 @@ static void what_is_changed_or_lost_is_said(void **state) {
     struct reel_channel c = {.name = "/t", .type = "T", .encoding = "cdr"};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     size_t count;
-    assert_true(reel_writer_bag2.accepts(&c, loss));
+    assert_true(reel_writer_rosbag2_0.accepts(&c, loss));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     assert_int_equal(count, 1);
     assert_int_equal(items[0].kind, REEL_CHANGES);
     assert_non_null(strstr(items[0].text, "cdr"));
     c.encoding = "ros1";
     c.metadata = (struct reel_pairs){.items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "2"}}, .count = 3};
-    assert_true(reel_writer_bag2.accepts(&c, loss));
+    assert_true(reel_writer_rosbag2_0.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(count, 4);
     assert_int_equal(items[3].kind, REEL_LOSES);
     assert_non_null(strstr(items[3].text, "a=b"));
-    assert_true(reel_writer_bag2.accepts(&c, NULL));
+    assert_true(reel_writer_rosbag2_0.accepts(&c, NULL));
     struct reel_schema large = {.name = "T", .encoding = "ros1msg", .hash = "", .data = {.data = (const uint8_t *)"", .size = 33 << 20}};
     c.schemas = &large;
     c.n_schemas = 1;
-    assert_false(reel_writer_bag2.accepts(&c, loss));
+    assert_false(reel_writer_rosbag2_0.accepts(&c, loss));
 }
 
 static void further_fields_of_a_connection_come_back(void **state) {
@@ -298,7 +300,7 @@ static void compressions_of_others_and_times_after_2106_are_refused(void **state
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = toy_stream(r, NULL);
     struct reel_write_options options = {.compression = "zstd"};
-    assert_null(reel_plan_new(&reel_writer_bag2, &options, stream, NULL, &err));
+    assert_null(reel_plan_new(&reel_writer_rosbag2_0, &options, stream, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "bz2 or lz4"));
     TOY toy = {0};
@@ -308,7 +310,7 @@ static void compressions_of_others_and_times_after_2106_are_refused(void **state
     RECORDING *late = toy_open(&toy);
     AUTO(reel_stream_free) struct reel_stream *of_late = toy_stream(late, NULL);
     options.compression = "lz4";
-    assert_null(reel_plan_new(&reel_writer_bag2, &options, of_late, NULL, &err));
+    assert_null(reel_plan_new(&reel_writer_rosbag2_0, &options, of_late, NULL, &err));
     assert_non_null(strstr(err.text, "/late"));
 }
 

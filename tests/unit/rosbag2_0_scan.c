@@ -1,8 +1,10 @@
 /* ROS bags 2.0: what is recognised, what becomes of connections, chunks and times, what the file says of itself compared, and encrypted
  * bags. */
-#define BAG_FORMAT &reel_format_bag2
-#include "bag2_maker.h"
+#define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
+#include "rosbag2_0_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
@@ -14,7 +16,7 @@ static int probe(const char *text) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_text(text), "probed", &err);
     assert_non_null(source);
-    return reel_format_bag2.probe(bytes_text(text), source);
+    return reel_format_rosbag2_0.probe(bytes_text(text), source);
 }
 
 static void probe_knows_2_and_refuses_3(void **state) {

@@ -1,12 +1,13 @@
-/* Outlines of ROS bags 2.0 say what their scans find, from the header and the end of the file alone; an index that does not hold together is
- * none. */
-#include "bag2_maker.h"
-#include "outline_check.h"
+/* Summarys of ROS bags 2.0 say what their scans find, from the header and the end of the file alone; an index that does not hold together
+ * is none. */
+#include "rosbag2_0_maker.h"
+#include "summary_check.h"
+#include "wire/bytes.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
-#define FORMAT (&reel_format_bag2)
+#define FORMAT (&reel_format_rosbag2_0)
 
-static struct bytes bytes_made(const struct make2 *b) {
+static struct reel_bytes bytes_made(const struct make2 *b) {
     return bytes_of(b->out.data, b->out.size);
 }
 static size_t index_pos_of(const struct make2 *b) {
@@ -15,13 +16,13 @@ static size_t index_pos_of(const struct make2 *b) {
 
 /* ---- like the scan ---- */
 
-static void every_compression_is_outlined_as_scanned(void **state) {
+static void every_compression_is_summarized_as_scanned(void **state) {
     (void)state;
     static const char *const compressions[] = {"none", "bz2", "lz4"};
     for (unsigned i = 0; i < 3; i++) {
         BAG b;
         make2_ten(&b, compressions[i]);
-        INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+        INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
         assert_int_equal(reel_index_info(o)->n_channels, 2);
         assert_int_equal(reel_index_info(o)->messages, 10);
         assert_string_equal(reel_index_channel(o, 1)->name, "/b");
@@ -37,10 +38,10 @@ static void no_messages(void **state) {
     BAG b;
     make2_begin(&b, "none");
     make2_end(&b);
-    INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+    INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
     assert_int_equal(reel_index_info(o)->n_channels, 0);
     make_patch(&b.out, b.chunk_count_at, 1, 4);
-    outline_refused(bytes_made(&b), FORMAT, "counts 0 connections and 1 chunks");
+    summary_refused(bytes_made(&b), FORMAT, "counts 0 connections and 1 chunks");
 }
 
 /* Latching, callers, a connection without messages, one that was remapped, wrapped ones; numbers that are not dense. */
@@ -65,7 +66,7 @@ static void every_kind_of_connection(void **state) {
     make2_message(&b, 9, 1400000003, "d");
     make2_close(&b);
     make2_end(&b);
-    INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+    INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
     assert_int_equal(reel_index_info(o)->n_channels, 3);
     assert_string_equal(reel_index_channel(o, 0)->metadata.items[0].value, "/two"); /* as the messages came */
     assert_true(reel_index_channel(o, 1)->latched);
@@ -74,7 +75,7 @@ static void every_kind_of_connection(void **state) {
     make2_begin(&f, "none");
     make2_foreign(&f);
     make2_end(&f);
-    INDEX *p = outline_like_scan_of(bytes_made(&f), FORMAT);
+    INDEX *p = summary_like_scan_of(bytes_made(&f), FORMAT);
     assert_string_equal(reel_index_channel(p, 0)->encoding, "protobuf");
     assert_int_equal(reel_index_channel(p, 0)->n_topics, 2);
 }
@@ -90,9 +91,9 @@ static void the_first_chunk_tells_the_clock(void **state) {
         make2_close(&b);
         make2_end(&b);
         if (late) {
-            outline_refused(bytes_made(&b), FORMAT, "stamps near zero and dates");
+            summary_refused(bytes_made(&b), FORMAT, "stamps near zero and dates");
         } else {
-            INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+            INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
             assert_int_equal(reel_index_info(o)->clock, REEL_CLOCK_RELATIVE);
         }
     }
@@ -102,24 +103,24 @@ static void an_encrypted_bag_is_told_as_the_scan_tells_it(void **state) {
     (void)state;
     BAG b = {0};
     make2_sealed(&b);
-    INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+    INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
     assert_int_equal(reel_index_metadata(o)->count, 4); /* encryptor, gpg_user, two chunks */
 }
 
 /* ---- refused ---- */
 
-static void unfinished_bags_have_no_outline(void **state) {
+static void unfinished_bags_have_no_summary(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "none");
     make_patch(&b.out, b.index_pos_at, 0, 8);
-    outline_refused(bytes_made(&b), FORMAT, "was not closed");
+    summary_refused(bytes_made(&b), FORMAT, "was not closed");
     make_patch(&b.out, b.index_pos_at, b.out.size + 1, 8);
-    outline_refused(bytes_made(&b), FORMAT, "where it cannot");
+    summary_refused(bytes_made(&b), FORMAT, "where it cannot");
     make_patch(&b.out, b.index_pos_at, 20, 8);
-    outline_refused(bytes_made(&b), FORMAT, "where it cannot");
+    summary_refused(bytes_made(&b), FORMAT, "where it cannot");
     make_patch(&b.out, b.index_pos_at, b.chunk_at, 8);
-    outline_refused(bytes_made(&b), FORMAT, "no part of it");
+    summary_refused(bytes_made(&b), FORMAT, "no part of it");
 }
 
 /* One chunk with these rows, at `chunk_pos`. */
@@ -156,9 +157,9 @@ static void claims_that_cannot_be(void **state) {
         BAG b;
         make_claim(&b, claims[i].chunk_pos, claims[i].conn, claims[i].count, claims[i].start, claims[i].end);
         if (claims[i].words) {
-            outline_refused(bytes_made(&b), FORMAT, claims[i].words);
+            summary_refused(bytes_made(&b), FORMAT, claims[i].words);
         } else {
-            INDEX *o = outline_like_scan_of(bytes_made(&b), FORMAT);
+            INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
             assert_int_equal(reel_index_info(o)->messages, 1);
         }
     }
@@ -175,27 +176,27 @@ static void chunk_infos_twice_or_out_of_order(void **state) {
     memcpy(first, infos, half);
     memmove(infos, infos + half, half);
     memcpy(infos + half, first, half);
-    outline_refused(bytes_made(&b), FORMAT, "order of the chunks");
+    summary_refused(bytes_made(&b), FORMAT, "order of the chunks");
     memcpy(infos, first, half);
-    outline_refused(bytes_made(&b), FORMAT, "order of the chunks");
+    summary_refused(bytes_made(&b), FORMAT, "order of the chunks");
     BAG c;
     make2_ten(&c, "none");
     make_bytes(&c.out, c.conns.data, c.conns.size); /* connections described twice */
     make_patch(&c.out, c.conn_count_at, 4, 4);
-    outline_refused(bytes_made(&c), FORMAT, "the index has 2 and 2");
+    summary_refused(bytes_made(&c), FORMAT, "the index has 2 and 2");
 }
 
 static void hurt_at_every_byte(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "lz4");
-    assert_true(outline_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).outlined > 0); /* a changed name or count is the index's word */
+    assert_true(summary_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).summarized > 0); /* a changed name or count is the index's word */
     BAG s = {0};
-    struct outline_answers all = {0};
+    struct summary_answers all = {0};
     make2_sealed(&s);
     for (size_t i = 0; i < s.out.size; i++) {
         s.out.data[i] ^= 0xff;
-        outline_any(bytes_made(&s), FORMAT, &all);
+        summary_any(bytes_made(&s), FORMAT, &all);
         s.out.data[i] ^= 0xff;
     }
 }
@@ -204,15 +205,15 @@ static void can_be_cancelled(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "none");
-    outline_cancelled(bytes_made(&b), FORMAT);
+    summary_cancelled(bytes_made(&b), FORMAT);
 }
 
 /* ---- samples ---- */
 
 static void real_samples(void **state) {
     (void)state;
-    struct outlined sum = {0};
-    if (!outline_folder(REEL_TESTS "/../../shared/samples/rosbag2.0", ".bag", FORMAT, (const char *const[]){NULL}, &sum)) {
+    struct summarized sum = {0};
+    if (!summary_folder(REEL_TESTS "/../../shared/samples/rosbag2.0", ".bag", FORMAT, (const char *const[]){NULL}, &sum)) {
         skip();
     }
     assert_int_equal(sum.same, 6);
@@ -269,7 +270,7 @@ static void twenty_gigabytes_of_holes(void **state) {
     large.at = index_pos;
     large_put(&large, index.data, index.size);
     assert_int_equal(fclose(large.file), 0);
-    INDEX *o = large_outline(path, FORMAT, index.size + (128 << 10)); /* every byte of the index once, and the head */
+    INDEX *o = large_summary(path, FORMAT, index.size + (128 << 10)); /* every byte of the index once, and the head */
     unlink(path);
     assert_int_equal(reel_index_info(o)->n_channels, BIG_CONNECTIONS);
     assert_int_equal(reel_index_info(o)->messages, (uint64_t)BIG_CHUNKS * BIG_CONNECTIONS * (BIG_CONNECTIONS + 1) / 2);
@@ -282,12 +283,12 @@ static void twenty_gigabytes_of_holes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_compression_is_outlined_as_scanned),
+        cmocka_unit_test(every_compression_is_summarized_as_scanned),
         cmocka_unit_test(no_messages),
         cmocka_unit_test(every_kind_of_connection),
         cmocka_unit_test(the_first_chunk_tells_the_clock),
         cmocka_unit_test(an_encrypted_bag_is_told_as_the_scan_tells_it),
-        cmocka_unit_test(unfinished_bags_have_no_outline),
+        cmocka_unit_test(unfinished_bags_have_no_summary),
         cmocka_unit_test(claims_that_cannot_be),
         cmocka_unit_test(chunk_infos_twice_or_out_of_order),
         cmocka_unit_test(hurt_at_every_byte),

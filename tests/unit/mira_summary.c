@@ -1,27 +1,29 @@
-/* Outlines of MIRA tapes: what infos and index tables tell is what a scan finds, or is refused; and little is read of large tapes. */
+/* Summarys of MIRA tapes: what infos and index tables tell is what a scan finds, or is refused; and little is read of large tapes. */
 #include "mira_render.h"
-#include "outline_check.h"
+#include "summary_check.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 
 static void assert_same(const struct tape *t) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(t->m.data, t->m.size));
-    INDEX *outline = outline_like_scan(&source, 1, &reel_format_mira);
-    assert_non_null(outline);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_mira);
+    assert_non_null(summary);
 }
 static void assert_refused(const struct tape *t, const char *text) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(t->m.data, t->m.size));
-    outline_source_refused(source, &reel_format_mira, text);
+    summary_source_refused(source, &reel_format_mira, text);
 }
-static struct reel_index *outlined(const struct tape *t) {
+static struct reel_index *summarized(const struct tape *t) {
     struct reel_error err;
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(t->m.data, t->m.size));
-    struct reel_index *outline = outline_try(&source, 1, &reel_format_mira, &err);
-    assert_non_null(outline);
-    return outline;
+    struct reel_index *summary = summary_try(&source, 1, &reel_format_mira, &err);
+    assert_non_null(summary);
+    return summary;
 }
 
-static void every_layout_is_outlined_as_scanned(void **state) {
+static void every_layout_is_summarized_as_scanned(void **state) {
     (void)state;
     for (unsigned v = 0; v < 48; v++) {
         struct tape_style style = tape_usual;
@@ -37,7 +39,7 @@ static void every_layout_is_outlined_as_scanned(void **state) {
     }
 }
 
-static void what_an_outline_says(void **state) {
+static void what_a_summary_says(void **state) {
     (void)state;
     TAPE t;
     tape_begin(&t, &tape_usual);
@@ -48,19 +50,19 @@ static void what_an_outline_says(void **state) {
     }
     tape_finish(&t);
     assert_same(&t);
-    INDEX *outline = outlined(&t);
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = summarized(&t);
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_string_equal(info->container, "MIRA tape, version 0x00010000");
     assert_int_equal(info->messages, 30);
     assert_int_equal(info->n_findings_total, 0);
     assert_int_equal(info->start_ns, TAPE_START + 71);
     assert_int_equal(info->end_ns, TAPE_START + 100);
-    assert_string_equal(reel_index_channel(outline, 0)->name, "/a");
-    assert_true(bytes_equal(reel_index_channel(outline, 0)->schemas[0].data, bytes_of("META\0:Pose2", 11)));
-    assert_int_equal(reel_index_stats(outline, 0)->count, 20);
-    assert_int_equal(reel_index_channel(outline, 1)->metadata.count, 1);
-    assert_string_equal(reel_index_channel(outline, 1)->metadata.items[0].value, "/base");
-    assert_string_equal(reel_index_metadata(outline)->items[1].value, "1330000000000000000");
+    assert_string_equal(reel_index_channel(summary, 0)->name, "/a");
+    assert_true(bytes_equal(reel_index_channel(summary, 0)->schemas[0].data, bytes_of("META\0:Pose2", 11)));
+    assert_int_equal(reel_index_stats(summary, 0)->count, 20);
+    assert_int_equal(reel_index_channel(summary, 1)->metadata.count, 1);
+    assert_string_equal(reel_index_channel(summary, 1)->metadata.items[0].value, "/base");
+    assert_string_equal(reel_index_metadata(summary)->items[1].value, "1330000000000000000");
 }
 
 /* Frame ids that change are all met; so are two that alternate; so is a compression that nobody knows. */
@@ -90,8 +92,8 @@ static void times_and_clocks(void **state) {
     tape_six(&zero, &style);
     tape_finish(&zero);
     assert_same(&zero);
-    INDEX *outline = outlined(&zero);
-    assert_int_equal(reel_index_info(outline)->clock, REEL_CLOCK_RELATIVE);
+    INDEX *summary = summarized(&zero);
+    assert_int_equal(reel_index_info(summary)->clock, REEL_CLOCK_RELATIVE);
     tape_begin(&odd, &tape_usual);
     tape_text(&odd, "/x", 5, "b");
     tape_text(&odd, "/x", -2000000, "a");
@@ -129,8 +131,8 @@ static void tapes_of_foreign_channels(void **state) {
     const struct reel_write_options options = {.compression = ""};
     MAKER out = render(r, &REEL_SELECT_ALL, &options, 0);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(out.data, out.size));
-    INDEX *outline = outline_like_scan(&source, 1, &reel_format_mira);
-    assert_non_null(outline);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_mira);
+    assert_non_null(summary);
 }
 
 static void what_does_not_hold_together_is_refused(void **state) {
@@ -174,22 +176,22 @@ static void damaged_tapes(void **state) {
     TAPE t, u;
     tape_six(&t, &tape_usual);
     tape_finish(&t);
-    outline_of_damaged(bytes_of(t.m.data, t.m.size), 33, &reel_format_mira);
+    summary_of_damaged(bytes_of(t.m.data, t.m.size), 33, &reel_format_mira);
     tape_begin(&u, &tape_usual);
     for (int i = 0; i < 12; i++) { /* more than are sampled */
         tape_put(&u, "/a", "T", i, "/f", 0, TAPE_ZLIB, "x", 1);
     }
     tape_finish(&u);
-    outline_of_damaged(bytes_of(u.m.data, u.m.size), 33, &reel_format_mira);
+    summary_of_damaged(bytes_of(u.m.data, u.m.size), 33, &reel_format_mira);
 }
 
 static void files_that_are_there(void **state) {
     (void)state;
     const char *const lying[] = {NULL}; /* their index says something else than their messages */
-    struct outlined sum = {0};
-    assert_true(outline_folder(REEL_TESTS "/golden/mira", "/input.tape", &reel_format_mira, lying, &sum));
-    sum = (struct outlined){0};
-    if (outline_folder(REEL_TESTS "/../../shared/samples/mira", ".tape", &reel_format_mira, lying, &sum)) {
+    struct summarized sum = {0};
+    assert_true(summary_folder(REEL_TESTS "/golden/mira", "/input.tape", &reel_format_mira, lying, &sum));
+    sum = (struct summarized){0};
+    if (summary_folder(REEL_TESTS "/../../shared/samples/mira", ".tape", &reel_format_mira, lying, &sum)) {
         assert_int_equal(sum.same, 3); /* basic, bzip2, empty */
         assert_int_equal(sum.refused, 2);
         assert_int_equal(sum.damaged, 0);
@@ -254,22 +256,22 @@ static void a_tape_of_20_gib(void **state) {
     assert_int_equal(fclose(l.file), 0);
     /* a channel: its info twice, its index, 8 entries and messages, one of these twice, each a read of 4 KiB, and two looks where the first
      * entry leads */
-    INDEX *outline = large_outline(path, &reel_format_mira, (1 << 16) + CHANNELS * 4096 * (4 + 2 * 9 + 4));
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = large_summary(path, &reel_format_mira, (1 << 16) + CHANNELS * 4096 * (4 + 2 * 9 + 4));
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, CHANNELS * COUNT);
     assert_int_equal(info->n_channels, CHANNELS);
     assert_int_equal(info->start_ns, TAPE_START);
     assert_int_equal(info->end_ns, TAPE_START + CHANNELS * COUNT - 1);
-    assert_int_equal(reel_index_stats(outline, 3)->first_ns, TAPE_START + 3);
-    assert_string_equal(reel_index_channel(outline, 3)->metadata.items[0].value, "/frame");
-    assert_true(bytes_is(reel_index_channel(outline, 3)->schemas[0].data, "meta"));
+    assert_int_equal(reel_index_stats(summary, 3)->first_ns, TAPE_START + 3);
+    assert_string_equal(reel_index_channel(summary, 3)->metadata.items[0].value, "/frame");
+    assert_true(bytes_is(reel_index_channel(summary, 3)->schemas[0].data, "meta"));
     remove(path);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_layout_is_outlined_as_scanned),
-        cmocka_unit_test(what_an_outline_says),
+        cmocka_unit_test(every_layout_is_summarized_as_scanned),
+        cmocka_unit_test(what_a_summary_says),
         cmocka_unit_test(what_stands_in_messages_only),
         cmocka_unit_test(times_and_clocks),
         cmocka_unit_test(channels_without_messages),

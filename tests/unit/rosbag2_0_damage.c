@@ -1,8 +1,10 @@
 /* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is whole is kept, what is
  * lost is told. */
-#define BAG_FORMAT &reel_format_bag2
-#include "bag2_maker.h"
+#define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
+#include "rosbag2_0_maker.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 #define RECORDING AUTO(reel_recording_free) struct reel_recording

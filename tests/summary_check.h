@@ -1,10 +1,12 @@
-/* Holds outlines against the scans of the same bytes, and counts what they read. For tests with cmocka. */
+/* Holds summarys against the scans of the same bytes, and counts what they read. For tests with cmocka. */
 #ifndef TESTS_OUTLINE_CHECK_H
 #define TESTS_OUTLINE_CHECK_H
 
 #include "formats/formats.h"
 #include "reel/index.h"
 #include "reel/scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -18,7 +20,7 @@
 #include <cmocka.h>
 
 #define INDEX AUTO(reel_index_free) struct reel_index
-#define OUTLINE_PACK REEL_SCRATCH "/outline.pack"
+#define OUTLINE_PACK REEL_SCRATCH "/summary.pack"
 #define SCAN_PACK REEL_SCRATCH "/scan.pack"
 
 /* ---- a source that counts ---- */
@@ -42,9 +44,9 @@ static inline struct counted counted_of(struct reel_source *inner) {
     return (struct counted){.base = {.ops = &ops, .size = inner->size, .name = inner->name}, .inner = inner};
 }
 
-/* ---- outlines ---- */
+/* ---- summarys ---- */
 
-static inline struct reel_source *in_memory(struct bytes data) {
+static inline struct reel_source *in_memory(struct reel_bytes data) {
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(data, "made", &err);
     assert_non_null(source);
@@ -52,9 +54,10 @@ static inline struct reel_source *in_memory(struct bytes data) {
 }
 
 /* NULL with err when it is refused. */
-static inline struct reel_index *outline_try(struct reel_source *const *parts, uint32_t n, const struct reel_format *format, struct reel_error *err) {
+static inline struct reel_index *summary_try(struct reel_source *const *parts, uint32_t n, const struct reel_format *format,
+                                             struct reel_error *err) {
     *err = (struct reel_error){0};
-    if (!reel_scan_outline(parts, n, format, OUTLINE_PACK, NULL, err)) {
+    if (!reel_scan_summary(parts, n, format, OUTLINE_PACK, NULL, err)) {
         return NULL;
     }
     struct reel_index *index = reel_index_open(OUTLINE_PACK, err);
@@ -62,26 +65,26 @@ static inline struct reel_index *outline_try(struct reel_source *const *parts, u
     assert_true(reel_index_info(index)->shallow);
     return index;
 }
-static inline struct reel_index *outline_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
+static inline struct reel_index *summary_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
     struct reel_error err;
-    struct reel_index *index = outline_try(parts, n, format, &err);
+    struct reel_index *index = summary_try(parts, n, format, &err);
     if (!index) {
         fail_msg("%s: %s", parts[0]->name, err.text);
     }
     return index;
 }
 /* Must be refused as unsupported, with these words. */
-static inline void outline_source_refused(struct reel_source *source, const struct reel_format *format, const char *words) {
+static inline void summary_source_refused(struct reel_source *source, const struct reel_format *format, const char *words) {
     struct reel_error err;
-    INDEX *index = outline_try(&source, 1, format, &err);
+    INDEX *index = summary_try(&source, 1, format, &err);
     assert_null(index);
     if (err.code != REEL_UNSUPPORTED || !strstr(err.text, words)) {
         fail_msg("code %d, \"%s\" without \"%s\"", (int)err.code, err.text, words);
     }
 }
-static inline void outline_refused(struct bytes data, const struct reel_format *format, const char *words) {
+static inline void summary_refused(struct reel_bytes data, const struct reel_format *format, const char *words) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(data);
-    outline_source_refused(source, format, words);
+    summary_source_refused(source, format, words);
 }
 static inline struct reel_index *scan_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
     struct reel_error err = {0};
@@ -140,15 +143,16 @@ static inline bool same_stats(const struct reel_index_info *info, const struct r
         return false;
     }
     if (s->count > 0 && goes_by_chunks(info->format)) {
-        return s->bytes == 0 && s->first_ns <= t->first_ns && s->last_ns >= t->last_ns && s->first_ns >= info->start_ns && s->last_ns <= info->end_ns;
+        return s->bytes == 0 && s->first_ns <= t->first_ns && s->last_ns >= t->last_ns && s->first_ns >= info->start_ns &&
+               s->last_ns <= info->end_ns;
     }
     return s->first_ns == t->first_ns && s->last_ns == t->last_ns;
 }
 
-/* What differs between an outline and the scan of the same bytes; NULL: nothing. Where goes_by_chunks() does not hold, metadata of the
+/* What differs between a summary and the scan of the same bytes; NULL: nothing. Where goes_by_chunks() does not hold, metadata of the
  * recording and its attachments may be fewer. */
-static inline const char *outline_differs(const struct reel_index *outline, const struct reel_index *scan) {
-    const struct reel_index_info *o = reel_index_info(outline), *d = reel_index_info(scan);
+static inline const char *summary_differs(const struct reel_index *summary, const struct reel_index *scan) {
+    const struct reel_index_info *o = reel_index_info(summary), *d = reel_index_info(scan);
     if (o->format != d->format || o->n_parts != d->n_parts || o->n_channels != d->n_channels || o->messages != d->messages || o->damaged) {
         return o->messages != d->messages ? "messages" : "format, parts, number of channels or damage";
     }
@@ -159,31 +163,31 @@ static inline const char *outline_differs(const struct reel_index *outline, cons
         return "clock or container";
     }
     for (uint32_t i = 0; i < o->n_channels; i++) {
-        if (!same_channel(reel_index_channel(outline, i), reel_index_channel(scan, i))) {
+        if (!same_channel(reel_index_channel(summary, i), reel_index_channel(scan, i))) {
             return "a channel";
         }
-        if (!same_stats(o, reel_index_stats(outline, i), reel_index_stats(scan, i))) {
+        if (!same_stats(o, reel_index_stats(summary, i), reel_index_stats(scan, i))) {
             return "counts of a channel";
         }
     }
     bool all = !goes_by_chunks(o->format) ||
-               (same_pairs(reel_index_metadata(outline), reel_index_metadata(scan)) && same_attachments(outline, scan));
+               (same_pairs(reel_index_metadata(summary), reel_index_metadata(scan)) && same_attachments(summary, scan));
     return all ? NULL : "metadata or attachments";
 }
 
-/* Scans and compares; the caller frees what comes back, the outline. */
-static inline struct reel_index *outline_like_scan(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
-    struct reel_index *outline = outline_of(parts, n, format);
+/* Scans and compares; the caller frees what comes back, the summary. */
+static inline struct reel_index *summary_like_scan(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
+    struct reel_index *summary = summary_of(parts, n, format);
     INDEX *scan = scan_of(parts, n, format);
-    const char *other = outline_differs(outline, scan);
+    const char *other = summary_differs(summary, scan);
     if (other) {
-        fail_msg("outline and scan differ in %s", other);
+        fail_msg("summary and scan differ in %s", other);
     }
-    return outline;
+    return summary;
 }
-static inline struct reel_index *outline_like_scan_of(struct bytes data, const struct reel_format *format) {
+static inline struct reel_index *summary_like_scan_of(struct reel_bytes data, const struct reel_format *format) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(data);
-    return outline_like_scan(&source, 1, format);
+    return summary_like_scan(&source, 1, format);
 }
 
 static inline bool never_mind(void *context, uint64_t at, uint64_t total) {
@@ -192,95 +196,95 @@ static inline bool never_mind(void *context, uint64_t at, uint64_t total) {
     (void)total;
     return false;
 }
-static inline void outline_cancelled(struct bytes data, const struct reel_format *format) {
+static inline void summary_cancelled(struct reel_bytes data, const struct reel_format *format) {
     struct reel_error err = {0};
     const struct reel_progress progress = {.report = never_mind};
     AUTO(reel_source_free) struct reel_source *source = in_memory(data);
-    assert_false(reel_scan_outline(&source, 1, format, OUTLINE_PACK, &progress, &err));
+    assert_false(reel_scan_summary(&source, 1, format, OUTLINE_PACK, &progress, &err));
     assert_int_equal(err.code, REEL_CANCELLED);
 }
 
 /* Whatever the bytes, an answer; what it is, is counted. */
-struct outline_answers {
-    unsigned outlined, refused;
+struct summary_answers {
+    unsigned summarized, refused;
 };
-static inline void outline_any(struct bytes data, const struct reel_format *format, struct outline_answers *all) {
+static inline void summary_any(struct reel_bytes data, const struct reel_format *format, struct summary_answers *all) {
     struct reel_error err;
     AUTO(reel_source_free) struct reel_source *source = in_memory(data);
-    INDEX *index = outline_try(&source, 1, format, &err);
+    INDEX *index = summary_try(&source, 1, format, &err);
     assert_true(index || ((err.code == REEL_UNSUPPORTED || err.code == REEL_NOT_MINE) && err.text[0] != '\0'));
-    all->outlined += index != NULL;
+    all->summarized += index != NULL;
     all->refused += index == NULL;
 }
 
 /* Every cut from byte `cut` on: refused, or what the scan finds. */
-static inline struct outline_answers outline_cut(struct bytes data, size_t cut, const struct reel_format *format) {
-    struct outline_answers all = {0};
+static inline struct summary_answers summary_cut(struct reel_bytes data, size_t cut, const struct reel_format *format) {
+    struct summary_answers all = {0};
     for (; cut < data.size; cut++) {
         struct reel_error err;
         AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(data.data, cut));
-        INDEX *index = outline_try(&source, 1, format, &err);
+        INDEX *index = summary_try(&source, 1, format, &err);
         assert_true(index || ((err.code == REEL_UNSUPPORTED || err.code == REEL_NOT_MINE) && err.text[0] != '\0'));
-        all.outlined += index != NULL;
+        all.summarized += index != NULL;
         all.refused += index == NULL;
         if (index) {
             INDEX *scan = scan_of(&source, 1, format);
-            const char *other = outline_differs(index, scan);
+            const char *other = summary_differs(index, scan);
             if (other) {
-                fail_msg("cut at %zu of %zu: outline and scan differ in %s", cut, data.size, other);
+                fail_msg("cut at %zu of %zu: summary and scan differ in %s", cut, data.size, other);
             }
         }
     }
     return all;
 }
 /* Every byte from `from` on changed in two ways. */
-static inline struct outline_answers outline_changed(struct bytes data, size_t from, const struct reel_format *format) {
-    struct outline_answers all = {0};
+static inline struct summary_answers summary_changed(struct reel_bytes data, size_t from, const struct reel_format *format) {
+    struct summary_answers all = {0};
     AUTO_MEM uint8_t *copy = malloc(data.size);
     assert_non_null(copy);
     memcpy(copy, data.data, data.size);
     for (size_t i = from; i < data.size; i++) {
         for (unsigned way = 1; way < 256; way += 254) {
             copy[i] ^= (uint8_t)way;
-            outline_any(bytes_of(copy, data.size), format, &all);
+            summary_any(bytes_of(copy, data.size), format, &all);
             copy[i] = data.data[i];
         }
     }
     return all;
 }
 /* Both. */
-static inline void outline_of_damaged(struct bytes data, size_t cut, const struct reel_format *format) {
-    outline_cut(data, cut, format);
-    outline_changed(data, 0, format);
+static inline void summary_of_damaged(struct reel_bytes data, size_t cut, const struct reel_format *format) {
+    summary_cut(data, cut, format);
+    summary_changed(data, 0, format);
 }
 /* Both, of what must be whole from `from` on. */
-static inline struct outline_answers outline_hurt(struct bytes data, size_t from, const struct reel_format *format) {
-    assert_int_equal(outline_cut(data, from, format).outlined, 0);
-    return outline_changed(data, from, format);
+static inline struct summary_answers summary_hurt(struct reel_bytes data, size_t from, const struct reel_format *format) {
+    assert_int_equal(summary_cut(data, from, format).summarized, 0);
+    return summary_changed(data, from, format);
 }
 
 /* ---- files that are there ---- */
 
-struct outlined {
-    unsigned same, refused, damaged; /* damaged: outlined though the scan tells of losses */
+struct summarized {
+    unsigned same, refused, damaged; /* damaged: summarized though the scan tells of losses */
 };
 
-static inline void outline_file(const char *path, const char *name, const struct reel_format *format, const char *const *lying,
-                                struct outlined *sum) {
+static inline void summary_file(const char *path, const char *name, const struct reel_format *format, const char *const *lying,
+                                struct summarized *sum) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, &err);
     assert_non_null(source);
-    INDEX *outline = outline_try(&source, 1, format, &err);
-    if (!outline) {
+    INDEX *summary = summary_try(&source, 1, format, &err);
+    if (!summary) {
         print_message("  %s: refused: %s\n", name, err.text);
         assert_true(err.code == REEL_UNSUPPORTED || err.code == REEL_NOT_MINE);
         sum->refused++;
         return;
     }
     INDEX *deep = scan_of(&source, 1, format);
-    const char *other = outline_differs(outline, deep);
+    const char *other = summary_differs(summary, deep);
     if (reel_index_info(deep)->damaged) {
-        print_message("  %s: outlined, though it is damaged: %s\n", name, other ? other : "the same");
+        print_message("  %s: summarized, though it is damaged: %s\n", name, other ? other : "the same");
         sum->damaged++;
         return;
     }
@@ -288,15 +292,16 @@ static inline void outline_file(const char *path, const char *name, const struct
         other = strstr(path, *lying) ? NULL : other;
     }
     if (other) {
-        fail_msg("%s: outline and scan differ in %s", name, other);
+        fail_msg("%s: summary and scan differ in %s", name, other);
     }
     sum->same++;
 }
 
-/* All files in FOLDER, and in the folders there, whose path ends in `suffix`: outlined as scanned, or refused. The index of those in `lying` (NULL-terminated) says
- * something else than the messages, which only a scan notices. False: there is no such folder. Adds to *sum. */
-static inline bool outline_folder(const char *folder, const char *suffix, const struct reel_format *format, const char *const *lying,
-                                  struct outlined *sum) {
+/* All files in FOLDER, and in the folders there, whose path ends in `suffix`: summarized as scanned, or refused. The index of those in
+ * `lying` (NULL-terminated) says something else than the messages, which only a scan notices. False: there is no such folder. Adds to *sum.
+ */
+static inline bool summary_folder(const char *folder, const char *suffix, const struct reel_format *format, const char *const *lying,
+                                  struct summarized *sum) {
     struct dirent **names;
     int n = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < n; i++) {
@@ -304,9 +309,9 @@ static inline bool outline_folder(const char *folder, const char *suffix, const 
         const char *name = names[i]->d_name;
         size_t size = (size_t)snprintf(path, sizeof path, "%s/%s", folder, name), tail = strlen(suffix);
         if (names[i]->d_type == DT_DIR && name[0] != '.') {
-            outline_folder(path, suffix, format, lying, sum);
+            summary_folder(path, suffix, format, lying, sum);
         } else if (names[i]->d_type != DT_DIR && size > tail && strcmp(path + size - tail, suffix) == 0) {
-            outline_file(path, name, format, lying, sum);
+            summary_file(path, name, format, lying, sum);
         }
         free(names[i]);
     }
@@ -328,8 +333,8 @@ static inline void large_put(struct large *l, const void *data, size_t size) {
     l->at += size;
 }
 
-/* Its outline, which may read `most` bytes. Prints how much and how long, which no test goes by. */
-static inline struct reel_index *large_outline(const char *path, const struct reel_format *format, uint64_t most) {
+/* Its summary, which may read `most` bytes. Prints how much and how long, which no test goes by. */
+static inline struct reel_index *large_summary(const char *path, const struct reel_format *format, uint64_t most) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
     assert_non_null(file);
@@ -337,13 +342,13 @@ static inline struct reel_index *large_outline(const char *path, const struct re
     struct reel_source *source = &counted.base;
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    struct reel_index *outline = outline_of(&source, 1, format);
+    struct reel_index *summary = summary_of(&source, 1, format);
     clock_gettime(CLOCK_MONOTONIC, &b);
-    print_message("  %s, %llu bytes: outline by %llu bytes in %llu reads, %.0f ms\n", format->name, (unsigned long long)file->size,
+    print_message("  %s, %llu bytes: summary by %llu bytes in %llu reads, %.0f ms\n", format->name, (unsigned long long)file->size,
                   (unsigned long long)counted.bytes, (unsigned long long)counted.reads,
                   (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6);
     assert_true(counted.bytes <= most);
-    return outline;
+    return summary;
 }
 
 #endif

@@ -1,15 +1,17 @@
-/* Outlines of TIDE logs: what heads and index say is what a scan finds, or is refused; and little is read of large logs. */
-#include "outline_check.h"
+/* Summarys of TIDE logs: what heads and index say is what a scan finds, or is refused; and little is read of large logs. */
+#include "summary_check.h"
 #include "tide_scan.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 static void assert_same(const struct log *l) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l->data, l->size));
-    INDEX *outline = outline_like_scan(&source, 1, &reel_format_tide);
-    assert_non_null(outline);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_tide);
+    assert_non_null(summary);
 }
 static void assert_refused(const struct log *l, const char *text) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l->data, l->size));
-    outline_source_refused(source, &reel_format_tide, text);
+    summary_source_refused(source, &reel_format_tide, text);
 }
 
 static void put_at(struct large *large, uint64_t at, const void *data, size_t size) {
@@ -37,7 +39,7 @@ static void made(struct log *l, unsigned major, enum log_packing packing) {
     }
 }
 
-static void made_logs_are_outlined_as_scanned(void **state) {
+static void made_logs_are_summarized_as_scanned(void **state) {
     (void)state;
     const struct {
         unsigned major;
@@ -50,25 +52,25 @@ static void made_logs_are_outlined_as_scanned(void **state) {
     }
 }
 
-static void what_an_outline_says(void **state) {
+static void what_a_summary_says(void **state) {
     (void)state;
     LOG l = {0};
     made(&l, 2, LOG_PLAIN);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l.data, l.size));
     struct reel_error err;
-    INDEX *outline = outline_try(&source, 1, &reel_format_tide, &err);
-    assert_non_null(outline);
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = summary_try(&source, 1, &reel_format_tide, &err);
+    assert_non_null(summary);
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_string_equal(info->container, "TIDE 2.0");
     assert_int_equal(info->messages, 12);
     assert_int_equal(info->n_channels, 2);
     assert_int_equal(info->start_ns, 1400000000000000000);
     assert_int_equal(info->end_ns, 1400000005000000000);
-    const struct reel_channel_stats *b = reel_index_stats(outline, 1);
+    const struct reel_channel_stats *b = reel_index_stats(summary, 1);
     assert_int_equal(b->count, 6);
     assert_int_equal(b->first_ns, 1400000001000000000);
     assert_int_equal(b->last_ns, 1400000005000000000);
-    const struct reel_pairs *pairs = reel_index_metadata(outline);
+    const struct reel_pairs *pairs = reel_index_metadata(summary);
     assert_int_equal(pairs->count, 1);
     assert_string_equal(pairs->items[0].key, "dc:Title");
 }
@@ -164,7 +166,7 @@ static void damaged_logs(void **state) {
     for (unsigned major = 0; major < 3; major += 2) {
         LOG l = {0};
         made(&l, major, LOG_PLAIN);
-        outline_of_damaged(bytes_of(l.data, l.size), 0, &reel_format_tide);
+        summary_of_damaged(bytes_of(l.data, l.size), 0, &reel_format_tide);
     }
 }
 
@@ -209,7 +211,7 @@ static void damage_costs_nothing(void **state) {
         struct reel_error err;
         AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
         struct counted counted = counted_of(file);
-        outline_source_refused(&counted.base, &reel_format_tide, wrong[i].text);
+        summary_source_refused(&counted.base, &reel_format_tide, wrong[i].text);
         assert_true(counted.bytes < 4096);
         remove(path);
     }
@@ -276,14 +278,14 @@ static void a_log_of_20_gib(void **state) {
         put_at(&large, head.size + CHUNKS * CHUNK_BYTES, index.data, index.size);
         fclose(large.file);
         /* 37 bytes a chunk, the index and a little more */
-        INDEX *outline = large_outline(path, &reel_format_tide, CHUNKS * 37 + index.size + 4096);
-        assert_int_equal(reel_index_info(outline)->messages, CHUNKS * CHANNELS);
-        assert_int_equal(reel_index_info(outline)->start_ns, LOG_T0);
-        assert_int_equal(reel_index_info(outline)->end_ns, LOG_T0 + (CHUNKS - 1) * (uint64_t)LOG_S + CHANNELS - 1);
+        INDEX *summary = large_summary(path, &reel_format_tide, CHUNKS * 37 + index.size + 4096);
+        assert_int_equal(reel_index_info(summary)->messages, CHUNKS * CHANNELS);
+        assert_int_equal(reel_index_info(summary)->start_ns, LOG_T0);
+        assert_int_equal(reel_index_info(summary)->end_ns, LOG_T0 + (CHUNKS - 1) * (uint64_t)LOG_S + CHANNELS - 1);
         for (uint32_t c = 0; c < CHANNELS; c++) {
-            assert_int_equal(reel_index_stats(outline, c)->count, CHUNKS);
-            assert_int_equal(reel_index_stats(outline, c)->first_ns, LOG_T0 + c);
-            assert_int_equal(reel_index_stats(outline, c)->last_ns, LOG_T0 + (CHUNKS - 1) * (uint64_t)LOG_S + c);
+            assert_int_equal(reel_index_stats(summary, c)->count, CHUNKS);
+            assert_int_equal(reel_index_stats(summary, c)->first_ns, LOG_T0 + c);
+            assert_int_equal(reel_index_stats(summary, c)->last_ns, LOG_T0 + (CHUNKS - 1) * (uint64_t)LOG_S + c);
         }
         remove(path);
     }
@@ -310,11 +312,11 @@ static void an_index_that_is_too_long(void **state) {
     put_at(&large, at, chunk.data, chunk.size);
     fclose(large.file);
     assert_int_equal(truncate(path, (off_t)(at + chunk.size + (uint64_t)ROWS * 16)), 0);
-    INDEX *outline = large_outline(path, &reel_format_tide, 4096);
-    assert_int_equal(reel_index_stats(outline, 0)->count, 0);
-    assert_int_equal(reel_index_stats(outline, 1)->count, ROWS);
-    assert_int_equal(reel_index_stats(outline, 1)->first_ns, LOG_T0);
-    assert_int_equal(reel_index_stats(outline, 1)->last_ns, LOG_T0 + 99);
+    INDEX *summary = large_summary(path, &reel_format_tide, 4096);
+    assert_int_equal(reel_index_stats(summary, 0)->count, 0);
+    assert_int_equal(reel_index_stats(summary, 1)->count, ROWS);
+    assert_int_equal(reel_index_stats(summary, 1)->first_ns, LOG_T0);
+    assert_int_equal(reel_index_stats(summary, 1)->last_ns, LOG_T0 + 99);
     remove(path);
 }
 
@@ -325,7 +327,7 @@ static bool cancel(void *context, uint64_t done, uint64_t total) {
     return false;
 }
 
-static void an_outline_can_be_cancelled(void **state) {
+static void a_summary_can_be_cancelled(void **state) {
     (void)state;
     LOG l = {0};
     log_usual(&l);
@@ -333,7 +335,7 @@ static void an_outline_can_be_cancelled(void **state) {
     unsigned asked = 0;
     struct reel_progress progress = {.report = cancel, .context = &asked};
     struct reel_error err = {0};
-    assert_false(reel_scan_outline(&source, 1, &reel_format_tide, REEL_SCRATCH "/cancelled.pack", &progress, &err));
+    assert_false(reel_scan_summary(&source, 1, &reel_format_tide, REEL_SCRATCH "/cancelled.pack", &progress, &err));
     assert_int_equal(err.code, REEL_CANCELLED);
     assert_int_equal(asked, 1);
 }
@@ -342,15 +344,15 @@ static const char *const NONE[] = {NULL};
 
 static void golden_logs(void **state) {
     (void)state;
-    struct outlined sum = {0};
-    assert_true(outline_folder(REEL_TESTS "/golden/tide", "/input.tide", &reel_format_tide, NONE, &sum));
+    struct summarized sum = {0};
+    assert_true(summary_folder(REEL_TESTS "/golden/tide", "/input.tide", &reel_format_tide, NONE, &sum));
     assert_true(sum.same >= 15 && sum.refused >= 19);
 }
 
 static void real_logs(void **state) {
     (void)state;
-    struct outlined sum = {0};
-    if (!outline_folder(REEL_TESTS "/../../shared/samples/tide", ".tide", &reel_format_tide, NONE, &sum)) {
+    struct summarized sum = {0};
+    if (!summary_folder(REEL_TESTS "/../../shared/samples/tide", ".tide", &reel_format_tide, NONE, &sum)) {
         skip();
     }
     assert_int_equal(sum.same, 10);
@@ -360,8 +362,8 @@ static void real_logs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_logs_are_outlined_as_scanned),
-        cmocka_unit_test(what_an_outline_says),
+        cmocka_unit_test(made_logs_are_summarized_as_scanned),
+        cmocka_unit_test(what_a_summary_says),
         cmocka_unit_test(no_order_is_assumed),
         cmocka_unit_test(empty_logs),
         cmocka_unit_test(an_index_that_is_not_whole_is_refused),
@@ -372,7 +374,7 @@ int main(void) {
         cmocka_unit_test(too_many_blocks_are_refused),
         cmocka_unit_test(a_log_of_20_gib),
         cmocka_unit_test(an_index_that_is_too_long),
-        cmocka_unit_test(an_outline_can_be_cancelled),
+        cmocka_unit_test(a_summary_can_be_cancelled),
         cmocka_unit_test(golden_logs),
         cmocka_unit_test(real_logs),
     };

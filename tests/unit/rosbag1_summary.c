@@ -1,8 +1,10 @@
-/* Outlines of ROS bags 1.2: what the in-file index tells is what a scan finds, or is refused; and little is read of large bags. */
+/* Summarys of ROS bags 1.2: what the in-file index tells is what a scan finds, or is refused; and little is read of large bags. */
 #include "mira_render.h"
-#include "outline_check.h"
+#include "summary_check.h"
 
 #include "core/sample.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define FLOAT_MD5 "fdb28210bfa9d7c91146260178d9a584"
 #define T0 1500000000u
@@ -47,32 +49,32 @@ static void finish(struct bag *b) {
 
 static void assert_same(const struct maker *m) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
-    INDEX *outline = outline_like_scan(&source, 1, &reel_format_rosbag1);
-    assert_non_null(outline);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_rosbag1);
+    assert_non_null(summary);
 }
 static void assert_refused(const struct maker *m, const char *text) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
-    outline_source_refused(source, &reel_format_rosbag1, text);
+    summary_source_refused(source, &reel_format_rosbag1, text);
 }
 
-static void what_an_outline_says(void **state) {
+static void what_a_summary_says(void **state) {
     (void)state;
     size_t records[10];
     MAKER m = make_ten(records);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m.data, m.size));
     struct reel_error err;
-    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
-    assert_non_null(outline);
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    assert_non_null(summary);
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_string_equal(info->container, "#ROSRECORD V1.2");
     assert_int_equal(info->clock, REEL_CLOCK_WALL);
     assert_int_equal(info->messages, 10);
     assert_int_equal(info->n_channels, 2);
     assert_int_equal(info->start_ns, 1000000000000000000);
     assert_int_equal(info->end_ns, 1000000009000000009);
-    assert_string_equal(reel_index_channel(outline, 1)->name, "/b");
-    assert_true(bytes_is(reel_index_channel(outline, 1)->schemas[0].data, MAKE_DEF));
-    assert_int_equal(reel_index_stats(outline, 1)->first_ns, 1000000001000000001);
+    assert_string_equal(reel_index_channel(summary, 1)->name, "/b");
+    assert_true(bytes_is(reel_index_channel(summary, 1)->schemas[0].data, MAKE_DEF));
+    assert_int_equal(reel_index_stats(summary, 1)->first_ns, 1000000001000000001);
     assert_int_equal(info->n_findings_total, 0);
     assert_same(&m);
 }
@@ -97,8 +99,8 @@ static void a_channel_is_also_a_node(void **state) {
         assert_same(&b.m);
         AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
         struct reel_error err;
-        INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
-        assert_int_equal(reel_index_info(outline)->n_channels, n == 4 ? 4 : 5);
+        INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+        assert_int_equal(reel_index_info(summary)->n_channels, n == 4 ? 4 : 5);
     }
 }
 
@@ -121,11 +123,11 @@ static void disorder_simulated_time_and_header_fields(void **state) {
     assert_same(&b.m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
-    assert_int_equal(reel_index_info(outline)->clock, REEL_CLOCK_RELATIVE);
-    assert_int_equal(reel_index_info(outline)->start_ns, INT64_C(9000000000));
-    assert_int_equal(reel_index_info(outline)->end_ns, INT64_C(30000000000));
-    assert_string_equal(reel_index_metadata(outline)->items[0].key, "robot");
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    assert_int_equal(reel_index_info(summary)->clock, REEL_CLOCK_RELATIVE);
+    assert_int_equal(reel_index_info(summary)->start_ns, INT64_C(9000000000));
+    assert_int_equal(reel_index_info(summary)->end_ns, INT64_C(30000000000));
+    assert_string_equal(reel_index_metadata(summary)->items[0].key, "robot");
 }
 
 /* Where the entries do not point at definitions they are found between the messages. */
@@ -153,11 +155,11 @@ static void definitions_are_found(void **state) {
     assert_same(&b.m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *outline = outline_try(&source, 1, &reel_format_rosbag1, &err);
-    assert_int_equal(reel_index_info(outline)->n_channels, 4);
-    assert_true(bytes_is(reel_index_channel(outline, 0)->schemas[0].data, "string data # shared\n"));
-    assert_true(bytes_is(reel_index_channel(outline, 2)->schemas[0].data, "float64 data\n"));
-    assert_string_equal(reel_index_channel(outline, 3)->name, "/unused");
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    assert_int_equal(reel_index_info(summary)->n_channels, 4);
+    assert_true(bytes_is(reel_index_channel(summary, 0)->schemas[0].data, "string data # shared\n"));
+    assert_true(bytes_is(reel_index_channel(summary, 2)->schemas[0].data, "float64 data\n"));
+    assert_string_equal(reel_index_channel(summary, 3)->name, "/unused");
 }
 
 static void bags_without_messages(void **state) {
@@ -274,17 +276,17 @@ static void damaged_bags(void **state) {
     uint64_t from = b.m.size;
     finish(&b);
     assert_same(&b.m);
-    outline_of_damaged(bytes_of(b.m.data, b.m.size), from, &reel_format_rosbag1);
+    summary_of_damaged(bytes_of(b.m.data, b.m.size), from, &reel_format_rosbag1);
 }
 
 static void files_that_are_there(void **state) {
     (void)state;
     const char *const lying[] = {NULL}; /* their index says something else than their messages */
-    struct outlined sum = {0};
-    assert_true(outline_folder(REEL_TESTS "/golden/rosbag1", "/input.bag", &reel_format_rosbag1, lying, &sum));
+    struct summarized sum = {0};
+    assert_true(summary_folder(REEL_TESTS "/golden/rosbag1", "/input.bag", &reel_format_rosbag1, lying, &sum));
     assert_int_equal(sum.damaged, 0);
-    sum = (struct outlined){0};
-    if (outline_folder(REEL_TESTS "/../../shared/samples/rosbag1", ".bag", &reel_format_rosbag1, lying, &sum)) {
+    sum = (struct summarized){0};
+    if (summary_folder(REEL_TESTS "/../../shared/samples/rosbag1", ".bag", &reel_format_rosbag1, lying, &sum)) {
         assert_int_equal(sum.same, 6); /* three of ccny, indexed, first_pos_is_message, latched */
         assert_int_equal(sum.refused, 4);
         assert_int_equal(sum.damaged, 0);
@@ -336,14 +338,14 @@ static void a_bag_of_20_gib(void **state) {
     put_head(&l, index_pos);
     assert_int_equal(fclose(l.file), 0);
     /* the index, 5 times 8 samples and 4 more looks of 512 bytes, and what windows on the index read again */
-    INDEX *outline = large_outline(path, &reel_format_rosbag1, TOPICS * (COUNT * 16 + 12 * 512 + 12 * (16 << 10)));
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = large_summary(path, &reel_format_rosbag1, TOPICS * (COUNT * 16 + 12 * 512 + 12 * (16 << 10)));
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, COUNT * TOPICS);
     assert_int_equal(info->n_channels, TOPICS);
     assert_int_equal(info->start_ns, T0 * INT64_C(1000000000));
     assert_int_equal(info->end_ns, (T0 + COUNT * TOPICS - 1) * INT64_C(1000000000));
-    assert_int_equal(reel_index_stats(outline, 4)->first_ns, (T0 + 4) * INT64_C(1000000000));
-    assert_true(bytes_is(reel_index_channel(outline, 4)->schemas[0].data, MAKE_DEF));
+    assert_int_equal(reel_index_stats(summary, 4)->first_ns, (T0 + 4) * INT64_C(1000000000));
+    assert_true(bytes_is(reel_index_channel(summary, 4)->schemas[0].data, MAKE_DEF));
     remove(path);
 }
 
@@ -381,13 +383,13 @@ static void a_bag_with_a_large_index(void **state) {
     }
     put_head(&l, index_pos);
     assert_int_equal(fclose(l.file), 0);
-    INDEX *outline = large_outline(path, &reel_format_rosbag1, 1 << 20);
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = large_summary(path, &reel_format_rosbag1, 1 << 20);
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, COUNT);
     assert_int_equal(info->n_channels, 1);
     assert_int_equal(info->start_ns, T0 * INT64_C(1000000000));
     assert_int_equal(info->end_ns, (T0 + COUNT - 1) * INT64_C(1000000000));
-    assert_true(bytes_is(reel_index_channel(outline, 0)->schemas[0].data, MAKE_DEF));
+    assert_true(bytes_is(reel_index_channel(summary, 0)->schemas[0].data, MAKE_DEF));
     remove(path);
 }
 
@@ -412,7 +414,7 @@ static void too_many_messages_of_nodes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_outline_says),
+        cmocka_unit_test(what_a_summary_says),
         cmocka_unit_test(a_channel_is_also_a_node),
         cmocka_unit_test(disorder_simulated_time_and_header_fields),
         cmocka_unit_test(definitions_are_found),

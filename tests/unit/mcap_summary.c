@@ -1,11 +1,13 @@
-/* Outlines of MCAP files say what their scans find, from the head and the summary alone; a file without statistics, or whose summary does not
- * hold together, has none. */
+/* Summarys of MCAP files say what their scans find, from the head and the summary alone; a file without statistics, or whose summary does
+ * not hold together, has none. */
 #include "mcap_maker.h"
-#include "outline_check.h"
+#include "summary_check.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #define FORMAT (&reel_format_mcap)
 
-static struct bytes made(const struct maker *m) {
+static struct reel_bytes made(const struct maker *m) {
     return bytes_of(m->data, m->size);
 }
 /* The footer without its CRC, so that the summary can be changed. */
@@ -21,7 +23,7 @@ static void a_whole_file_of_every_compression(void **state) {
     for (unsigned c = 0; c < 3; c++) {
         struct maker m = {0};
         mcap_make_lab(&m, compressions[c]);
-        INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+        INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         size_t attachments;
         reel_index_attachments(o, &attachments);
         assert_int_equal(attachments, 1);
@@ -73,8 +75,8 @@ static void put_statistics(struct maker *m, const struct summary *s) {
     }
     mcap_end(m, record);
 }
-static void put_chunk_index(struct maker *m, uint64_t start, uint64_t end, uint64_t at, uint64_t length, uint64_t raw, const uint16_t *channels,
-                            unsigned n) {
+static void put_chunk_index(struct maker *m, uint64_t start, uint64_t end, uint64_t at, uint64_t length, uint64_t raw,
+                            const uint16_t *channels, unsigned n) {
     size_t record = mcap_begin(m, 8);
     make_number(m, start, 8);
     make_number(m, end, 8);
@@ -123,7 +125,7 @@ static void times_are_those_of_the_chunks_of_a_channel(void **state) {
         put_channels(&m);
         put_statistics(&m, &s);
         put_end(&m, &s, summary);
-        INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+        INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         assert_string_equal(reel_index_channel(o, 0)->name, "/three");
         assert_int_equal(reel_index_stats(o, 0)->first_ns, mapped ? 70 : 15); /* it may be in the chunk that says nothing */
         assert_int_equal(reel_index_stats(o, 1)->first_ns, 10);
@@ -155,7 +157,7 @@ static void times_are_the_recordings_where_there_is_no_better_word(void **state)
         put_channels(&m);
         put_statistics(&m, &s);
         put_end(&m, &s, summary);
-        INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+        INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         assert_int_equal(reel_index_info(o)->messages, way == 2 ? 4 : 2);
         assert_int_equal(reel_index_stats(o, way == 1 ? 1 : 2)->first_ns, 5);
         free(m.data);
@@ -178,12 +180,12 @@ static void channels_come_as_the_head_and_then_the_summary_have_them(void **stat
     mcap_schema(&m, 8, "U", "jsonschema", "{\"late\":1}");
     put_statistics(&m, &s);
     put_end(&m, &s, summary);
-    INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+    INDEX *o = summary_like_scan_of(made(&m), FORMAT);
     assert_string_equal(reel_index_channel(o, 0)->name, "/two");
     assert_string_equal(reel_index_channel(o, 2)->schemas[0].name, "U");
     forget_crc(&m);
     make_patch(&m, schema + 9, 9, 2); /* another schema's number */
-    outline_refused(made(&m), FORMAT, "schema 8 is not in the summary");
+    summary_refused(made(&m), FORMAT, "schema 8 is not in the summary");
     free(m.data);
 }
 
@@ -210,12 +212,12 @@ static void the_clock_is_in_the_metadata(void **state) {
         }
         put_end(&m, &s, summary);
         if (indexed) {
-            INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+            INDEX *o = summary_like_scan_of(made(&m), FORMAT);
             assert_int_equal(reel_index_info(o)->clock, REEL_CLOCK_RELATIVE);
             assert_string_equal(reel_index_channel(o, 0)->encoding, "odd");
             assert_int_equal(reel_index_metadata(o)->count, 1);
         } else {
-            outline_refused(made(&m), FORMAT, "1 metadata records; indexed are 0, 0, 0");
+            summary_refused(made(&m), FORMAT, "1 metadata records; indexed are 0, 0, 0");
         }
         free(m.data);
     }
@@ -232,7 +234,7 @@ static void attachments_without_index_are_left_out(void **state) {
     put_statistics(&m, &s);
     put_end(&m, &s, summary);
     AUTO(reel_source_free) struct reel_source *source = in_memory(made(&m));
-    INDEX *o = outline_of(&source, 1, FORMAT);
+    INDEX *o = summary_of(&source, 1, FORMAT);
     reel_index_attachments(o, &count);
     assert_int_equal(count, 0);
     free(m.data);
@@ -246,13 +248,13 @@ static void several_files_are_one_recording(void **state) {
     mcap_make_lab(&n, "");
     parts[0] = in_memory(made(&m));
     parts[1] = in_memory(made(&n));
-    INDEX *o = outline_like_scan(parts, 2, FORMAT);
+    INDEX *o = summary_like_scan(parts, 2, FORMAT);
     assert_int_equal(reel_index_info(o)->n_channels, 2);
     assert_int_equal(reel_index_info(o)->messages, 12);
     reel_source_free(parts[1]);
     parts[1] = in_memory(bytes_of(n.data, n.size - 1));
     struct reel_error err = {0};
-    assert_false(reel_scan_outline(parts, 2, FORMAT, REEL_SCRATCH "/outline.pack", NULL, &err));
+    assert_false(reel_scan_summary(parts, 2, FORMAT, REEL_SCRATCH "/summary.pack", NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "made: the file does not end with a footer"));
     reel_source_free(parts[0]);
@@ -263,25 +265,25 @@ static void several_files_are_one_recording(void **state) {
 
 /* ---- refused ---- */
 
-static void files_without_an_index_have_no_outline(void **state) {
+static void files_without_an_index_have_no_summary(void **state) {
     (void)state;
     struct maker m = {0};
     mcap_header(&m, "", "");
     put_channels(&m);
-    outline_refused(made(&m), FORMAT, "does not end with a footer");
+    summary_refused(made(&m), FORMAT, "does not end with a footer");
     mcap_close(&m);
-    outline_refused(made(&m), FORMAT, "has no summary");
+    summary_refused(made(&m), FORMAT, "has no summary");
     m.size = 0;
     mcap_header(&m, "", "");
     mcap_data_end(&m);
     size_t summary = m.size;
     put_channels(&m);
     mcap_footer(&m, summary);
-    outline_refused(made(&m), FORMAT, "has no statistics");
+    summary_refused(made(&m), FORMAT, "has no statistics");
     m.size = 0;
     mcap_magic(&m);
     mcap_close(&m);
-    outline_refused(made(&m), FORMAT, "does not begin with a header");
+    summary_refused(made(&m), FORMAT, "does not begin with a header");
     free(m.data);
 }
 
@@ -296,30 +298,42 @@ static void claims_that_cannot_be(void **state) {
         unsigned size;
         const char *words;
     } claims[] = {
-        {s + 9, 7, 8, "do not agree with themselves"},        {s + 9, UINT64_MAX, 8, "no room for"},
-        {s + 19, 3, 4, "count 3 channels, the summary has 2"}, {s + 23, 2, 4, "2 attachments"},
-        {s + 27, 0, 4, "0 metadata records"},                  {s + 31, 4, 4, "count 4 chunks"},
-        {s + 35, MCAP_T + 300, 8, "are no times"},             {s + 43, UINT64_MAX, 8, "are no times"},
-        {s + 55, 9, 2, "of channel 9"},                        {s + 57, 7, 8, "of channel 1"},
-        {s + 57, UINT64_MAX, 8, "of channel 1"},               {s + 51, 19, 4, "no sound statistics"},
-        {c + 25, UINT64_MAX, 8, "names no chunk"},             {c + 33, UINT64_MAX, 8, "names no chunk"},
-        {c + 9, MCAP_T + 6, 8, "names no chunk"},              {c + 41, 19, 4, "names no chunk"},
-        {a + 9, UINT64_MAX, 8, "names no attachment"},         {a + 17, 40, 8, "has no room"},
-        {a + 41, 1000, 8, "has no room"},                      {a + 41, UINT64_MAX, 8, "has no room"},
-        {d + 9, lab.attachment, 8, "stands not the metadata"}, {d + 17, 8, 8, "has 8 bytes"},
-        {d + 25 + 4, 'x', 1, "stands not the metadata"},       {d + 17, UINT64_MAX, 8, "names no record"},
+        {s + 9, 7, 8, "do not agree with themselves"},
+        {s + 9, UINT64_MAX, 8, "no room for"},
+        {s + 19, 3, 4, "count 3 channels, the summary has 2"},
+        {s + 23, 2, 4, "2 attachments"},
+        {s + 27, 0, 4, "0 metadata records"},
+        {s + 31, 4, 4, "count 4 chunks"},
+        {s + 35, MCAP_T + 300, 8, "are no times"},
+        {s + 43, UINT64_MAX, 8, "are no times"},
+        {s + 55, 9, 2, "of channel 9"},
+        {s + 57, 7, 8, "of channel 1"},
+        {s + 57, UINT64_MAX, 8, "of channel 1"},
+        {s + 51, 19, 4, "no sound statistics"},
+        {c + 25, UINT64_MAX, 8, "names no chunk"},
+        {c + 33, UINT64_MAX, 8, "names no chunk"},
+        {c + 9, MCAP_T + 6, 8, "names no chunk"},
+        {c + 41, 19, 4, "names no chunk"},
+        {a + 9, UINT64_MAX, 8, "names no attachment"},
+        {a + 17, 40, 8, "has no room"},
+        {a + 41, 1000, 8, "has no room"},
+        {a + 41, UINT64_MAX, 8, "has no room"},
+        {d + 9, lab.attachment, 8, "stands not the metadata"},
+        {d + 17, 8, 8, "has 8 bytes"},
+        {d + 25 + 4, 'x', 1, "stands not the metadata"},
+        {d + 17, UINT64_MAX, 8, "names no record"},
         {d + 1, UINT64_MAX, 8, "of the summary is none"},
     };
-    outline_refused(bytes_of(m.data, m.size - 1), FORMAT, "does not end with a footer");
+    summary_refused(bytes_of(m.data, m.size - 1), FORMAT, "does not end with a footer");
     make_patch(&m, s + 9, 7, 8);
-    outline_refused(made(&m), FORMAT, "CRC does not hold");
+    summary_refused(made(&m), FORMAT, "CRC does not hold");
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         m.size = 0;
         mcap_make_lab(&m, "");
         forget_crc(&m);
-        INDEX *o = outline_like_scan_of(made(&m), FORMAT);
+        INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         make_patch(&m, claims[i].at, claims[i].value, claims[i].size);
-        outline_refused(made(&m), FORMAT, claims[i].words);
+        summary_refused(made(&m), FORMAT, claims[i].words);
     }
     free(m.data);
 }
@@ -328,13 +342,13 @@ static void hurt_at_every_byte(void **state) {
     (void)state;
     struct maker m = {0};
     struct mcap_lab lab = mcap_make_lab(&m, "lz4");
-    assert_int_equal(outline_hurt(made(&m), lab.summary, FORMAT).outlined, 0); /* its CRC knows */
-    struct outline_answers all = {0};
+    assert_int_equal(summary_hurt(made(&m), lab.summary, FORMAT).summarized, 0); /* its CRC knows */
+    struct summary_answers all = {0};
     forget_crc(&m);
-    assert_true(outline_hurt(made(&m), lab.summary, FORMAT).outlined > 0); /* a changed name is the summary's word */
+    assert_true(summary_hurt(made(&m), lab.summary, FORMAT).summarized > 0); /* a changed name is the summary's word */
     for (size_t i = 0; i < lab.chunk[0]; i++) {
         m.data[i] ^= 0xff;
-        outline_any(made(&m), FORMAT, &all);
+        summary_any(made(&m), FORMAT, &all);
         m.data[i] ^= 0xff;
     }
     free(m.data);
@@ -344,7 +358,7 @@ static void can_be_cancelled(void **state) {
     (void)state;
     struct maker m = {0};
     mcap_make_lab(&m, "");
-    outline_cancelled(made(&m), FORMAT);
+    summary_cancelled(made(&m), FORMAT);
     free(m.data);
 }
 
@@ -353,9 +367,9 @@ static void can_be_cancelled(void **state) {
 static void real_samples(void **state) {
     (void)state;
     static const char *const none[] = {NULL};
-    struct outlined sum = {0};
-    if (!outline_folder(REEL_TESTS "/../../shared/samples/mcap", ".mcap", FORMAT, none, &sum) ||
-        !outline_folder(REEL_TESTS "/../../shared/samples/rosbag2", ".mcap", FORMAT, none, &sum)) {
+    struct summarized sum = {0};
+    if (!summary_folder(REEL_TESTS "/../../shared/samples/mcap", ".mcap", FORMAT, none, &sum) ||
+        !summary_folder(REEL_TESTS "/../../shared/samples/rosbag2", ".mcap", FORMAT, none, &sum)) {
         skip();
     }
     assert_int_equal(sum.same, 43);
@@ -424,7 +438,7 @@ static void twenty_gigabytes_of_holes(void **state) {
     assert_int_equal(fclose(large.file), 0);
     free(head.data);
     free(tail.data);
-    INDEX *o = large_outline(path, FORMAT, size + (256 << 10)); /* every byte of the summary once, and the head */
+    INDEX *o = large_summary(path, FORMAT, size + (256 << 10)); /* every byte of the summary once, and the head */
     unlink(path);
     assert_int_equal(reel_index_info(o)->n_channels, BIG_CHANNELS);
     assert_int_equal(reel_index_info(o)->messages, BIG_CHUNKS * (uint64_t)BIG_CHANNELS);
@@ -444,7 +458,7 @@ int main(void) {
         cmocka_unit_test(the_clock_is_in_the_metadata),
         cmocka_unit_test(attachments_without_index_are_left_out),
         cmocka_unit_test(several_files_are_one_recording),
-        cmocka_unit_test(files_without_an_index_have_no_outline),
+        cmocka_unit_test(files_without_an_index_have_no_summary),
         cmocka_unit_test(claims_that_cannot_be),
         cmocka_unit_test(hurt_at_every_byte),
         cmocka_unit_test(can_be_cancelled),

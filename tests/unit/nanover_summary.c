@@ -1,18 +1,20 @@
-/* Outlines of NanoVer recordings: what directory and index say is what a scan finds, or is refused; and little is read of large ones. */
+/* Summarys of NanoVer recordings: what directory and index say is what a scan finds, or is refused; and little is read of large ones. */
 #include "nanover_maker.h"
-#include "outline_check.h"
+#include "summary_check.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
 
-static void assert_same(struct bytes file) {
+static void assert_same(struct reel_bytes file) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
-    INDEX *outline = outline_like_scan(&source, 1, &reel_format_nanover);
-    assert_non_null(outline);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_nanover);
+    assert_non_null(summary);
 }
-static void assert_refused(struct bytes file, const char *text) {
+static void assert_refused(struct reel_bytes file, const char *text) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
-    outline_source_refused(source, &reel_format_nanover, text);
+    summary_source_refused(source, &reel_format_nanover, text);
 }
 
-static void made_recordings_are_outlined_as_scanned(void **state) {
+static void made_recordings_are_summarized_as_scanned(void **state) {
     (void)state;
     for (unsigned way = 0; way < 16; way++) { /* index first, each member deflated, something in front */
         MAKER m = {.count = 0};
@@ -30,7 +32,7 @@ static void made_recordings_are_outlined_as_scanned(void **state) {
     }
 }
 
-static void what_an_outline_says(void **state) {
+static void what_a_summary_says(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
@@ -40,15 +42,15 @@ static void what_an_outline_says(void **state) {
                                 {"index.msgpack", maker_index(&m), true},
                                 {"a/meta.json", bytes_text("{}"), false}},
               4);
-    struct bytes file = maker_file(&m);
+    struct reel_bytes file = maker_file(&m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
     struct reel_error err;
-    INDEX *outline = outline_try(&source, 1, &reel_format_nanover, &err), *deep = scan_of(&source, 1, &reel_format_nanover);
-    assert_non_null(outline);
-    const struct reel_index_info *info = reel_index_info(outline);
+    INDEX *summary = summary_try(&source, 1, &reel_format_nanover, &err), *deep = scan_of(&source, 1, &reel_format_nanover);
+    assert_non_null(summary);
+    const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
     assert_string_equal(info->container, "ZIP, stored");
-    const struct reel_pairs *said = reel_index_metadata(outline);
+    const struct reel_pairs *said = reel_index_metadata(summary);
     assert_true(said->count > 0 && same_pairs(said, reel_index_metadata(deep)));
     assert_string_equal(said->items[0].key, "system.simulation.name");
     assert_int_equal(info->messages, 6);
@@ -59,11 +61,11 @@ static void what_an_outline_says(void **state) {
     const char *const names[] = {"frame", "state", "frame+state"};
     const unsigned counts[] = {3, 2, 1};
     for (uint32_t i = 0; i < 3; i++) {
-        assert_string_equal(reel_index_channel(outline, i)->name, names[i]);
-        assert_int_equal(reel_index_stats(outline, i)->count, counts[i]);
+        assert_string_equal(reel_index_channel(summary, i)->name, names[i]);
+        assert_int_equal(reel_index_stats(summary, i)->count, counts[i]);
     }
     size_t n, n_deep;
-    const struct reel_attachment *a = reel_index_attachments(outline, &n), *b = reel_index_attachments(deep, &n_deep);
+    const struct reel_attachment *a = reel_index_attachments(summary, &n), *b = reel_index_attachments(deep, &n_deep);
     assert_int_equal(n, 2);
     assert_int_equal(n_deep, 2);
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +110,7 @@ static void an_index_that_breaks_off_is_refused(void **state) {
         (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_of("\xdd\xff\xff\xff\xff", 5), false}},
         2);
     assert_refused(maker_file(&huge), "ends before its last entry");
-    struct bytes index = maker_index(&m);
+    struct reel_bytes index = maker_index(&m);
     index.size -= 3;
     maker_zip(&cut, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", index, false}}, 2);
     assert_refused(maker_file(&cut), "ends inside an object");
@@ -117,7 +119,7 @@ static void an_index_that_breaks_off_is_refused(void **state) {
     maker_zip(&none, (struct member[]){{"messages.msgpack", maker_messages(&m), false}}, 1);
     assert_refused(maker_file(&none), "it is missing");
     maker_usual(&lost);
-    struct bytes file = maker_finish(&lost);
+    struct reel_bytes file = maker_finish(&lost);
     file.size -= 22;
     assert_refused(file, "only a scan tells");
 }
@@ -128,7 +130,7 @@ static void damaged_recordings(void **state) {
         MAKER m = {.count = 0};
         maker_usual(&m);
         maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", maker_index(&m), deflated}}, 2);
-        outline_of_damaged(maker_file(&m), 0, &reel_format_nanover);
+        summary_of_damaged(maker_file(&m), 0, &reel_format_nanover);
     }
 }
 
@@ -198,7 +200,7 @@ static void put_directory(msgpack_sbuffer *out, uint64_t at, uint64_t messages, 
 }
 
 /* Holes for the messages, and for what of the index is not given. */
-static void put_archive(const char *path, uint64_t messages, struct bytes index, uint64_t index_size) {
+static void put_archive(const char *path, uint64_t messages, struct reel_bytes index, uint64_t index_size) {
     MAKER first = {.count = 0}, second = {.count = 0}, end = {.count = 0};
     put_header(&first.file, false, "messages.msgpack", messages, 0);
     uint64_t at = first.file.size + messages;
@@ -228,19 +230,19 @@ static void a_recording_of_20_gib(void **state) {
                  (unsigned long long)i * 33333);
         maker_entry(&m, i * LENGTH, LENGTH, metadata);
     }
-    struct bytes index = maker_index(&m);
+    struct reel_bytes index = maker_index(&m);
     put_archive(path, size, index, index.size);
     /* the end of the archive is read more than once for its directory; the first messages, 4 MiB of them, for the simulation's name */
-    INDEX *outline = large_outline(path, &reel_format_nanover, index.size + (256 << 10) + (4 << 20));
-    assert_int_equal(reel_index_info(outline)->messages, MESSAGES);
-    assert_int_equal(reel_index_info(outline)->payload_bytes, size);
-    assert_int_equal(reel_index_info(outline)->n_channels, 2);
-    assert_int_equal(reel_index_stats(outline, 0)->count, MESSAGES / 8 * 7);
-    assert_int_equal(reel_index_stats(outline, 0)->first_ns, 0);
-    assert_int_equal(reel_index_stats(outline, 0)->last_ns, (MESSAGES - 2) * INT64_C(33333000));
-    assert_int_equal(reel_index_stats(outline, 1)->count, MESSAGES / 8);
-    assert_int_equal(reel_index_stats(outline, 1)->first_ns, 7 * INT64_C(33333000));
-    assert_int_equal(reel_index_stats(outline, 1)->last_ns, (MESSAGES - 1) * INT64_C(33333000));
+    INDEX *summary = large_summary(path, &reel_format_nanover, index.size + (256 << 10) + (4 << 20));
+    assert_int_equal(reel_index_info(summary)->messages, MESSAGES);
+    assert_int_equal(reel_index_info(summary)->payload_bytes, size);
+    assert_int_equal(reel_index_info(summary)->n_channels, 2);
+    assert_int_equal(reel_index_stats(summary, 0)->count, MESSAGES / 8 * 7);
+    assert_int_equal(reel_index_stats(summary, 0)->first_ns, 0);
+    assert_int_equal(reel_index_stats(summary, 0)->last_ns, (MESSAGES - 2) * INT64_C(33333000));
+    assert_int_equal(reel_index_stats(summary, 1)->count, MESSAGES / 8);
+    assert_int_equal(reel_index_stats(summary, 1)->first_ns, 7 * INT64_C(33333000));
+    assert_int_equal(reel_index_stats(summary, 1)->last_ns, (MESSAGES - 1) * INT64_C(33333000));
     remove(path);
 }
 
@@ -251,7 +253,7 @@ static void an_index_that_is_too_large_is_refused(void **state) {
     put_archive(path, 1, bytes_text("\x90"), size);
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
-    outline_source_refused(file, &reel_format_nanover, "over 256 MiB only a scan reads it");
+    summary_source_refused(file, &reel_format_nanover, "over 256 MiB only a scan reads it");
     remove(path);
 }
 
@@ -259,15 +261,15 @@ static const char *const NONE[] = {NULL};
 
 static void golden_recordings(void **state) {
     (void)state;
-    struct outlined sum = {0};
-    assert_true(outline_folder(REEL_TESTS "/golden/nanover", "/input.nanover.zip", &reel_format_nanover, NONE, &sum));
+    struct summarized sum = {0};
+    assert_true(summary_folder(REEL_TESTS "/golden/nanover", "/input.nanover.zip", &reel_format_nanover, NONE, &sum));
     assert_true(sum.same >= 35 && sum.refused >= 15);
 }
 
 static void real_recordings(void **state) {
     (void)state;
-    struct outlined sum = {0};
-    if (!outline_folder(REEL_TESTS "/../../shared/samples/nanover", ".nanover.zip", &reel_format_nanover, NONE, &sum)) {
+    struct summarized sum = {0};
+    if (!summary_folder(REEL_TESTS "/../../shared/samples/nanover", ".nanover.zip", &reel_format_nanover, NONE, &sum)) {
         skip();
     }
     assert_int_equal(sum.same, 10);
@@ -277,8 +279,8 @@ static void real_recordings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_recordings_are_outlined_as_scanned),
-        cmocka_unit_test(what_an_outline_says),
+        cmocka_unit_test(made_recordings_are_summarized_as_scanned),
+        cmocka_unit_test(what_a_summary_says),
         cmocka_unit_test(an_index_that_tells_too_little_is_refused),
         cmocka_unit_test(an_index_that_breaks_off_is_refused),
         cmocka_unit_test(damaged_recordings),

@@ -1,0 +1,98 @@
+/* A payload as a stream of values: a decoder walks it once and calls a visitor. Nothing builds a tree. */
+#ifndef REEL_DECODE_H
+#define REEL_DECODE_H
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+#include "reel/model.h"
+
+enum reel_number { REEL_BOOL, REEL_I8, REEL_U8, REEL_I16, REEL_U16, REEL_I32, REEL_U32, REEL_I64, REEL_U64, REEL_F32, REEL_F64 };
+/* Bytes of one in an array. */
+static inline unsigned reel_number_size(enum reel_number type) {
+    static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
+
+/* Who is told the values: a visitor fills the table and embeds struct reel_visitor first in its own state. Each returns false to end the
+ * walk: it has what it wants, or its own ceiling is met. Every payload is one value; a map is begin_map, (key, value)…, end_map. What is
+ * NULL here passes unheard. */
+struct reel_visitor;
+struct reel_visitor_ops {
+    bool (*begin_map)(struct reel_visitor *v);
+    bool (*key)(struct reel_visitor *v,
+                struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
+    bool (*end_map)(struct reel_visitor *v);
+    bool (*begin_list)(struct reel_visitor *v);
+    bool (*end_list)(struct reel_visitor *v);
+    bool (*null)(struct reel_visitor *v);
+    bool (*boolean)(struct reel_visitor *v, bool value);
+    bool (*integer)(struct reel_visitor *v, int64_t value);
+    bool (*natural)(struct reel_visitor *v, uint64_t value);
+    bool (*real)(struct reel_visitor *v, double value);
+    bool (*real32)(struct reel_visitor *v, float value); /* of which fewer digits say everything */
+    bool (*text)(struct reel_visitor *v, struct reel_bytes value);
+    bool (*binary)(struct reel_visitor *v, struct reel_bytes value);
+    /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows of so many each (a
+     * position is 3 columns); the last row may be short. A list of numbers otherwise. */
+    bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+};
+struct reel_visitor {
+    const struct reel_visitor_ops *ops;
+};
+
+/* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens when `numbers` is NULL.
+ */
+bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+
+/* One little-endian number of the type. */
+bool reel_number_tell(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
+
+/* A field that every message of a channel has, for columns and for lists of what can be plotted. */
+struct reel_field {
+    const char *path; /* keys joined by '.', places in arrays of fixed length as numbers: "pose.covariance.35" */
+    const char *type; /* "float64", "string", "time", "uint8[]"; the schema's own word where there is one */
+    const char *unit; /* "m", "rad", "nm"; "" = unknown or none */
+    bool numeric;     /* one number (a bool counts): can be plotted */
+};
+/* Asked for each field, in the order of the payload; false ends it. */
+typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
+
+/* What an encoding is to the rest of the house: one const table at the end of its file, listed in decode/decoders.c. */
+struct reel_encoding {
+    const char *encoding; /* struct reel_channel.encoding */
+
+    /* Reads the channel's schema once: *state is immutable after it and used by many threads. Fails with words when payloads of this
+     * channel cannot be decoded (REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT): they are delivered as bytes then. The channel outlives the
+     * state. */
+    bool (*open)(const struct reel_channel *channel, void **state, struct reel_error *err);
+    void (*close)(void *state);
+
+    /* Walks one payload. False: err->code is REEL_OK when the visitor wanted no more, else the payload does not fit its schema
+     * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have been told a part by then. */
+    bool (*decode)(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
+
+    /* Optional: the fields that the schema gives every message. An array of any length is one field. */
+    bool (*fields)(const void *state, reel_field_visit visit, void *context);
+
+    unsigned version; /* of what is told: part of every ETag of decoded text */
+};
+
+/* The table of encodings, NULL-terminated (decode/decoders.c). */
+extern const struct reel_encoding *const reel_encodings[];
+
+/* A decoder for one channel. Immutable after opening. */
+struct reel_decoder;
+/* REEL_UNSUPPORTED when nobody knows the encoding, else as open() says. */
+struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struct reel_error *err);
+void reel_decoder_free(struct reel_decoder *decoder); /* NULL is fine */
+REEL_DEFINE_AUTO(struct reel_decoder, reel_decoder_free);
+bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
+bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit,
+                         void *context); /* none when the encoding has no schema */
+unsigned reel_encodings_version(void);   /* changes when any decoder does */
+
+/* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
+enum { REEL_NUMBER_TEXT = 48 };
+void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
+
+#endif
