@@ -250,7 +250,7 @@ bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, str
     const char *why;
     struct cursor c = cursor_of(message);
     *news = (struct nanover_news){.reset = false};
-    if (nanover_message_read(&c, &facts, &why) != MSGPACK_OK || nanover_message_body(message, &body) != MSGPACK_OK) {
+    if (nanover_message_read(&c, &facts, NULL, &why) != MSGPACK_OK || nanover_message_body(message, &body) != MSGPACK_OK) {
         return true;
     }
     if (facts.has_frame_index && facts.frame_index == 0) {

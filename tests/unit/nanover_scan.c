@@ -76,6 +76,18 @@ static void rule_nanover_01_other_members_are_attachments(void **state) {
     assert_true(bytes_is(text, "{}"));
 }
 
+/* Two types whose 64-bit FNV hashes are equal: types are compared, not hashed. */
+static void types_of_equal_hashes_are_two_channels(void **state) {
+    (void)state;
+    MAKER m = {.count = 0};
+    maker_add(&m, "{';5@!=#l_P@o;N' 1}", "{'types' [';5@!=#l_P@o;N'] 'timestamp' 1}");
+    maker_add(&m, "{'>6M*@)uz(B$}4' 1}", "{'types' ['>6M*@)uz(B$}4'] 'timestamp' 2}");
+    RECORDING *r = nanover_read(maker_finish(&m));
+    assert_int_equal(info_of(r)->n_channels, 2);
+    assert_string_equal(reel_index_channel(reel_recording_index(r), 0)->name, ";5@!=#l_P@o;N");
+    assert_string_equal(reel_index_channel(reel_recording_index(r), 1)->name, ">6M*@)uz(B$}4");
+}
+
 /* A selection by topic finds the message of two types under both; all together it is there once. */
 static void rule_nanover_03_types_decide_the_channels(void **state) {
     (void)state;
@@ -266,6 +278,7 @@ int main(void) {
         cmocka_unit_test(probe_wants_the_member_names),
         cmocka_unit_test(usual_recording_reads_without_a_finding),
         cmocka_unit_test(rule_nanover_01_other_members_are_attachments),
+        cmocka_unit_test(types_of_equal_hashes_are_two_channels),
         cmocka_unit_test(rule_nanover_03_types_decide_the_channels),
         cmocka_unit_test(rule_nanover_04_one_entry_is_one_object),
         cmocka_unit_test(times_of_every_kind),

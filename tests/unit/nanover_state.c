@@ -99,6 +99,27 @@ static void same_keys_share_a_number(void **state) {
     assert_front(r, 30500, NULL, "state", "{'state' {'updates' {'y' 30 'x' 30} 'removals' []}}");
 }
 
+/* Sets of keys are compared, not hashed: sums of unseeded FNV hashes of these keys are equal. */
+static void other_keys_never_share_a_number(void **state) {
+    (void)state;
+    MAKER m = {.count = 0}, both = {.count = 0};
+    maker_add(&m, "{'state' {'updates' {'a' 1}}}", "{'types' ['state'] 'timestamp' 1}");
+    maker_add(&m, "{'state' {'removals' ['`']}}", "{'types' ['state'] 'timestamp' 2}");
+    RECORDING *r = nanover_read(maker_finish(&m));
+    assert_front(r, 10000, NULL, "state", "{'state' {'updates' {'a' 1} 'removals' []}}");
+    maker_add(&both, "{'frame' {'frame.index' 0 'a' 1} 'state' {'updates' {'c' 1}}}",
+              "{'types' ['frame' 'state'] 'frame.index' 0 'timestamp' 1}");
+    maker_add(&both, "{'frame' {'frame.index' 1 '`' 2} 'state' {'updates' {'b' 2}}}",
+              "{'types' ['frame' 'state'] 'frame.index' 1 'timestamp' 2}");
+    RECORDING *q = nanover_read(maker_finish(&both));
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(q, &REEL_SELECT_ALL);
+    struct reel_message message;
+    for (uint32_t i = 1; i <= 2; i++) {
+        assert_non_null(next_payload(s, &message).data);
+        assert_int_equal(nanover_key_set(&message.entry), i);
+    }
+}
+
 static void many_keys_fold_right(void **state) {
     (void)state;
     MAKER m = {.count = 0};
@@ -135,6 +156,7 @@ int main(void) {
         cmocka_unit_test(only_wanted_channels_contribute),
         cmocka_unit_test(updates_come_before_removals),
         cmocka_unit_test(same_keys_share_a_number),
+        cmocka_unit_test(other_keys_never_share_a_number),
         cmocka_unit_test(many_keys_fold_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

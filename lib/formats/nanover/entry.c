@@ -37,7 +37,7 @@ static const struct {
     [QUIRK_GAP] = {REEL_NOTE, "do not follow the message before without a gap"},
     [QUIRK_ENTRY_KEY] = {REEL_WARNING, "have an index entry with keys of its own: the official reader refuses the file"},
     [QUIRK_NOT_KEPT] = {REEL_WARNING, "have so much index metadata of their own that it is not written again"},
-    [QUIRK_SETS] = {REEL_NOTE, "come after 65535 different sets of keys: a cut behind them takes longer"},
+    [QUIRK_SETS] = {REEL_NOTE, "have too many keys, or come after too many different sets of them: a cut behind them takes longer"},
 };
 
 static uint64_t place(const struct nanover_scan *s, uint64_t offset) {
@@ -94,85 +94,48 @@ void nanover_running_crc(struct nanover_scan *s, uint64_t offset, const uint8_t 
     }
 }
 
-/* --- numbers for channels and key sets --- */
+/* --- channels --- */
 
-static struct nanover_id *ids_slot(struct nanover_ids *ids, uint64_t hash) {
-    uint32_t i = (uint32_t)hash & (ids->capacity - 1);
-    while (ids->slots[i].used && ids->slots[i].hash != hash) {
-        i = (i + 1) & (ids->capacity - 1);
-    }
-    return &ids->slots[i];
-}
-
-static bool ids_grow(struct nanover_ids *ids, struct reel_error *err) {
-    struct nanover_ids wide = {.capacity = ids->capacity > 0 ? ids->capacity * 2 : 256, .count = ids->count};
-    wide.slots = calloc(wide.capacity, sizeof *wide.slots);
-    if (!wide.slots) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < ids->capacity; i++) {
-        if (ids->slots[i].used) {
-            *ids_slot(&wide, ids->slots[i].hash) = ids->slots[i];
-        }
-    }
-    free(ids->slots);
-    *ids = wide;
-    return true;
-}
-
-/* The slot of a hash; a new one has used == false and is for the caller to fill. */
-static struct nanover_id *ids_find(struct nanover_ids *ids, uint64_t hash, struct reel_error *err) {
-    return ids->count * 2 < ids->capacity || ids_grow(ids, err) ? ids_slot(ids, hash) : NULL;
-}
-
-static void ids_fill(struct nanover_ids *ids, struct nanover_id *slot, uint64_t hash, uint32_t id) {
-    *slot = (struct nanover_id){.hash = hash, .id = id, .used = true};
-    ids->count++;
-}
-
-static uint64_t types_hash(const struct nanover_message *m) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325) + m->n_types;
+/* The types of a message as one key. */
+static bool pack_types(struct grow *out, const struct nanover_message *m, struct reel_error *err) {
+    out->size = 0;
     for (unsigned t = 0; t < m->n_types; t++) {
-        for (size_t i = 0; i < m->types[t].size; i++) {
-            h = (h ^ m->types[t].data[i]) * UINT64_C(0x100000001b3);
-        }
-        h = (h ^ 0x100) * UINT64_C(0x100000001b3); /* no byte: the end of one type */
+        grow_u64(out, m->types[t].size);
+        grow_put(out, m->types[t].data, m->types[t].size);
     }
-    return h ^ h >> 32;
+    return !out->failed || reel_fail_memory(err);
+}
+
+static bool add_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
+    struct arena scratch = {.max = 16 << 20};
+    struct reel_channel channel;
+    *kept = s->channels.count < REEL_CHANNELS_MAX && nanover_channel(&scratch, m->types, m->n_types, &channel);
+    bool good = !*kept || reel_scan_channel(s->scan, &channel, id, err);
+    arena_free(&scratch);
+    if (!good || !*kept) {
+        return good;
+    }
+    void *types = arena_copy(&s->arena, s->types.data, s->types.size);
+    return types ? hash_table_set(&s->channels, hash_key_bytes(bytes_of(types, s->types.size)), (uintptr_t)*id + 1, err)
+                 : reel_fail_memory(err);
 }
 
 bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
-    uint64_t hash = types_hash(m);
-    struct nanover_id *slot = ids_find(&s->channels, hash, err);
-    if (!slot) {
+    if (!pack_types(&s->types, m, err)) {
         return false;
     }
+    uintptr_t known = hash_table_get(&s->channels, hash_key_bytes(bytes_of(s->types.data, s->types.size)));
     *kept = true;
-    if (slot->used) {
-        *id = slot->id;
-        return true;
-    }
-    struct arena arena = {.max = 16 << 20};
-    struct reel_channel channel;
-    *kept = s->channels.count < REEL_CHANNELS_MAX && nanover_channel(&arena, m->types, m->n_types, &channel);
-    bool good = !*kept || reel_scan_channel(s->scan, &channel, id, err);
-    arena_free(&arena);
-    if (good && *kept) {
-        ids_fill(&s->channels, slot, hash, *id);
-    }
-    return good;
+    *id = (uint32_t)known - 1;
+    return known > 0 || add_channel(s, m, id, kept, err);
 }
 
-bool nanover_set_id(struct nanover_ids *sets, uint64_t keys, uint32_t *id, struct reel_error *err) {
-    struct nanover_id *slot = ids_find(sets, keys, err);
-    if (!slot) {
-        return false;
-    }
-    if (!slot->used && sets->count < NANOVER_SETS_MAX) {
-        ids_fill(sets, slot, keys, sets->count + 1);
-    }
-    *id = slot->used ? slot->id : 0;
-    return true;
+void nanover_scan_tables_free(struct nanover_scan *s) {
+    hash_table_free(&s->channels);
+    arena_free(&s->arena);
+    free(TAKE(s->types.data));
+    nanover_keys_free(&s->keys);
+    nanover_key_sets_free(&s->sets);
 }
 
 /* --- entries --- */
@@ -220,7 +183,7 @@ bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m,
         return true;
     }
     if (m->has_frame || m->has_state) {
-        if (!nanover_set_id(&s->sets, m->keys, &set, err)) {
+        if (!nanover_key_sets_id(&s->sets, &s->keys, &set, err)) {
             return false;
         }
         if (set == 0) {

@@ -189,7 +189,7 @@ static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t
     struct cursor c = cursor_of(bytes_of(p, (size_t)e->length));
     struct nanover_message m;
     const char *why;
-    enum msgpack_result r = nanover_message_read(&c, &m, &why);
+    enum msgpack_result r = nanover_message_read(&c, &m, &s->keys, &why);
     if (r != MSGPACK_OK || !cursor_done(&c)) {
         nanover_lost(s, e->offset, e->length, "%s", r == MSGPACK_OK ? "is shorter than its index entry says" : why);
         s->end = e->offset + e->length > s->end ? e->offset + e->length : s->end;

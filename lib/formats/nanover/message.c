@@ -1,6 +1,7 @@
 /* One NanoVer message: what it is made of and what is odd about it, learnt in one walk over its bytes; and the channel that a list of
  * message types makes. Rule: only what is no MessagePack map of named types is damage; everything else is a quirk, and the message is kept.
  */
+#include "formats/nanover/key_sets.h"
 #include "formats/nanover/nanover.h"
 #include "formats/nanover/wire.h"
 #include "wire/bytes.h"
@@ -51,18 +52,10 @@ unsigned nanover_packed_columns(struct reel_bytes key) {
     return p ? p->columns : 1;
 }
 
-/* Hashes of single keys are added up, so that the order of the keys does not matter. */
-enum key_role { KEY_FRAME = 1, KEY_UPDATE, KEY_REMOVAL };
-static void keys_add(struct nanover_message *m, struct reel_bytes key, enum key_role role) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)role;
-    for (size_t i = 0; i < key.size; i++) {
-        h = (h ^ key.data[i]) * UINT64_C(0x100000001b3);
+static void keys_add(struct nanover_keys *keys, enum nanover_key_role role, struct reel_bytes key) {
+    if (keys) {
+        nanover_keys_add(keys, role, key);
     }
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    h *= UINT64_C(0xc4ceb9fe1a85ec53);
-    m->keys += h ^ h >> 33;
 }
 
 static void quirk(struct nanover_message *m, enum nanover_quirk q) {
@@ -143,7 +136,8 @@ static void frame_value(struct nanover_message *m, struct reel_bytes key, const 
     }
 }
 
-static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *m, struct msgpack_faults *faults) {
+static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                      struct msgpack_faults *faults) {
     struct cursor start = *c;
     struct msgpack_item map;
     enum msgpack_result r = msgpack_read(c, &map);
@@ -159,7 +153,7 @@ static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *
         r = msgpack_key(c, &key, BODY_DEPTH, faults);
         r = r == MSGPACK_OK ? msgpack_take(c, &value, BODY_DEPTH, faults) : r;
         if (r == MSGPACK_OK) {
-            keys_add(m, key, KEY_FRAME);
+            keys_add(keys, NANOVER_KEY_FRAME, key);
             frame_value(m, key, &value);
         }
     }
@@ -167,11 +161,12 @@ static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *
 }
 
 /* updates: a map whose keys count; removals: an array whose items do. */
-static enum msgpack_result read_state_keys(struct cursor *c, struct nanover_message *m, enum key_role role, struct msgpack_faults *faults) {
+static enum msgpack_result read_state_keys(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                           enum nanover_key_role role, struct msgpack_faults *faults) {
     struct cursor start = *c;
     struct msgpack_item list;
     enum msgpack_result r = msgpack_read(c, &list);
-    if (r != MSGPACK_OK || list.kind != (role == KEY_UPDATE ? MSGPACK_MAP : MSGPACK_ARRAY)) {
+    if (r != MSGPACK_OK || list.kind != (role == NANOVER_KEY_UPDATE ? MSGPACK_MAP : MSGPACK_ARRAY)) {
         *c = start;
         quirk(m, QUIRK_STATE_SHAPE);
         return msgpack_skip(c, BODY_DEPTH - 1, faults);
@@ -180,14 +175,15 @@ static enum msgpack_result read_state_keys(struct cursor *c, struct nanover_mess
         struct reel_bytes key;
         r = msgpack_key(c, &key, BODY_DEPTH - 1, faults);
         if (r == MSGPACK_OK) {
-            keys_add(m, key, role);
-            r = role == KEY_UPDATE ? msgpack_skip(c, BODY_DEPTH - 1, faults) : MSGPACK_OK;
+            keys_add(keys, role, key);
+            r = role == NANOVER_KEY_UPDATE ? msgpack_skip(c, BODY_DEPTH - 1, faults) : MSGPACK_OK;
         }
     }
     return r;
 }
 
-static enum msgpack_result read_state(struct cursor *c, struct nanover_message *m, struct msgpack_faults *faults) {
+static enum msgpack_result read_state(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                      struct msgpack_faults *faults) {
     struct cursor start = *c;
     struct msgpack_item map;
     enum msgpack_result r = msgpack_read(c, &map);
@@ -204,9 +200,9 @@ static enum msgpack_result read_state(struct cursor *c, struct nanover_message *
             break;
         }
         if (bytes_is(key, "updates")) {
-            r = read_state_keys(c, m, KEY_UPDATE, faults);
+            r = read_state_keys(c, m, keys, NANOVER_KEY_UPDATE, faults);
         } else if (bytes_is(key, "removals")) {
-            r = read_state_keys(c, m, KEY_REMOVAL, faults);
+            r = read_state_keys(c, m, keys, NANOVER_KEY_REMOVAL, faults);
         } else {
             r = msgpack_skip(c, BODY_DEPTH, faults);
         }
@@ -220,7 +216,10 @@ static void check_frame(struct nanover_message *m) {
     }
 }
 
-enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why) {
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys, const char **why) {
+    if (keys) {
+        nanover_keys_clear(keys);
+    }
     *m = (struct nanover_message){.n_types = 0};
     struct msgpack_faults faults = {.text = false};
     struct msgpack_item map;
@@ -239,8 +238,8 @@ enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_messag
         }
         if (r == MSGPACK_OK) {
             m->types[m->n_types++] = key.bytes;
-            r = bytes_is(key.bytes, "frame")   ? read_frame(c, m, &faults)
-                : bytes_is(key.bytes, "state") ? read_state(c, m, &faults)
+            r = bytes_is(key.bytes, "frame")   ? read_frame(c, m, keys, &faults)
+                : bytes_is(key.bytes, "state") ? read_state(c, m, keys, &faults)
                                                : msgpack_skip(c, REEL_DEPTH_MAX - 1, &faults);
         }
         *why = msgpack_result_text(r);

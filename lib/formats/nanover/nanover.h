@@ -124,7 +124,6 @@ struct nanover_message {
     bool has_frame, has_state;
     bool has_frame_index, has_positions;
     uint64_t frame_index;
-    uint64_t keys;                  /* hash of the keys it touches; equal for two messages that touch the same */
     uint32_t quirks;                /* bits 1 << enum nanover_quirk */
     uint64_t rows;                  /* particles by the length of the per-particle values; 0 = none is there */
     uint64_t particles, residues;   /* particle.count, residue.count; 0 = not there */
@@ -134,8 +133,9 @@ struct nanover_message {
     struct reel_bytes simulation_name;
 };
 
-/* Walks exactly one message. On MSGPACK_BAD *why says what is wrong. */
-enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, const char **why);
+struct nanover_keys; /* key_sets.h */
+/* Walks exactly one message. On MSGPACK_BAD *why says what is wrong. `keys` (may be NULL) becomes the keys that the message touches. */
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys, const char **why);
 
 /* The two places where a frame and a state keep their keys, for folding; cursors stand before the map's or array's header. */
 struct nanover_body {

@@ -119,7 +119,7 @@ static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_messag
             return false;
         }
         struct cursor c = cursor_of(bytes_of(p, (size_t)want));
-        *result = nanover_message_read(&c, m, why);
+        *result = nanover_message_read(&c, m, &s->keys, why);
         *length = (uint64_t)(c.at - p);
         if (*result != MSGPACK_SHORT || want == left) {
             return true;

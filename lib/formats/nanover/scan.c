@@ -132,8 +132,7 @@ static void free_scan(struct nanover_scan *s) {
     window_close(&s->window);
     reel_source_free(s->messages);
     free(s->jump);
-    free(s->channels.slots);
-    free(s->sets.slots);
+    nanover_scan_tables_free(s);
 }
 static inline void reel_auto_free_scan(struct nanover_scan *s) {
     free_scan(s);

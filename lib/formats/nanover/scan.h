@@ -4,19 +4,11 @@
 #define REEL_NANOVER_SCAN_H
 
 #include "core/window.h"
+#include "formats/nanover/key_sets.h"
 #include "formats/nanover/nanover.h"
 #include "reel/scan.h"
 
 #define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are no times */
-
-struct nanover_ids { /* 64-bit hashes to small numbers; zero-initialised = empty */
-    struct nanover_id {
-        uint64_t hash;
-        uint32_t id;
-        bool used;
-    } * slots;
-    uint32_t capacity, count;
-};
 
 struct nanover_scan {
     struct reel_scan *scan;
@@ -29,7 +21,11 @@ struct nanover_scan {
     uint8_t *jump; /* a message that lies before the window */
     size_t jump_capacity;
 
-    struct nanover_ids channels, sets;
+    struct hash_table channels; /* message types, packed → 1 + channel */
+    struct arena arena;         /* their keys */
+    struct grow types;          /* scratch */
+    struct nanover_keys keys;   /* of the message that was read last */
+    struct nanover_key_sets sets;
     struct {
         uint64_t count, first_offset;
     } quirks[QUIRKS];
@@ -46,8 +42,8 @@ struct nanover_scan {
     bool named;                           /* a simulation name was told */
 };
 
-/* The number of a set of keys by its hash, from 1; 0 when there are NANOVER_SETS_MAX of them already. False: no memory. */
-bool nanover_set_id(struct nanover_ids *sets, uint64_t keys, uint32_t *id, struct reel_error *err);
+/* Frees channels, sets and what belongs to them. */
+void nanover_scan_tables_free(struct nanover_scan *s);
 
 void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t offset);
 void nanover_quirks_tell(struct nanover_scan *s);
@@ -60,8 +56,8 @@ bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *
 /* Its bytes, valid until the next call; the caller has checked that they lie inside the member and under REEL_MESSAGE_MEMORY_MAX. */
 const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err);
 
-/* Makes the entry of a message that was read: its channel, its key set, its checks against the run it belongs to. *kept is false when it
- * is of too many channels. The time is the caller's to set. */
+/* Makes the entry of a message that was read with its keys into s->keys: its channel, its key set, its checks against the run it belongs
+ * to. *kept is false when it is of too many channels. The time is the caller's to set. */
 bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
                         bool *kept, struct reel_error *err);
 bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err);

@@ -43,7 +43,7 @@ static bool look_for_name(struct looking *l, struct nanover_scan *s, const struc
     struct nanover_message m;
     const char *why;
     struct cursor c = cursor_of(bytes_of(data, (size_t)e->length));
-    s->named = nanover_message_read(&c, &m, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
+    s->named = nanover_message_read(&c, &m, NULL, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
     return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
 }
 
@@ -136,7 +136,7 @@ static bool open_index(struct reel_scan *scan, const struct nanover_archive *arc
 }
 
 static inline void reel_auto_free_ids(struct nanover_scan *s) {
-    free(s->channels.slots);
+    nanover_scan_tables_free(s);
 }
 
 /* Members become chunks in the same order as in a scan: the index, the messages, the others. */

@@ -66,7 +66,7 @@ static void fill_entry(struct reel_bytes message, struct reel_entry *entry) {
     struct nanover_message facts;
     const char *why;
     struct cursor c = cursor_of(message);
-    bool has_index = nanover_message_read(&c, &facts, &why) == MSGPACK_OK && facts.has_frame_index;
+    bool has_index = nanover_message_read(&c, &facts, NULL, &why) == MSGPACK_OK && facts.has_frame_index;
     entry->extra[0] = has_index && facts.frame_index == 0;
     entry->extra[1] = has_index ? facts.frame_index + 1 : 0;
 }

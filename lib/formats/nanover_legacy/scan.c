@@ -31,7 +31,8 @@ struct part {
     enum legacy_kind kind;
     struct window window;
     struct legacy_converter converter;
-    struct nanover_ids sets;
+    struct nanover_keys keys; /* of the message that was read last */
+    struct nanover_key_sets sets;
     uint64_t at, before;          /* the next record; bytes of the parts before this one */
     uint64_t total;               /* bytes of all parts */
     uint64_t converted, told;     /* bytes of messages; of them when progress was last told */
@@ -42,7 +43,8 @@ struct part {
 static inline void reel_auto_part_done(struct part *p) {
     window_close(&p->window);
     legacy_converter_done(&p->converter);
-    free(p->sets.slots);
+    nanover_keys_free(&p->keys);
+    nanover_key_sets_free(&p->sets);
 }
 
 static struct header header_of(const uint8_t *p) {
@@ -169,7 +171,7 @@ static bool tell_name(struct part *p, const struct nanover_message *m, struct re
 static bool give(struct part *p, const struct header *h, const struct nanover_message *m, size_t converted, struct reel_error *err) {
     bool reset = m->has_frame_index && m->frame_index == 0;
     uint32_t set;
-    if (!nanover_set_id(&p->sets, m->keys, &set, err) || !tell_name(p, m, err)) {
+    if (!nanover_key_sets_id(&p->sets, &p->keys, &set, err) || !tell_name(p, m, err)) {
         return false;
     }
     struct reel_entry entry = {.time_ns = (int64_t)h->time_us * 1000,
@@ -204,7 +206,7 @@ static bool read_message(struct part *p, const struct header *h, struct nanover_
     *size = out.size;
     const char *problem;
     struct cursor c = cursor_of(out);
-    *whole = nanover_message_read(&c, m, &problem) == MSGPACK_OK || (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
+    *whole = nanover_message_read(&c, m, &p->keys, &problem) == MSGPACK_OK || (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
     return true;
 }
 
