@@ -135,7 +135,7 @@ static inline bool same_attachments(const struct reel_index *a, const struct ree
 
 /* The index has times of chunks, not of channels: a channel's may be wider than the scan's. It has all metadata and attachments. */
 static inline bool goes_by_chunks(const struct reel_format *format) {
-    return format == reel_format_named("mcap") || format == reel_format_named("bag2");
+    return format == reel_format_named("mcap") || format == reel_format_named("rosbag-2.0");
 }
 
 static inline bool same_stats(const struct reel_index_info *info, const struct reel_channel_stats *s, const struct reel_channel_stats *t) {

@@ -23,7 +23,7 @@ static const char *const list_outputs[] = {"json", "csv", "ndjson", NULL};
     {.name = "q",                                                                                                                          \
      .type = HTTP_TEXT,                                                                                                                    \
      .help = "words, \"phrases\", key:value,value (topic type format collection state group damaged meta.KEY or a tag); - in front: not"}, \
-        {.name = "format", .type = HTTP_TEXT, .help = "of the recording: rosbag1, nanover …"},                                             \
+        {.name = "format", .type = HTTP_TEXT, .help = "container format: rosbag-1.2, rosbag-2.0, mcap …; rosbag: both ROS 1 bags"},                                             \
         {.name = "collection", .type = HTTP_TEXT, .help = "only this collection"},                                                         \
         {.name = "group", .type = HTTP_TEXT, .help = "only this group; sort=start tells its order"},                                       \
         {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "a topic by glob"},                                                  \
@@ -175,7 +175,7 @@ static const struct http_param series_params[] = {SERIES_PARAMS, {0}};
 static const struct http_param series_across_params[] = {
     {.name = "recording", .type = HTTP_TEXT, .repeats = true, .help = "id of one of them, at most 20; or those that are found by"},
     {.name = "q", .type = HTTP_TEXT, .help = "words that names, topics or types begin with; all must match"},
-    {.name = "format", .type = HTTP_TEXT, .help = "of the recording: rosbag1, nanover …"},
+    {.name = "format", .type = HTTP_TEXT, .help = "container format: rosbag-1.2, rosbag-2.0, mcap …; rosbag: both ROS 1 bags"},
     {.name = "collection", .type = HTTP_TEXT, .help = "only this collection"},
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "a topic by glob; all given must be there"},
     SERIES_PARAMS,

@@ -6,6 +6,7 @@
 #include "catalog/list.h"
 #include "catalog/pattern.h"
 #include "catalog/search.h"
+#include "reel/format.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
@@ -202,6 +203,18 @@ static void add_set(struct list_set *set, json_t *values, bool negated) {
     }
 }
 
+/* A name, and the formats of its family: "rosbag" finds "rosbag-1.2" and "rosbag-2.0". */
+static bool add_format(const char *name, json_t *names, struct reel_error *err) {
+    size_t n = strlen(name);
+    for (size_t i = 0; reel_formats[i]; i++) {
+        const char *format = reel_formats[i]->name;
+        if (strncmp(format, name, n) == 0 && format[n] == '-') {
+            json_array_append_new(names, json_string(format));
+        }
+    }
+    return json_array_append_new(names, json_string(name)) == 0 || reel_fail(err, REEL_ARGUMENT, "a name that is not UTF-8");
+}
+
 static bool add_formats(struct db_handle *h, const char *glob, json_t *names, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "formats_list", err);
     enum db_step step = s ? db_next(s, err) : DB_FAILED;
@@ -241,8 +254,8 @@ static bool add_names(struct db_handle *h, struct list_ask *ask, const struct se
         bool glob = is_glob(v), good = true;
         if (t->kind == SEARCH_STATE) {
             add_states(v->text, names);
-        } else if (glob && t->kind == SEARCH_FORMAT) {
-            good = add_formats(h, v->text, names, err);
+        } else if (t->kind == SEARCH_FORMAT) {
+            good = glob ? add_formats(h, v->text, names, err) : add_format(v->text, names, err);
         } else if (glob && t->kind == SEARCH_COLLECTION) {
             good = add_collections(h, v->text, names, err);
         } else if (glob) {

@@ -65,7 +65,7 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "data", .kind = CLI_TEXT, .to = &config.data, .value = "DIR", .help = "folder of the archive (./data)"},
         {.name = "all", .kind = CLI_FLAG, .to = &all, .help = "every recording"},
-        {.name = "format", .kind = CLI_TEXT, .to = &s.format, .value = "NAME", .help = "every recording of this format: rosbag1 …"},
+        {.name = "format", .kind = CLI_TEXT, .to = &s.format, .value = "NAME", .help = "every recording of this container format: rosbag-1.2, mcap …"},
         {0},
     };
     if (!cli_options(&cli_rescan, options, 0, argc, argv, &first, &code)) {

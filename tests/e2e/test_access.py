@@ -229,7 +229,7 @@ class Collections(Guarded):
         self.assertProblem(self.ask('GET', '%s/series?recording=%s&field=/odom.x' % (API, self.secret), self.some), 404)
 
     def test_lists_leave_them_out(self):
-        for query in ('', '?q=b', '?collection=secret', '?sort=name&count=true', '?format=rosbag1', '?topic=/odom'):
+        for query in ('', '?q=b', '?collection=secret', '?sort=name&count=true', '?format=rosbag-1.2', '?topic=/odom'):
             items = self.ask('GET', API + '/recordings' + query, self.some).json()['items']
             self.assertNotIn('secret', [i['collection'] for i in items])
         self.assertEqual(self.ask('GET', API + '/recordings?count=true', self.some).json()['total'], 1)

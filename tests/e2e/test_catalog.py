@@ -22,7 +22,7 @@ class Catalog(Case):
 
     def test_recording_tells_what_was_in_the_file(self):
         r = self.get('%s/recordings/%s' % (API, self.lab)).json()
-        self.assertEqual((r['format'], r['clock'], r['state'], r['messages']), ('rosbag1', 'wall', 'ready', len(self.messages)))
+        self.assertEqual((r['format'], r['clock'], r['state'], r['messages']), ('rosbag-1.2', 'wall', 'ready', len(self.messages)))
         self.assertEqual((time_ns(r['start']), time_ns(r['end'])), (T0, max(m.time for m in self.messages)))
         self.assertEqual(int(r['duration_ns']), max(m.time for m in self.messages) - T0)
 
@@ -76,7 +76,7 @@ class Catalog(Case):
         names = lambda query: [r['name'] for r in self.get(API + '/recordings' + query).json()['items']]
         self.assertEqual(names('?sort=name'), sorted(names('')))
         self.assertEqual(names('?sort=-name'), sorted(names(''), reverse=True))
-        self.assertEqual(names('?sort=-start&format=rosbag1')[0], 'later.bag')
+        self.assertEqual(names('?sort=-start&format=rosbag-1.2')[0], 'later.bag')
         self.assertProblem(self.server.get(API + '/recordings?sort=colour'), 400, 'sort')
 
     def test_pages_by_cursor_show_each_once(self):

@@ -146,7 +146,7 @@ class Imports(unittest.TestCase):
             self.assertLessEqual(len(page['items']), 2)
             seen += [(i['outcome'], i['files'], i['name'], i['format'], i['name_taken']) for i in page['items']]
             query = page['next'] and '?limit=2&cursor=' + page['next']
-        self.assertEqual(seen, [('would_take', ['day%d/run.bag' % d], 'day%d/run.bag' % d, 'rosbag1', False) for d in (1, 2, 3)])
+        self.assertEqual(seen, [('would_take', ['day%d/run.bag' % d], 'day%d/run.bag' % d, 'rosbag-1.2', False) for d in (1, 2, 3)])
         self.assertEqual((self.rows(), self.blobs(), self.failures()), ([], [], []))
         for cursor in ('1', '-1.0', '1.0x', '+1.0', '1. 0'):
             self.ask({'glob': 'day*.bag', 'dry_run': True}, '?cursor=' + cursor.encode().hex(), 400)
@@ -530,7 +530,7 @@ class Imports(unittest.TestCase):
         self.write('sub/a.bag', bag(lab_messages(1, salt=1)))
         self.write('sub/readme.txt', b'text')
         said = reel('import', '--data', self.data, '--dry-run', '--recursive', self.root).stdout.decode()
-        self.assertIn('sub/a.bag: would be taken in as sub/a.bag, rosbag1', said)
+        self.assertIn('sub/a.bag: would be taken in as sub/a.bag, rosbag-1.2', said)
         said = reel('import', '--data', self.data, '--collection', 'lab', '--mode', 'reference', '--glob', 'sub/*', self.root).stdout.decode()
         self.assertIn('added as lab/sub/a.bag, 57 messages', said)
         self.assertIn('readme.txt: passed over', said)

@@ -106,7 +106,11 @@ class Search(Case):
         self.expect(lambda m: m.i % 6 == 0, q='topic:/chatter type:std_msgs/*')
         self.expect(lambda m: m.collection in ('lab', 'attic'), q='collection:lab,at*')
         self.expect(lambda m: m.collection == 'field', q='-collection:lab,at*')
-        self.expect(lambda m: True, q='format:rosbag1 state:ready')
+        self.expect(lambda m: True, q='format:rosbag-1.2 state:ready')
+        self.expect(lambda m: True, q='format:mcap,rosbag')
+        self.expect(lambda m: True, format='rosbag')
+        self.expect(lambda m: False, q='-format:rosbag')
+        self.expect(lambda m: False, format='ros')
         self.expect(lambda m: False, q='state:failed')
         self.expect(lambda m: False, q='damaged:true')
         self.expect(lambda m: m.i % 5 == 1 and m.i % 3 == 0 and m.collection == 'lab', q='robot:r1 door collection:lab type:lab_msgs/*')
@@ -181,7 +185,7 @@ class Search(Case):
         count = lambda key, holds=lambda m: True: dict(Counter(x for m in self.made if holds(m) for x in key(m)))  # noqa: E731
         robot = lambda m: m.i % 5 == 1  # noqa: E731
         keys = {'topic': lambda m: list(m.topics), 'type': lambda m: set(m.topics.values()), 'tag': lambda m: list(m.tags),
-                'tag:robot': lambda m: [m.tags['robot']], 'collection': lambda m: [m.collection], 'format': lambda m: ['rosbag1'], 'state': lambda m: ['ready']}
+                'tag:robot': lambda m: [m.tags['robot']], 'collection': lambda m: [m.collection], 'format': lambda m: ['rosbag-1.2'], 'state': lambda m: ['ready']}
         for field, key in keys.items():
             self.assertEqual(self.values(field=field), count(key), field)
             self.assertEqual(self.values(field=field, q='robot:r1'), count(key, robot), field)
@@ -197,7 +201,7 @@ class Search(Case):
         stats = self.ask('/stats').json()
         self.assertEqual((stats['recordings'], stats['messages'], stats['size']), (COUNT, sum(m.total for m in self.made), sum(m.size for m in self.made)))
         rows = {(r['by'], r['name']): r for r in stats['items']}
-        self.assertEqual(rows['format', 'rosbag1']['recordings'], COUNT)
+        self.assertEqual(rows['format', 'rosbag-1.2']['recordings'], COUNT)
         self.assertEqual(rows['state', 'ready']['messages'], stats['messages'])
         for c in {m.collection for m in self.made}:
             mine = [m for m in self.made if m.collection == c]

@@ -128,7 +128,7 @@ class Across(Case):
         both = [self.first, self.second]
         self.assertEqual(found('collection=runs'), both)
         self.assertEqual(found('q=2'), [self.second])
-        self.assertEqual(found('topic=/odom&format=rosbag1'), both)
+        self.assertEqual(found('topic=/odom&format=rosbag-1.2'), both)
         self.assertEqual(found('format=nanover'), [])
         self.assertEqual(found('recording=%s&recording=%s&recording=name:runs/run%%202.bag' % (self.second, self.sim)), [self.second] * 2)
 

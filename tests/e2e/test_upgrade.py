@@ -18,11 +18,19 @@ from harness import API, PATIENCE, QUICK, REEL, Server, eventually, reel
 HERE = os.path.dirname(os.path.abspath(__file__))
 OLD = sorted(glob.glob(os.path.join(HERE, '..', 'upgrade', '*.sql')))
 NEWEST = len(glob.glob(os.path.join(HERE, '..', '..', 'sql', 'migrations', '*.sql')))
+RENAMED = ((r'\brosbag1\b', 'rosbag-1.2'),)
 EXTRA = ('data_folder', 'told', 'keys')  # tables of the test, not of the catalog
 
 
 def version_of(path):
     return int(os.path.basename(path)[:4])
+
+
+def today(text):
+    """A question or an answer of then, in the names of today's API."""
+    for old, new in RENAMED:
+        text = re.sub(old, new, text)
+    return text
 
 
 def has(new, old, where=''):
@@ -71,7 +79,7 @@ class Old(unittest.TestCase):
         db.close()
         db = sqlite3.connect(self.catalog)  # anew: it was written below the parser
         self.assertEqual(db.execute('PRAGMA integrity_check').fetchone(), ('ok',))
-        told, keys = list(db.execute('SELECT path, kind, type, answer FROM told')), dict(db.execute('SELECT name, value FROM keys'))
+        told, keys = [tuple(map(today, row)) for row in db.execute('SELECT path, kind, type, answer FROM told')], dict(db.execute('SELECT name, value FROM keys'))
         for name, content, mtime in db.execute('SELECT * FROM data_folder'):
             where = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(where), exist_ok=True)
@@ -125,7 +133,7 @@ class Old(unittest.TestCase):
         self.assertEqual(pragma(self.catalog, 'user_version'), NEWEST)
         self.assertEqual(pragma(self.catalog, 'integrity_check'), 'ok')
         self.assertEqual(schema(self.catalog), self.fresh_schema())
-        self.look_through(version_of(path))
+        self.look_through()
 
     def same(self, kind, form, now, before):
         if form == 'application/x-ndjson':
@@ -147,11 +155,11 @@ class Old(unittest.TestCase):
             found = server.request('GET', API + '/recordings?q=half', headers=headers).json()['items']
             self.assertEqual([i['content'] for i in found], ['sha256:' + hashlib.sha256(body).hexdigest()])
 
-    def look_through(self, version):
+    def look_through(self):
         """fsck counts everything that the triggers keep anew."""
         done = reel('fsck', '--data', self.data, '--json', check=False)
         found = json.loads(done.stdout)['findings']
-        own = ('file',) if version >= 4 else ('index',)  # one stored file is rotten in them; an index of then is made again when it is opened
+        own = ('file', 'index')  # one stored file is corrupted in them; an index pack of then is rebuilt when it is opened
         self.assertEqual([f for f in found if f['kind'] not in own], [], found)
 
     def fresh_schema(self):
@@ -192,7 +200,7 @@ class Old(unittest.TestCase):
         db.close()
         self.start().stop()
         self.assertEqual(pragma(self.catalog, 'user_version'), NEWEST)
-        self.look_through(1)
+        self.look_through()
 
     @unittest.skipIf(QUICK, 'takes long under a sanitizer')
     def test_a_kill_in_the_middle_leaves_the_old_catalog_or_the_new_one(self):

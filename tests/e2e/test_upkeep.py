@@ -363,7 +363,7 @@ class Upkeep(unittest.TestCase):
         self.assertIn(b'curl', refused.stderr)
         server.stop()
         self.assertIn(b'run.bag: scanned', reel('rescan', rid, '--data', self.data).stdout)
-        self.assertIn(b'run.bag: scanned', reel('rescan', '--format', 'rosbag1', '--data', self.data).stdout)
+        self.assertIn(b'run.bag: scanned', reel('rescan', '--format', 'rosbag-1.2', '--data', self.data).stdout)
         self.assertEqual(reel('rescan', '--format', 'carla', '--data', self.data).stdout, b'')
         self.assertEqual(reel('rescan', '--data', self.data, check=False).returncode, 2)
         self.assertTrue(self.fsck()['clean'])

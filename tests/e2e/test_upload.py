@@ -27,7 +27,7 @@ class Upload(Case):
         self.assertEqual(answer.status, 201, answer)
         recording = answer.json()
         self.assertEqual((recording['collection'], recording['name'], recording['revision']), ('lab', 'first.bag', 1))
-        self.assertEqual((recording['state'], recording['format'], recording['size']), ('ready', 'rosbag1', len(data)))
+        self.assertEqual((recording['state'], recording['format'], recording['size']), ('ready', 'rosbag-1.2', len(data)))
         self.assertFalse(recording['damaged'])
         self.assertTrue(answer.headers['Location'].endswith('%s/recordings/%s' % (API, recording['id'])), answer)
         again = self.get('%s/recordings/%s' % (API, recording['id'])).json()
@@ -148,7 +148,7 @@ class Upload(Case):
                 break
         self.assertEqual(answer.status, 202)
         said = answer.json()
-        self.assertEqual((said['state'], said['depth'], said['messages'], said['format']), ('scanning', 'shallow', len(messages), 'rosbag1'))
+        self.assertEqual((said['state'], said['depth'], said['messages'], said['format']), ('scanning', 'shallow', len(messages), 'rosbag-1.2'))
         self.assertEqual((said['damaged'], said['findings'], said['payload_bytes']), (None, None, None))
         path = '%s/recordings/%s' % (API, said['id'])
         rows = self.get(path + '/messages?topic=/odom&decode=none').rows()  # waits for the scan

@@ -92,8 +92,8 @@ async function completes() {
         await namesAre(page, ['walk-2.bag']);
         assert.equal((await search(page).inputValue()).trim(), 'robot:r2');
         await search(page).pressSequentially('-format:ro');
-        await list.getByRole('option', { name: /rosbag1/ }).click();
-        assert.equal((await search(page).inputValue()).trim(), 'robot:r2 -format:rosbag1');
+        await list.getByRole('option', { name: /rosbag-1.2/ }).click();
+        assert.equal((await search(page).inputValue()).trim(), 'robot:r2 -format:rosbag-1.2');
         await status(page).getByText('0 recordings').waitFor();
     });
 }
@@ -132,7 +132,7 @@ async function describesACollection() {
 }
 
 async function sorts() {
-    await withPage(server, '/?q=format:rosbag1', {}, async (page) => {
+    await withPage(server, '/?q=format:rosbag-1.2', {}, async (page) => {
         const head = (name) => page.getByRole('columnheader', { name, exact: true });
         await head('Name').getByRole('button').click();
         await namesAre(page, ['door open.bag', 'walk-1.bag', 'walk-2.bag']);

@@ -6,7 +6,7 @@ let server, bag, archive;
 export async function setUp() {
     server = await Server.start();
     const made = await server.feedDemo();
-    bag = made.find((r) => r.format === 'rosbag1');
+    bag = made.find((r) => r.format === 'rosbag-1.2');
     archive = made.find((r) => r.format === 'nanover');
 }
 export async function tearDown() {

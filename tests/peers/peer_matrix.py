@@ -3,6 +3,7 @@ Prints the table: source, target, messages, who opened it."""
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -14,7 +15,7 @@ from peer_mcap import prepare
 from samples import Message, by_topic
 
 SAMPLES = os.path.join(readers.SHARED, 'samples')
-COMPRESSED = {'mcap': ('zstd', 'lz4'), 'bag2': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
+COMPRESSED = {'mcap': ('zstd', 'lz4'), 'rosbag-2.0': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
 COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
 PREFER = {'Prefer': 'wait=60'}
 
@@ -83,7 +84,7 @@ class Matrix(unittest.TestCase):
 
     def variants(self, source):
         for name, extension, version in self.targets:
-            title = name + (' ' + version if version and name != 'bag2' else '')
+            title = name + (' ' + version if version and name != 'rosbag-2.0' else '')
             query = ['version=' + version] if version else []
             yield title, name, extension, '&'.join(query)
             for compression in COMPRESSED.get(title, ()) if source in COMPRESSED_SOURCES else ():
@@ -96,7 +97,7 @@ class Matrix(unittest.TestCase):
         number = self.server.added(source, data, collection=self.id().rsplit('.', 1)[1])
         info, topics = ours(path)
         self.assertEqual(info['messages'], sum(t['count'] for t in topics.values()))
-        if info['format'] == 'bag2' and self.rosbag_node:
+        if info['format'] == 'rosbag-2.0' and self.rosbag_node:
             with self.subTest('%s itself' % source):
                 self.assertEqual(self.rosbag_node.read(path, False)['topics'], topics)
                 self.table.append((source, '(itself)', info['messages'], 'reel, ' + self.rosbag_node.name))
@@ -119,7 +120,7 @@ class Matrix(unittest.TestCase):
         """Reads it with all who can; their names."""
         got_info, got = ours(after)
         self.assertEqual((got_info['lost_bytes'], got_info['damaged']), (0, False))
-        if name in ('bag2', 'rosbag1'):  # ROS has no time 0: 1 ns it is
+        if name in ('rosbag-2.0', 'rosbag-1.2'):  # ROS has no time 0: 1 ns it is
             topics = {k: {**t, 'first_ns': max(t['first_ns'], 1), 'last_ns': max(t['last_ns'], 1)} for k, t in topics.items()}
         if info['format'] == 'nanover_legacy' and name == 'nanover':  # protobuf has become MessagePack: the same messages in other bytes
             plain = lambda t: {k: (v['count'], v['first_ns'], v['last_ns']) for k, v in t.items()}
@@ -128,11 +129,11 @@ class Matrix(unittest.TestCase):
             self.assertEqual(got, topics)
             self.assertEqual({k: v for k, v in kinds(got_info).items() if k in topics}, {k: v for k, v in kinds(info).items() if k in topics})
             self.assertEqual((got_info['messages'], got_info['payload_bytes']), (info['messages'], info['payload_bytes']))
-        return getattr(self, 'peers_of_' + name)(before, after, info, got)
+        return getattr(self, 'peers_of_' + re.sub(r'\W', '_', name))(before, after, info, got)
 
-    def peers_of_bag2(self, before, after, info, topics, version=200):
+    def peers_of_rosbag_2_0(self, before, after, info, topics, version=200):
         """Two unwrap what we wrapped, librosbag_storage knows nothing of that: they must agree on what lies in the bag."""
-        who, plain = [], topics if info['format'] in ('rosbag1', 'bag2') else None
+        who, plain = [], topics if info['format'] in ('rosbag-1.2', 'rosbag-2.0') else None
         unwrap = plain is None
         if self.rosbag:
             seen = self.rosbag.read(after, unwrap)
@@ -151,8 +152,8 @@ class Matrix(unittest.TestCase):
             who.append(self.rosbag_node.name)
         return who
 
-    def peers_of_rosbag1(self, before, after, info, topics):
-        return self.peers_of_bag2(before, after, info, topics, version=102)
+    def peers_of_rosbag_1_2(self, before, after, info, topics):
+        return self.peers_of_rosbag_2_0(before, after, info, topics, version=102)
 
     def peers_of_mcap(self, before, after, info, topics):
         if self.no_node:

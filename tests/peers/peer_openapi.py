@@ -93,14 +93,14 @@ class OpenApi(unittest.TestCase):
         self.asker.hold('GET', '/openapi.json', contract, '/openapi.json')
 
     def ask_recordings(self):
-        for query in ('', '?limit=2&count=true&sort=-start', '?state=trashed', '?q=lab&format=rosbag1&damaged=false&match=any&topic=/scan'):
+        for query in ('', '?limit=2&count=true&sort=-start', '?state=trashed', '?q=lab&format=rosbag-1.2&damaged=false&match=any&topic=/scan'):
             self.ask('GET', API + '/recordings', query)
         for form in ('application/x-ndjson', 'text/csv'):
             self.ask('GET', API + '/recordings', '?limit=2', Accept=form)
         self.ask('GET', API + '/recordings', '?limit=0&nonsense=1', 400)
         self.ask('GET', API + '/recordings', '', 401, Authorization='Bearer nobody', token=False)
         self.ask('GET', API + '/recordings', '', 406, Accept='image/gif')
-        self.ask('GET', API + '/recordings.tar', '?format=rosbag1')
+        self.ask('GET', API + '/recordings.tar', '?format=rosbag-1.2')
         tag = self.ask('GET', ONE, id=self.ids['bag'], Prefer='wait=10').headers['ETag']
         self.ask('GET', ONE, '', 304, id=self.ids['bag'], If_None_Match=tag)
         self.ask('GET', ONE, '', 404, id='0' * 32)

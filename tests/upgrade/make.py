@@ -149,7 +149,7 @@ class Maker:
             self.told.append((since, path, kind, answer.headers.get_content_type(), text))
 
     def questions(self):
-        for path in ('?limit=100', '?state=trashed', '?q=molecule', '?q=odom', '?q=walk', '?format=rosbag1', '?topic=/robot/*', '?type=geometry_msgs/*', '?collection=chemie', '?damaged=true', '?sort=-size',
+        for path in ('?limit=100', '?state=trashed', '?q=molecule', '?q=odom', '?q=walk', '?format=rosbag-1.2', '?topic=/robot/*', '?type=geometry_msgs/*', '?collection=chemie', '?damaged=true', '?sort=-size',
                      '?start=2010-06-02T00:00:00Z&end=2010-06-03T00:00:00Z'):
             self.question(1, '/recordings' + path, 'ids')
         self.question(3, '/recordings?group=monday', 'ids')

@@ -78,7 +78,7 @@ export const text = {
         helpTitle: 'How to search',
         help: [
             ['walk "door open"', 'words (and what begins with them) and phrases, in names, topics, types and what files say of themselves; all must be there'],
-            ['format:rosbag1,mcap', 'one of these; also collection, state, group'],
+            ['format:rosbag,mcap', 'one of these; also collection, state, group'],
             ['topic:/camera/* type:sensor_msgs/*', 'has such a topic, such a type'],
             ['robot:r1   robot:*   *:r1', 'a tag; any value of it; any tag with this value'],
             ['meta.dc:Title:run*', 'what the file says of itself'],
@@ -323,7 +323,7 @@ export const text = {
         title: 'Take away',
         format: 'Format',
         original: (container: string) => `The original, ${container}`,
-        names: { bag2: 'ROS bag', rosbag1: 'ROS bag', tide: 'TIDE log', ndjson: 'Messages as lines of JSON', json: 'Messages as JSON', 'json-seq': 'Messages as a JSON text sequence', events: 'Messages as server-sent events', csv: 'Messages as CSV', msgpack: 'Messages as MessagePack' } as Record<string, string>,
+        names: { 'rosbag-2.0': 'ROS 1 bag (2.0)', 'rosbag-1.2': 'ROS 1 bag (1.2)', tide: 'TIDE log', ndjson: 'Messages as lines of JSON', json: 'Messages as JSON', 'json-seq': 'Messages as a JSON text sequence', events: 'Messages as server-sent events', csv: 'Messages as CSV', msgpack: 'Messages as MessagePack' } as Record<string, string>,
         compression: 'Compression',
         noCompression: 'none',
         view: 'Content',

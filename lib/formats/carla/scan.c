@@ -429,7 +429,7 @@ static void carla_describe(struct reel_bytes head, const struct reel_entry *entr
 
 const struct reel_format reel_format_carla = {
     .name = "carla",
-    .title = "CARLA recorder",
+    .title = "CARLA log",
     .media_type = "application/x-carla-recorder",
     .suffixes = (const char *const[]){".log", ".rec", NULL},
     .probe = carla_probe,

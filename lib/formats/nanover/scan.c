@@ -227,7 +227,7 @@ static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
 
 const struct reel_format reel_format_nanover = {
     .name = "nanover",
-    .title = "NanoVer recording",
+    .title = "NanoVer",
     .media_type = "application/zip",
     .suffixes = (const char *const[]){".nanover.zip", NULL},
     .probe = nanover_probe,

@@ -406,7 +406,7 @@ static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
 
 const struct reel_format reel_format_nanover_legacy = {
     .name = "nanover_legacy",
-    .title = "NanoVer recording of the older form (.traj, .state)",
+    .title = "NanoVer (.traj, .state)",
     .media_type = "application/octet-stream",
     .suffixes = (const char *const[]){".traj", ".state", NULL},
     .probe = legacy_probe,

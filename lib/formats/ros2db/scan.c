@@ -327,7 +327,7 @@ static const char *const suffixes[] = {".db3", ".db3.zstd", ".zip", ".tar", ".ta
 
 const struct reel_format reel_format_rosbag2 = {
     .name = "rosbag2",
-    .title = "rosbag2",
+    .title = "ROS 2 bag (SQLite)",
     .media_type = "application/vnd.sqlite3",
     .suffixes = suffixes,
     .probe = ros2db_probe,

@@ -135,8 +135,8 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
 static const char *const suffixes[] = {".bag", ".bag.active", ".log", NULL};
 
 const struct reel_format reel_format_rosbag1 = {
-    .name = "rosbag1",
-    .title = "ROS bag 1.0, 1.1, 1.2",
+    .name = "rosbag-1.2",
+    .title = "ROS 1 bag (1.2)",
     .media_type = "application/x-rosbag",
     .suffixes = suffixes,
     .probe = rosbag1_probe,

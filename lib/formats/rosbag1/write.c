@@ -305,7 +305,7 @@ static bool rosbag12_messages(struct reel_write *w, struct reel_sink *out, struc
 }
 
 const struct reel_writer reel_writer_rosbag12 = {
-    .name = "rosbag1",
+    .name = "rosbag-1.2",
     .extension = ".bag",
     .variant = "1.2",
     .media_type = "application/x-rosbag",

@@ -188,8 +188,8 @@ static bool rosbag2_0_scan(struct reel_scan *scan, struct reel_error *err) {
 static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
 
 const struct reel_format reel_format_rosbag2_0 = {
-    .name = "bag2",
-    .title = "ROS bag 2.0",
+    .name = "rosbag-2.0",
+    .title = "ROS 1 bag (2.0)",
     .media_type = "application/x-rosbag",
     .suffixes = suffixes,
     .probe = rosbag2_0_probe,

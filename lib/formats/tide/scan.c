@@ -178,7 +178,7 @@ static bool tide_scan(struct reel_scan *scan, struct reel_error *err) {
 
 const struct reel_format reel_format_tide = {
     .name = "tide",
-    .title = "TIDE log (RSBag)",
+    .title = "TIDE log",
     .media_type = "application/x-tide",
     .suffixes = (const char *const[]){".tide", ".tid", NULL},
     .probe = tide_probe,

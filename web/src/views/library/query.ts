@@ -4,7 +4,7 @@ export interface Term {
     start: number;
     end: number;
     not: boolean;
-    key: string | null; // 'format' of format:rosbag1,mcap
+    key: string | null; // 'format' of format:rosbag-1.2,mcap
     values: string[]; // without their quotes
 }
 
