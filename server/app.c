@@ -29,7 +29,7 @@ static const int64_t MANIFESTS_WAIT_NS = 5000000000;
 
 static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     char path[PATH_MAX];
-    return catalog_place(data, path, err) ? catalog_open(path, err) : NULL;
+    return catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
 }
 
 /* A catalog that is lost, or older than its store: nothing may be swept before what the manifests know is back in it. */
@@ -65,7 +65,7 @@ static void write_line(void *context, const char *line) {
 static void job_ended(void *context, const struct job_view *view) {
     struct app *app = context;
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
-    job_figures_count(&app->job_figures, view);
+    job_statistics_count(&app->job_statistics, view);
     bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it begins again with the server */
     if (!view->quiet && !cut) {
         const struct change_job change = {.id = view->id,
@@ -111,7 +111,7 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
 }
 
 /* Waiting for scans and other background work, for the catalog, for the store's disk. */
-static const struct http_spent spent[] = {{"scan", job_waited_ns}, {"db", db_spent_ns}, {"io", store_spent_ns}, {0}};
+static const struct http_spent spent[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
     app->logs = true;

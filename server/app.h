@@ -4,7 +4,7 @@
 
 #include "catalog/catalog.h"
 #include "http/http.h"
-#include "maintenance/figures.h"
+#include "ingest/job_statistics.h"
 #include "reel/write.h"
 #include "store/store.h"
 
@@ -23,7 +23,7 @@ struct webhooks;
 struct app_config {
     const char *data, *listen;
     int listen_fd;          /* a socket that listens there already; 0: none */
-    const char *catalog;    /* catalog/place.h: where it is to lie from now on; NULL: where it lies */
+    const char *catalog;    /* catalog/location.h: where it is to lie from now on; NULL: where it lies */
     const char *backup_dir; /* where POST /admin/backup puts backups; NULL: nowhere */
     bool log_json;          /* lines of the log as JSON objects, else as logfmt */
     const char *viewer;     /* a viewer's address, for links; NULL: none */
@@ -60,13 +60,13 @@ struct app {
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
-    struct job_figures job_figures; /* upkeep/figures.h */
-    _Atomic bool logs;              /* it serves: what happens is told on stderr */
-    _Atomic bool swept;             /* the look at what the last server left has come to its end */
-    _Atomic bool backs_up, scrubs;  /* upkeep/: one at a time */
-    _Atomic bool retains;           /* upkeep/retention.h: a run is under way */
-    _Atomic bool manifests_queued;  /* ingest/manifests.h: a job that writes them waits already */
-    _Atomic bool manifests_missed;  /* some could not be written, and are due */
+    struct job_statistics job_statistics; /* upkeep/figures.h */
+    _Atomic bool logs;                    /* it serves: what happens is told on stderr */
+    _Atomic bool swept;                   /* the look at what the last server left has come to its end */
+    _Atomic bool backs_up, scrubs;        /* upkeep/: one at a time */
+    _Atomic bool retains;                 /* upkeep/retention.h: a run is under way */
+    _Atomic bool manifests_queued;        /* ingest/manifests.h: a job that writes them waits already */
+    _Atomic bool manifests_missed;        /* some could not be written, and are due */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

@@ -102,7 +102,7 @@ bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, st
     if (exist) {
         return true;
     }
-    *made = token_make(c, &(struct token_wish){.name = "first", .role = "admin"}, text, &token, err);
+    *made = token_make(c, &(struct token_options){.name = "first", .role = "admin"}, text, &token, err);
     token_done(&token);
     return *made;
 }

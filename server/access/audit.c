@@ -15,7 +15,7 @@ enum { QUEUE_MAX = 2048, USES_MAX = 256, USE_EVERY_S = 60, FAILED_WAIT_S = 1 };
 static const int64_t SECOND_NS = 1000000000;
 
 struct use { /* of a token; the place in the table is the token's number modulo its size */
-    int64_t token, told_ns;
+    int64_t token, reported_ns;
     bool due;
 };
 
@@ -63,8 +63,8 @@ void audit_token_used(struct audit *a, int64_t token, int64_t used_ns) {
     }
     pthread_mutex_lock(&a->mutex);
     struct use *use = &a->uses[token % USES_MAX];
-    if (use->token != token || now - use->told_ns >= USE_EVERY_S * SECOND_NS) {
-        *use = (struct use){.token = token, .told_ns = now, .due = true};
+    if (use->token != token || now - use->reported_ns >= USE_EVERY_S * SECOND_NS) {
+        *use = (struct use){.token = token, .reported_ns = now, .due = true};
         a->use_due = true;
         pthread_cond_signal(&a->changed);
     }
@@ -123,7 +123,7 @@ static bool write_batch(struct audit *a, struct batch *b) {
     }
     for (unsigned i = 0; i < USES_MAX; i++) {
         if (b->uses[i].due) {
-            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].told_ns, &err); /* the next use tells it again */
+            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns, &err); /* the next use tells it again */
         }
     }
     return true;

@@ -87,17 +87,17 @@ static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct 
     return *out > now_ns || reel_fail(err, REEL_ARGUMENT, "the time when it expires has passed");
 }
 
-static bool write_collections(const struct token_wish *wish, char **out, struct reel_error *err) {
+static bool write_collections(const struct token_options *options, char **out, struct reel_error *err) {
     json_auto_t *array = json_array();
-    if (wish->n_collections > TOKEN_COLLECTIONS_MAX) {
+    if (options->n_collections > TOKEN_COLLECTIONS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "a token is limited to at most %d collections; a glob may name several",
                          TOKEN_COLLECTIONS_MAX);
     }
-    for (uint32_t i = 0; i < wish->n_collections; i++) {
-        if (!wish->collections[i] || !is_plain(wish->collections[i], GLOB_MAX)) {
+    for (uint32_t i = 0; i < options->n_collections; i++) {
+        if (!options->collections[i] || !is_plain(options->collections[i], GLOB_MAX)) {
             return reel_fail(err, REEL_ARGUMENT, "a collection is named by 1 to %d bytes, * and ? stand for others", GLOB_MAX);
         }
-        json_array_append_new(array, json_string(wish->collections[i]));
+        json_array_append_new(array, json_string(options->collections[i]));
     }
     *out = json_dumps(array, JSON_COMPACT);
     return *out || reel_fail_memory(err);
@@ -114,17 +114,17 @@ static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
     return true;
 }
 
-bool token_make(struct catalog *c, const struct token_wish *wish, char text[TOKEN_TEXT], struct token *out, struct reel_error *err) {
+bool token_make(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err) {
     uint8_t hash[TOKEN_HASH];
     *out = (struct token){0};
-    if (!check_name(wish->name, err) || !read_role(wish->role, &out->role, err) ||
-        !read_expires(wish->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(wish, &out->collections, err) ||
+    if (!check_name(options->name, err) || !read_role(options->role, &out->role, err) ||
+        !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(options, &out->collections, err) ||
         !make_text(text, err)) {
         token_done(out);
         return false;
     }
     token_hash(text, hash);
-    out->name = strdup(wish->name);
+    out->name = strdup(options->name);
     bool good = out->name ? catalog_token_add(c, out, hash, err) : reel_fail_memory(err);
     if (!good) {
         OPENSSL_cleanse(text, TOKEN_TEXT);

@@ -14,7 +14,7 @@ bool token_role_parse(const char *name, enum http_role *out);
 bool token_well_formed(const char *text, size_t size);
 void token_hash(const char *text, uint8_t hash[TOKEN_HASH]); /* of a well-formed one */
 
-struct token_wish {
+struct token_options {
     const char *name;
     const char *role;
     const char *const *collections; /* globs; NULL or none: all */
@@ -22,7 +22,7 @@ struct token_wish {
     const char *expires; /* "30d", or a time; NULL: never */
 };
 /* Makes a token as wished and keeps it; `text` is the only copy there will ever be. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
-bool token_make(struct catalog *c, const struct token_wish *wish, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
+bool token_make(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
 
 enum token_state { TOKEN_GOOD, TOKEN_EXPIRED, TOKEN_REVOKED };
 enum token_state token_state(const struct token *t, int64_t now_ns);

@@ -125,17 +125,17 @@ void api_token_create(struct http_request *r) {
         http_reply_problem(r, 400, "bad-body", "collections is a list of names, expires a text such as \"30d\"");
         return;
     }
-    struct token_wish wish = {.name = json_string_value(json_object_get(body, "name")),
-                              .role = json_string_value(json_object_get(body, "role")),
-                              .expires = json_string_value(expires),
-                              .collections = collections};
+    struct token_options options = {.name = json_string_value(json_object_get(body, "name")),
+                                    .role = json_string_value(json_object_get(body, "role")),
+                                    .expires = json_string_value(expires),
+                                    .collections = collections};
     size_t i;
     json_array_foreach(list, i, item) {
-        if (wish.n_collections <= TOKEN_COLLECTIONS_MAX) {
-            collections[wish.n_collections++] = json_string_value(item); /* NULL is refused */
+        if (options.n_collections <= TOKEN_COLLECTIONS_MAX) {
+            collections[options.n_collections++] = json_string_value(item); /* NULL is refused */
         }
     }
-    if (token_make(http_app(r)->catalog, &wish, text, &token, &err)) {
+    if (token_make(http_app(r)->catalog, &options, text, &token, &err)) {
         reply_made(r, &token, text);
         OPENSSL_cleanse(text, sizeof text);
     } else {

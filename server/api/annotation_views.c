@@ -10,10 +10,10 @@ static json_t *object_in(const char *text) {
     return text && text[0] ? json_loads(text, 0, NULL) : json_object();
 }
 
-static json_t *view_tags(const struct catalog_said *said) {
+static json_t *view_tags(const struct catalog_annotations *annotations) {
     json_t *tags = json_object();
-    for (uint32_t i = 0; i < said->n_tags && tags; i++) {
-        if (json_object_set_new(tags, said->tags[i].key, json_string(said->tags[i].value)) != 0) {
+    for (uint32_t i = 0; i < annotations->n_tags && tags; i++) {
+        if (json_object_set_new(tags, annotations->tags[i].key, json_string(annotations->tags[i].value)) != 0) {
             json_decref(tags);
             tags = NULL;
         }
@@ -26,26 +26,26 @@ static json_t *view_calendar(const struct catalog_recording *r, int64_t own_ns) 
     return r->messages > 0 && catalog_on_calendar(r, own_ns, &ns) ? view_time(ns, REEL_CLOCK_WALL) : json_null();
 }
 
-static json_t *view_cut(const struct catalog_said *said) {
+static json_t *view_cut(const struct catalog_annotations *annotations) {
     json_t *names = json_array();
-    if (said->cut_description) {
+    if (annotations->cut_description) {
         json_array_append_new(names, json_string("description"));
     }
-    if (said->cut_custom) {
+    if (annotations->cut_custom) {
         json_array_append_new(names, json_string("custom"));
     }
     return names;
 }
 
 bool view_add_said(json_t *recording, const struct catalog_recording *r) {
-    const struct catalog_said *said = &r->said;
+    const struct catalog_annotations *annotations = &r->annotations;
     json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "epoch",
-                          said->has_epoch ? view_time(said->epoch_ns, REEL_CLOCK_WALL) : json_null(), "calendar_start",
-                          view_calendar(r, r->start_ns), "calendar_end", view_calendar(r, r->end_ns), "tags", view_tags(said),
-                          "description", said->description ? said->description : "", "custom", object_in(said->custom), "notes",
-                          view_u64(said->notes), "events", view_u64(said->events));
-    if (o && (said->cut_description || said->cut_custom)) {
-        json_object_set_new(o, "cut", view_cut(said));
+                          annotations->has_epoch ? view_time(annotations->epoch_ns, REEL_CLOCK_WALL) : json_null(), "calendar_start",
+                          view_calendar(r, r->start_ns), "calendar_end", view_calendar(r, r->end_ns), "tags", view_tags(annotations),
+                          "description", annotations->description ? annotations->description : "", "custom", object_in(annotations->custom),
+                          "notes", view_u64(annotations->notes), "events", view_u64(annotations->events));
+    if (o && (annotations->cut_description || annotations->cut_custom)) {
+        json_object_set_new(o, "cut", view_cut(annotations));
     }
     bool good = o && json_object_update(recording, o) == 0;
     json_decref(o);

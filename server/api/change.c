@@ -172,7 +172,7 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
         return;
     }
     if (changed) {
-        manifests_settle(app, a->row.id);
+        manifests_reconcile(app, a->row.id);
     }
     change_reply(r, &a->row);
 }

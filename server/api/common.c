@@ -27,7 +27,7 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
         http_reply_error(r, &err);
         return false;
     }
-    if (references_settle(http_app(r), &out->row)) { /* files that are not copied come and go */
+    if (references_update_state(http_app(r), &out->row)) { /* files that are not copied come and go */
         char id[RECORDING_ID_TEXT];
         memcpy(id, out->row.id, sizeof id);
         catalog_recording_done(&out->row);

@@ -29,10 +29,10 @@ static bool own_time(const struct catalog_recording *row, const char *text, int6
     if (row->clock != REEL_CLOCK_RELATIVE || !of_calendar) {
         return true;
     }
-    if (!row->said.has_epoch) {
+    if (!row->annotations.has_epoch) {
         return reel_fail(err, REEL_ARGUMENT, "this recording has a clock of its own and no epoch, so it has no place on the calendar");
     }
-    return !__builtin_sub_overflow(*ns, row->said.epoch_ns, ns) || reel_fail(err, REEL_ARGUMENT, "the time is out of reach");
+    return !__builtin_sub_overflow(*ns, row->annotations.epoch_ns, ns) || reel_fail(err, REEL_ARGUMENT, "the time is out of reach");
 }
 
 /* A member of the body: nanoseconds as a number or, as the recording's own times are written, text. False: replied. */
@@ -166,7 +166,7 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
         char address[96];
         snprintf(address, sizeof address, "/api/v1/events/%s", e.id);
         http_add_header(r, "Location", address);
-        manifests_settle(app, row->id);
+        manifests_reconcile(app, row->id);
         http_reply_json(r, 201, view_event(&e));
     } else {
         http_reply_error(r, &err);
@@ -251,7 +251,7 @@ void api_event_change(struct http_request *r) {
     char *tags = read_change(r, body, &a.row, &change) ? tags_of(r, body) : NULL;
     change.tags = tags && tags[0] ? tags : NULL;
     if (tags && catalog_event_change(app->catalog, e.id, &change, &now, &err)) {
-        manifests_settle(app, a.row.id);
+        manifests_reconcile(app, a.row.id);
         http_reply_json(r, 200, view_event(&now));
         catalog_event_done(&now);
     } else if (tags) {
@@ -270,7 +270,7 @@ void api_event_delete(struct http_request *r) {
         return;
     }
     if (catalog_event_remove(http_app(r)->catalog, e.id, &err)) {
-        manifests_settle(http_app(r), a.row.id);
+        manifests_reconcile(http_app(r), a.row.id);
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);

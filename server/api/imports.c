@@ -95,7 +95,7 @@ static bool take_tags(struct http_request *r, const json_t *tags, struct import_
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (items[i].value && !catalog_said_set_tag(&q->said, items[i].key, items[i].value, &err)) {
+        if (items[i].value && !catalog_annotations_set_tag(&q->annotations, items[i].key, items[i].value, &err)) {
             http_reply_error(r, &err);
             return false;
         }
@@ -135,7 +135,7 @@ struct listed {
     struct import_terms terms;
 };
 
-static void add_item(void *context, const struct import_told *told) {
+static void add_item(void *context, const struct import_report *told) {
     struct listed *l = context;
     const char *folder = roots_below(l->app->roots, told->folder);
     json_t *files = json_array();
@@ -165,7 +165,7 @@ static void add_item(void *context, const struct import_told *told) {
 
 static void reply_dry(struct http_request *r, const struct import_request *q) {
     struct listed l = {.app = http_app(r), .items = json_array(), .terms = import_request_terms(q)};
-    struct import_figures figures = {0};
+    struct import_statistics statistics = {0};
     struct reel_error err = {0};
     AUTO_MEM char *after = NULL;
     l.terms.dry = true;
@@ -176,12 +176,12 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
         return;
     }
     l.terms.cursor = after;
-    if (!import_paths(l.app, (const char *const *)q->paths, q->n, &l.terms, NULL, &figures, &err)) {
+    if (!import_paths(l.app, (const char *const *)q->paths, q->n, &l.terms, NULL, &statistics, &err)) {
         json_decref(l.items);
         http_reply_error(r, &err);
         return;
     }
-    paging_reply(r, l.items, figures.next[0] ? figures.next : NULL, NULL);
+    paging_reply(r, l.items, statistics.next[0] ? statistics.next : NULL, NULL);
 }
 
 static void reply_job(struct http_request *r, const char *id) {

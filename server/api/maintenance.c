@@ -30,18 +30,18 @@ static void reply_job(struct http_request *r, struct job *job, const struct reel
 }
 
 void api_backup(struct http_request *r) {
-    const char *wish = http_param(r, "blobs");
+    const char *options = http_param(r, "blobs");
     struct reel_error err = {0};
     enum backup_blobs blobs = BACKUP_NO_BLOBS;
-    for (unsigned i = 0; wish && backup_blobs_names[i]; i++) {
-        blobs = strcmp(backup_blobs_names[i], wish) == 0 ? (enum backup_blobs)i : blobs;
+    for (unsigned i = 0; options && backup_blobs_names[i]; i++) {
+        blobs = strcmp(backup_blobs_names[i], options) == 0 ? (enum backup_blobs)i : blobs;
     }
     reply_job(r, backup_start(http_app(r), blobs, &err), &err);
 }
 
 void api_backup_last(struct http_request *r) {
     struct reel_error err = {0};
-    char *text = catalog_upkeep(http_app(r)->catalog, "backup", &err);
+    char *text = catalog_maintenance(http_app(r)->catalog, "backup", &err);
     json_t *last = text && text[0] ? json_loads(text, 0, NULL) : NULL;
     if (last) {
         http_reply_json(r, 200, last);
@@ -54,16 +54,16 @@ void api_backup_last(struct http_request *r) {
 }
 
 void api_scrub(struct http_request *r) {
-    struct scrub_wish wish = {0};
+    struct scrub_options options = {0};
     struct reel_error err = {0};
     uint64_t rate = SCRUB_USUAL_MB;
     if (http_param_u64(r, "rate", &rate) && (rate < 1 || rate > SCRUB_MOST_MB)) {
         http_reply_bad_param(r, "rate", "MB a second, 1 to %d", SCRUB_MOST_MB);
         return;
     }
-    wish.bytes_per_s = rate * MB;
-    http_param_bool(r, "restart", &wish.from_start);
-    reply_job(r, scrub_start(http_app(r), &wish, &err), &err);
+    options.bytes_per_s = rate * MB;
+    http_param_bool(r, "restart", &options.from_start);
+    reply_job(r, scrub_start(http_app(r), &options, &err), &err);
 }
 
 static bool sees(const void *context, const char *collection) {

@@ -9,7 +9,7 @@
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
 #include "ingest/import.h"
-#include "maintenance/figures.h"
+#include "ingest/job_statistics.h"
 
 enum { FAILURES_COUNTED = 10000, LABELS = 80 };
 
@@ -65,23 +65,23 @@ static void put_http(FILE *f, const struct http_server *server) {
 /* ---- work */
 
 static void put_jobs(FILE *f, struct app *app) {
-    static const char *const ends[FIGURE_ENDS] = {"done", "failed", "cancelled"};
+    static const char *const ends[JOB_STATISTICS_ENDS] = {"done", "failed", "cancelled"};
     char labels[LABELS];
     unsigned queued = 0, running = 0;
-    for (unsigned i = 0; i < FIGURE_KINDS; i++) {
-        for (unsigned k = 0; k < FIGURE_ENDS; k++) {
-            snprintf(labels, sizeof labels, "{kind=\"%s\",end=\"%s\"}", job_figure_kinds[i], ends[k]);
+    for (unsigned i = 0; i < JOB_STATISTICS_KINDS; i++) {
+        for (unsigned k = 0; k < JOB_STATISTICS_ENDS; k++) {
+            snprintf(labels, sizeof labels, "{kind=\"%s\",end=\"%s\"}", job_statistics_kinds[i], ends[k]);
             put_figure(f, "reel_jobs_total", "counter",
                        i == 0 && k == 0 ? "Jobs that have ended, by kind: scans and other background work." : NULL, labels,
-                       atomic_load(&app->job_figures.ended[i][k]));
+                       atomic_load(&app->job_statistics.ended[i][k]));
         }
     }
-    for (unsigned i = 0; i < FIGURE_KINDS; i++) {
+    for (unsigned i = 0; i < JOB_STATISTICS_KINDS; i++) {
         if (i == 0) {
             put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
         }
-        fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", job_figure_kinds[i],
-                (double)atomic_load(&app->job_figures.ms[i]) / 1000.0);
+        fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", job_statistics_kinds[i],
+                (double)atomic_load(&app->job_statistics.ms[i]) / 1000.0);
     }
     jobs_count(app->jobs, &queued, &running);
     put_figure(f, "reel_jobs", "gauge", "Jobs now.", "{state=\"queued\"}", queued);
@@ -89,10 +89,10 @@ static void put_jobs(FILE *f, struct app *app) {
 }
 
 static void put_imports(FILE *f, struct app *app) {
-    struct imports_figures i;
+    struct imports_statistics i;
     uint64_t failures = 0;
     struct reel_error ignored;
-    imports_figures(app->imports, &i);
+    imports_statistics(app->imports, &i);
     for (unsigned k = IMPORT_CREATED; k < IMPORT_OUTCOMES; k++) {
         char labels[LABELS];
         snprintf(labels, sizeof labels, "{outcome=\"%s\"}", import_outcome_name((enum import_outcome)k));
@@ -108,7 +108,7 @@ static void put_imports(FILE *f, struct app *app) {
 
 static void put_changes(FILE *f, struct app *app) {
     struct webhook hooks[WEBHOOKS_MAX];
-    struct webhooks_figures told;
+    struct webhooks_statistics told;
     uint32_t n = 0;
     int64_t first = 0, last = 0;
     uint64_t waiting = 0, failing = 0;
@@ -124,7 +124,7 @@ static void put_changes(FILE *f, struct app *app) {
         failing += hooks[i].tries > 0;
         webhook_done(&hooks[i]);
     }
-    webhooks_figures(app->webhooks, &told);
+    webhooks_statistics(app->webhooks, &told);
     put_figure(f, "reel_webhooks", "gauge", "Webhooks.", "{last=\"good\"}", n - failing);
     put_figure(f, "reel_webhooks", "gauge", NULL, "{last=\"failed\"}", failing);
     put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not looked at yet, summed over all webhooks.", "", waiting);
@@ -136,9 +136,9 @@ static void put_changes(FILE *f, struct app *app) {
 
 /* ---- what there is */
 
-static void put_catalog(FILE *f, struct app *app, const struct catalog_figures *c) {
+static void put_catalog(FILE *f, struct app *app, const struct catalog_statistics *c) {
     char labels[LABELS];
-    uint64_t uploads = 0, rotten = 0;
+    uint64_t uploads = 0, corrupted = 0;
     struct reel_error ignored;
     for (unsigned i = 0; i < sizeof c->recordings / sizeof *c->recordings; i++) {
         snprintf(labels, sizeof labels, "{state=\"%s\"}", recording_state_name((enum recording_state)i));
@@ -149,8 +149,9 @@ static void put_catalog(FILE *f, struct app *app, const struct catalog_figures *
     if (catalog_uploads_count(app->catalog, &uploads, &ignored)) {
         put_figure(f, "reel_uploads", "gauge", "Upload sessions that are known.", "", uploads);
     }
-    if (catalog_rot_count(app->catalog, &rotten, &ignored)) {
-        put_figure(f, "reel_rotten_files", "gauge", "Stored files that are not what they were when the last scrub looked.", "", rotten);
+    if (catalog_corruption_count(app->catalog, &corrupted, &ignored)) {
+        put_figure(f, "reel_corrupted_files", "gauge", "Stored files that are not what they were when the last scrub looked.", "",
+                   corrupted);
     }
 }
 
@@ -166,12 +167,12 @@ static void put_store(FILE *f, struct app *app) {
 
 void api_metrics(struct http_request *r) {
     struct app *app = http_app(r);
-    struct catalog_figures c = {0};
+    struct catalog_statistics c = {0};
     struct reel_error err = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
-    if (!f || !catalog_figures(app->catalog, &c, &err)) {
+    if (!f || !catalog_statistics(app->catalog, &c, &err)) {
         if (f) {
             fclose(f);
         }

@@ -167,7 +167,7 @@ static bool restore(struct app *app, struct catalog_recording *row, struct reel_
     bool good = quota_check_move(app->catalog, id, NULL, err) && catalog_restore(app->catalog, id, err);
     quota_release();
     if (good) {
-        manifests_settle(app, id);
+        manifests_reconcile(app, id);
     }
     return good && catalog_get(app->catalog, id, row, err);
 }
@@ -178,7 +178,7 @@ static bool trash(struct app *app, const struct catalog_recording *row, int64_t 
     }
     bool good = catalog_trash_at(app->catalog, row->id, version, err);
     if (good) {
-        manifests_settle(app, row->id);
+        manifests_reconcile(app, row->id);
     }
     return good;
 }

@@ -19,7 +19,7 @@ void api_tag_get(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    const char *key = http_segment(r, "key"), *value = catalog_said_tag(&a.row.said, key);
+    const char *key = http_segment(r, "key"), *value = catalog_annotations_tag(&a.row.annotations, key);
     if (value) {
         reply_tag(r, 200, key, value);
     } else {
@@ -43,7 +43,7 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
         return false;
     }
     if (changed) {
-        manifests_settle(http_app(r), a->row.id);
+        manifests_reconcile(http_app(r), a->row.id);
     }
     return true;
 }
@@ -76,7 +76,7 @@ void api_tag_put(struct http_request *r) {
     if (!value || !api_find(r, &a)) {
         return;
     }
-    bool fresh = !catalog_said_tag(&a.row.said, key);
+    bool fresh = !catalog_annotations_tag(&a.row.annotations, key);
     if (change_tag(r, &a, key, value)) {
         reply_tag(r, fresh ? 201 : 200, key, value);
     }
@@ -89,7 +89,7 @@ void api_tag_delete(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    if (!catalog_said_tag(&a.row.said, key)) {
+    if (!catalog_annotations_tag(&a.row.annotations, key)) {
         http_reply_problem(r, 404, "not-found", "the recording has no tag of that key");
     } else if (change_tag(r, &a, key, NULL)) {
         http_reply_empty(r, 204);

@@ -20,23 +20,23 @@ bool tus_boolean(const char *text, bool *out) {
 
 /* ---- Upload-Metadata */
 
-static bool take_pair(struct wishes *w, char file_name[WISH_TEXT], const char *key, const char *value, size_t size,
+static bool take_pair(struct upload_options *w, char file_name[UPLOAD_OPTION_TEXT], const char *key, const char *value, size_t size,
                       struct reel_error *err) {
     bool known, is_file_name = strcmp(key, "filename") == 0;
     json_t *text = memchr(value, '\0', size) ? NULL : json_stringn(value, size);
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Metadata: %.40s is no UTF-8 text", key);
     }
-    bool good = is_file_name || wishes_take(w, key, text, &known, err); /* what is no wish is for others */
+    bool good = is_file_name || upload_options_set(w, key, text, &known, err); /* what is no wish is for others */
     if (is_file_name) {
-        snprintf(file_name, WISH_TEXT, "%s", size < WISH_TEXT ? names_file(json_string_value(text)) : "");
+        snprintf(file_name, UPLOAD_OPTION_TEXT, "%s", size < UPLOAD_OPTION_TEXT ? names_file(json_string_value(text)) : "");
     }
     json_decref(text);
     return good || reel_error_at(err, "Upload-Metadata");
 }
 
-bool tus_metadata(const char *text, struct wishes *w, struct reel_error *err) {
-    char file_name[WISH_TEXT] = "";
+bool tus_metadata(const char *text, struct upload_options *w, struct reel_error *err) {
+    char file_name[UPLOAD_OPTION_TEXT] = "";
     size_t size = strlen(text);
     AUTO_MEM char *copy = size <= SESSION_METADATA_MAX ? strdup(text) : NULL;
     AUTO_MEM uint8_t *value = malloc(SESSION_METADATA_MAX + 4);

@@ -13,7 +13,7 @@
 bool tus_number(const char *text, int64_t *out);
 /* Upload-Metadata: "key base64,key base64,key". The pairs that are wishes are taken; "filename" is the name when nothing else says one.
  * REEL_ARGUMENT. */
-bool tus_metadata(const char *text, struct wishes *w, struct reel_error *err);
+bool tus_metadata(const char *text, struct upload_options *w, struct reel_error *err);
 /* Upload-Concat: "partial", or "final;" and addresses of uploads. */
 struct tus_concat {
     bool final;

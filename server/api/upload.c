@@ -14,7 +14,7 @@ static const int64_t ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
 
 struct upload {
     struct store_upload *file;
-    struct wishes wishes;
+    struct upload_options options;
     const char *key; /* Idempotency-Key, "" = none */
     bool has_digest;
     uint8_t digest[32];
@@ -22,8 +22,8 @@ struct upload {
     struct reel_error failed; /* told at the end, when a reply can be sent */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
-    char file_name[WISH_TEXT];          /* the name it has in the form */
-    char *field, field_name[WISH_TEXT]; /* the form's field that is not the file, as far as it came; NULL: none */
+    char file_name[UPLOAD_OPTION_TEXT];          /* the name it has in the form */
+    char *field, field_name[UPLOAD_OPTION_TEXT]; /* the form's field that is not the file, as far as it came; NULL: none */
     size_t field_size;
 };
 
@@ -31,7 +31,7 @@ static void free_upload(void *state) {
     struct upload *u = state;
     store_upload_free(u->file);
     http_form_free(u->form);
-    wishes_done(&u->wishes);
+    upload_options_done(&u->options);
     free(u->field);
     free(u);
 }
@@ -64,14 +64,14 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
 /* Name and collection from the path (PUT) or the query (POST). False: replied. */
 static bool read_names(struct http_request *r, struct upload *u) {
     bool by_path = strcmp(http_method(r), "PUT") == 0;
-    struct wishes *w = &u->wishes;
+    struct upload_options *w = &u->options;
     if (by_path && (http_param(r, "name") || http_param(r, "collection"))) {
         http_reply_bad_param(r, http_param(r, "name") ? "name" : "collection", "the path says it already");
         return false;
     }
     const char *name = by_path ? http_segment(r, "name") : "", *collection = by_path ? http_segment(r, "collection") : "";
     if (strlen(name) >= sizeof w->name || strlen(collection) >= sizeof w->collection) {
-        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes", WISH_TEXT - 1);
+        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes", UPLOAD_OPTION_TEXT - 1);
         return false;
     }
     strcpy(w->name, name);
@@ -96,10 +96,10 @@ static bool end_field(struct upload *u) {
     }
     text[u->field_size] = '\0';
     if (strcmp(u->field_name, "meta") == 0) {
-        return wishes_load(&u->wishes, text, &u->failed);
+        return upload_options_parse(&u->options, text, &u->failed);
     }
     json_t *value = json_string(text);
-    bool good = value ? wishes_take(&u->wishes, u->field_name, value, &known, &u->failed)
+    bool good = value ? upload_options_set(&u->options, u->field_name, value, &known, &u->failed)
                       : reel_fail(&u->failed, REEL_ARGUMENT, "the field %.40s is not UTF-8", u->field_name);
     json_decref(value);
     return good && (known ||
@@ -122,7 +122,7 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
     }
     snprintf(u->field_name, sizeof u->field_name, "%s", name);
     u->field_size = 0;
-    u->field = malloc(WISHES_JSON_MAX + 1);
+    u->field = malloc(UPLOAD_OPTIONS_JSON_MAX + 1);
     return u->field || reel_fail_memory(&u->failed);
 }
 
@@ -142,8 +142,8 @@ static bool on_field(void *context, const char *name, const char *file_name, uin
     if (!u->field) {
         return take_file(u, data, size);
     }
-    if (size > WISHES_JSON_MAX - u->field_size) {
-        return reel_fail(&u->failed, REEL_LIMIT, "the form's field %.40s is longer than %d bytes", u->field_name, WISHES_JSON_MAX);
+    if (size > UPLOAD_OPTIONS_JSON_MAX - u->field_size) {
+        return reel_fail(&u->failed, REEL_LIMIT, "the form's field %.40s is longer than %d bytes", u->field_name, UPLOAD_OPTIONS_JSON_MAX);
     }
     memcpy(u->field + u->field_size, data, size);
     u->field_size += size;
@@ -153,18 +153,18 @@ static bool on_field(void *context, const char *name, const char *file_name, uin
 /* False: replied. */
 static bool end_form(struct http_request *r, struct upload *u) {
     bool whole = http_form_free(TAKE(u->form)) && end_field(u);
-    if (!u->wishes.name[0]) {
-        strcpy(u->wishes.name, u->file_name);
+    if (!u->options.name[0]) {
+        strcpy(u->options.name, u->file_name);
     }
     if (u->failed.code != REEL_OK) {
         http_reply_error(r, &u->failed);
-    } else if (!whole || !u->has_file || !u->wishes.name[0]) {
+    } else if (!whole || !u->has_file || !u->options.name[0]) {
         http_reply_problem(r, 400, "bad-request",
                            !whole         ? "the form does not come to its end"
                            : !u->has_file ? "the form has no field \"file\""
                                           : "the file has no name");
     } else {
-        return upload_may(r, &u->wishes, 0);
+        return upload_may(r, &u->options, 0);
     }
     return false;
 }
@@ -202,7 +202,7 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     u->size_max = app->config.upload_max_bytes;
-    if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? WISHES_JSON_MAX : 0)) {
+    if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {
         http_reply_problem(r, 413, "too-large", "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
         return;
     }
@@ -211,7 +211,7 @@ void api_upload_begin(struct http_request *r) {
         http_reply_error(r, &err);
         return;
     }
-    if (!u->form && !upload_may(r, &u->wishes, length)) {
+    if (!u->form && !upload_may(r, &u->options, length)) {
         return;
     }
     if (!(u->file = store_upload_begin(app->store, &err))) {
@@ -234,10 +234,10 @@ void api_upload_aborted(struct http_request *r) {
 
 static bool digest_holds(struct http_request *r, const struct upload *u, const char *sha256) {
     char etag[64], got[72], want[45];
-    if (u->wishes.sha256[0] && strcmp(u->wishes.sha256, sha256) != 0) {
+    if (u->options.sha256[0] && strcmp(u->options.sha256, sha256) != 0) {
         http_reply_problem(r, 400, "digest-mismatch",
                            "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again", sha256,
-                           u->wishes.sha256);
+                           u->options.sha256);
         return false;
     }
     if (!u->has_digest) {
@@ -255,8 +255,8 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
 
 /* Replies with the first answer again, or that the key was used for something else. False: there is none, go on. */
 static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
-    AUTO(catalog_answer_done) struct catalog_answer first = {0};
-    if (!u->key[0] || !catalog_answer_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
+    AUTO(catalog_response_done) struct catalog_response first = {0};
+    if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
         return false;
     }
     if (strcmp(first.request, request) != 0) {
@@ -275,9 +275,9 @@ static void answer(struct http_request *r, const struct upload *u, const char *r
     AUTO_MEM char *text = u->key[0] ? json_dumps(body, JSON_COMPACT) : NULL;
     if (text) {
         struct reel_error ignored;
-        struct catalog_answer first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
+        struct catalog_response first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
         memcpy(first.request, request, sizeof first.request);
-        catalog_answer_put(http_app(r)->catalog, upload_owner(r), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
+        catalog_response_put(http_app(r)->catalog, upload_owner(r), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
     }
     http_add_header(r, a.header, a.address);
     http_reply_json(r, a.status, body);
@@ -295,20 +295,20 @@ void api_upload_end(struct http_request *r) {
         http_reply_error(r, &u->failed);
         return;
     }
-    AUTO_MEM char *wishes = wishes_save(&u->wishes, &err);
-    if (!wishes || !store_upload_finish(u->file, sha256, &size, &err)) {
+    AUTO_MEM char *options = upload_options_print(&u->options, &err);
+    if (!options || !store_upload_finish(u->file, sha256, &size, &err)) {
         http_reply_error(r, &err);
         return;
     }
     if (!digest_holds(r, u, sha256)) {
         return;
     }
-    upload_fingerprint((const char *const[]){wishes, sha256}, 2, request);
+    upload_fingerprint((const char *const[]){options, sha256}, 2, request);
     if (answer_again(r, u, request, &err)) {
         return;
     }
     struct ingest_result result = {0};
-    const struct ingest_request q = wishes_request(&u->wishes);
+    const struct ingest_request q = upload_options_request(&u->options);
     err = (struct reel_error){0};
     ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
     if (upload_is_taken(&result)) {

@@ -9,9 +9,9 @@ enum { WISHES_TAG_PARAMS_MAX = 64 };
 static const int64_t UPLOAD_SCAN_WAIT_NS = 20000000000; /* then the scan goes on as a job: 202 */
 
 /* The wishes that the query says. False: replied. */
-bool upload_read_query(struct http_request *r, struct wishes *w);
+bool upload_read_query(struct http_request *r, struct upload_options *w);
 /* Whether the caller may put that there, and there is room for `length` bytes (0: unknown). False: replied. */
-bool upload_may(struct http_request *r, const struct wishes *w, uint64_t length);
+bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t length);
 /* Idempotency-Key; "" when there is none. NULL: replied, it is too long. */
 const char *upload_key(struct http_request *r);
 /* SHA-256 in hex of texts, each with its length. */

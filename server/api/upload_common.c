@@ -10,7 +10,7 @@
 
 enum { KEY_MAX = 255 };
 
-bool upload_read_query(struct http_request *r, struct wishes *w) {
+bool upload_read_query(struct http_request *r, struct upload_options *w) {
     static const char *const names[] = {"name", "collection", "format", "part_of", "group", "replace", "keep"};
     struct reel_error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -20,7 +20,7 @@ bool upload_read_query(struct http_request *r, struct wishes *w) {
             continue;
         }
         json_t *value = flag && http_param_bool(r, names[i], &yes) ? json_boolean(yes) : json_string(text);
-        bool good = wishes_take(w, names[i], value, &known, &err);
+        bool good = upload_options_set(w, names[i], value, &known, &err);
         json_decref(value);
         if (!good) {
             http_reply_error(r, &err);
@@ -32,7 +32,8 @@ bool upload_read_query(struct http_request *r, struct wishes *w) {
     for (size_t i = 0; i < n && i < WISHES_TAG_PARAMS_MAX; i++) {
         const char *equals = strchr(tags[i], '=');
         AUTO_MEM char *key = strndup(tags[i], equals ? (size_t)(equals - tags[i]) : strlen(tags[i]));
-        if (!key || !equals || !catalog_tag_check(key, equals + 1, &err) || !catalog_said_set_tag(&w->said, key, equals + 1, &err)) {
+        if (!key || !equals || !catalog_tag_check(key, equals + 1, &err) ||
+            !catalog_annotations_set_tag(&w->annotations, key, equals + 1, &err)) {
             http_reply_bad_param(r, "tag", "%s", equals ? err.text : "a tag is written key=value");
             return false;
         }
@@ -43,8 +44,8 @@ bool upload_read_query(struct http_request *r, struct wishes *w) {
     return n <= WISHES_TAG_PARAMS_MAX;
 }
 
-bool upload_may(struct http_request *r, const struct wishes *w, uint64_t length) {
-    const struct ingest_request q = wishes_request(w);
+bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t length) {
+    const struct ingest_request q = upload_options_request(w);
     struct reel_error err = {0};
     if (!api_may_use(r, q.collection)) {
         return false;

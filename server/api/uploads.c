@@ -45,7 +45,7 @@ void uploads_add_limits(struct http_request *r, int64_t expires_ns) {
 
 void uploads_add_state(struct http_request *r, const struct call *c, const struct catalog_upload *u) {
     char text[96];
-    add_number(r, "Upload-Offset", session_told_offset(u));
+    add_number(r, "Upload-Offset", session_acknowledged_offset(u));
     if (!c->draft && !u->done) {
         http_add_date(r, "Upload-Expires", u->expires_ns);
     }
@@ -61,7 +61,7 @@ void uploads_add_state(struct http_request *r, const struct call *c, const struc
 
 static void reply_offset(struct http_request *r, const struct call *c, uint64_t given) {
     json_t *extra =
-        json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_told_offset(&c->now), "provided-offset", (json_int_t)given);
+        json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_acknowledged_offset(&c->now), "provided-offset", (json_int_t)given);
     uploads_add_state(r, c, &c->now);
     http_reply_problem_with(r, 409, "mismatching-upload-offset",
                             "the bytes do not go on where the upload stands: ask with HEAD and go on from there", extra);

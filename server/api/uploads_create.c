@@ -14,12 +14,12 @@
 /* ---- creation */
 
 struct creation {
-    struct wishes wishes;
-    struct session_ask ask;
+    struct upload_options options;
+    struct session_request ask;
 };
 static void creation_done(struct creation *n) {
-    wishes_done(&n->wishes);
-    free((char *)n->ask.wishes);
+    upload_options_done(&n->options);
+    free((char *)n->ask.options);
 }
 static inline void reel_auto_creation_done(struct creation *n) {
     creation_done(n);
@@ -31,7 +31,7 @@ static bool bad_request(struct http_request *r, const char *detail) {
 }
 
 /* How much will come. False: replied. */
-static bool read_total(struct http_request *r, const struct call *c, struct session_ask *ask) {
+static bool read_total(struct http_request *r, const struct call *c, struct session_request *ask) {
     const char *deferred = http_header(r, "Upload-Defer-Length");
     if (!uploads_read_length(r, c, 0, &ask->length)) {
         return false;
@@ -55,19 +55,19 @@ static bool read_wishes(struct http_request *r, struct call *c, struct creation 
     struct reel_error err = {0};
     n->ask.metadata = metadata ? metadata : "";
     n->ask.concat = concat ? concat : "";
-    if (!upload_read_query(r, &n->wishes)) {
+    if (!upload_read_query(r, &n->options)) {
         return false;
     }
-    if ((metadata && !tus_metadata(metadata, &n->wishes, &err)) || (concat && !tus_concat(concat, &c->concat, &err))) {
+    if ((metadata && !tus_metadata(metadata, &n->options, &err)) || (concat && !tus_concat(concat, &c->concat, &err))) {
         http_reply_error(r, &err);
         return false;
     }
     bool partial = concat && !c->concat.final;
-    if (!partial && !n->wishes.name[0]) {
+    if (!partial && !n->options.name[0]) {
         http_reply_problem(r, 400, "name-missing", "say what it is to be called: ?name=, or filename in Upload-Metadata");
         return false;
     }
-    if (!(n->ask.wishes = wishes_save(&n->wishes, &err))) {
+    if (!(n->ask.options = upload_options_print(&n->options, &err))) {
         http_reply_error(r, &err);
         return false;
     }
@@ -78,7 +78,7 @@ static bool read_wishes(struct http_request *r, struct call *c, struct creation 
 static bool may_come(struct http_request *r, const struct call *c, const struct creation *n) {
     uint64_t length = n->ask.length > 0 ? (uint64_t)n->ask.length : 0;
     if (strcmp(n->ask.concat, "partial") != 0) {
-        return upload_may(r, &n->wishes, length);
+        return upload_may(r, &n->options, length);
     }
     (void)c;
     if (!store_has_room(http_app(r)->store, length)) {
@@ -88,10 +88,10 @@ static bool may_come(struct http_request *r, const struct call *c, const struct 
     return true;
 }
 
-static void name_request(struct session_ask *ask) {
+static void name_request(struct session_request *ask) {
     char length[24];
     snprintf(length, sizeof length, "%" PRId64, ask->length);
-    upload_fingerprint((const char *const[]){ask->wishes, ask->metadata, ask->concat, length, ask->draft ? "draft" : "tus"}, 5,
+    upload_fingerprint((const char *const[]){ask->options, ask->metadata, ask->concat, length, ask->draft ? "draft" : "tus"}, 5,
                        ask->request);
 }
 
@@ -102,7 +102,7 @@ static void add_location(struct http_request *r, const char *id) {
 }
 
 /* Replies with the session as it is when this key made it before. False: replied. */
-static bool create(struct http_request *r, struct call *c, const struct session_ask *ask) {
+static bool create(struct http_request *r, struct call *c, const struct session_request *ask) {
     struct reel_error err = {0};
     bool again;
     if (!session_create(http_app(r), ask, &c->now, &again, &err)) {
@@ -160,7 +160,7 @@ void api_uploads_create_begin(struct http_request *r) {
 static void gather(struct http_request *r, struct call *c) {
     struct reel_error err = {0}, ignored;
     struct catalog_upload now = {0};
-    if (!session_gather(http_app(r), &c->now, c->concat.parts, c->concat.n, &now, &err)) {
+    if (!session_concatenate(http_app(r), &c->now, c->concat.parts, c->concat.n, &now, &err)) {
         session_remove(http_app(r), NULL, c->now.id, &ignored);
         catalog_upload_done(&now);
         http_reply_error(r, &err);
@@ -200,9 +200,9 @@ void api_uploads_options(struct http_request *r) {
 }
 
 static json_t *view_upload(const struct catalog_upload *u) {
-    json_t *wishes = json_loads(u->wishes, 0, NULL);
-    json_t *body = json_pack("{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(session_told_offset(u)), "length",
-                             u->length >= 0 ? view_u64((uint64_t)u->length) : json_null(), "complete", u->done, "wishes", wishes);
+    json_t *options = json_loads(u->options, 0, NULL);
+    json_t *body = json_pack("{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(session_acknowledged_offset(u)), "length",
+                             u->length >= 0 ? view_u64((uint64_t)u->length) : json_null(), "complete", u->done, "options", options);
     json_object_set_new(body, "recording", u->recording[0] ? json_string(u->recording) : json_null());
     json_object_set_new(body, "created", view_time(u->created_ns, REEL_CLOCK_WALL));
     json_object_set_new(body, "expires", view_time(u->expires_ns, REEL_CLOCK_WALL));

@@ -40,11 +40,11 @@ static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, s
     db_set_size(s, ":size", r->size);
     db_set_int(s, ":created", r->created_ns);
     db_set_int(s, ":now", reel_now_ns());
-    db_set_text(s, ":description", r->said.description);
-    db_set_text(s, ":custom", r->said.custom);
+    db_set_text(s, ":description", r->annotations.description);
+    db_set_text(s, ":custom", r->annotations.custom);
     db_set_text(s, ":group", r->group);
-    if (r->said.has_epoch) {
-        db_set_int(s, ":epoch", r->said.epoch_ns);
+    if (r->annotations.has_epoch) {
+        db_set_int(s, ":epoch", r->annotations.epoch_ns);
     }
     row_bind_scan(s, r);
     if (db_next(s, err) != DB_ROW) {
@@ -55,7 +55,7 @@ static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, s
     return true;
 }
 
-static bool insert_said(struct db_handle *h, int64_t row, const struct catalog_adopted *one, struct reel_error *err) {
+static bool insert_annotations(struct db_handle *h, int64_t row, const struct catalog_adopted *one, struct reel_error *err) {
     int64_t note_row;
     for (uint32_t i = 0; i < one->notes->n; i++) {
         if (!note_write(h, row, &one->notes->items[i], &note_row, err)) {
@@ -103,8 +103,8 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
         return true;
     }
     one->added = insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
-                 said_write_tags(a->h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) &&
-                 catalog_label(a->h, r, one->index, true, err) && insert_said(a->h, r->row, one, err) && mark_due(a->h, r->id, err);
+                 annotations_write_tags(a->h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) &&
+                 catalog_label(a->h, r, one->index, true, err) && insert_annotations(a->h, r->row, one, err) && mark_due(a->h, r->id, err);
     if (one->added && ++a->pending == AT_ONCE) {
         a->pending = 0;
         one->added = db_commit(a->h, err);

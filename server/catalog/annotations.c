@@ -13,11 +13,11 @@ static void drop_tags(struct catalog_tag *tags, uint32_t n) {
     free(tags);
 }
 
-void catalog_said_done(struct catalog_said *said) {
-    drop_tags(said->tags, said->n_tags);
-    free(said->description);
-    free(said->custom);
-    *said = (struct catalog_said){0};
+void catalog_annotations_done(struct catalog_annotations *annotations) {
+    drop_tags(annotations->tags, annotations->n_tags);
+    free(annotations->description);
+    free(annotations->custom);
+    *annotations = (struct catalog_annotations){0};
 }
 
 static char *copy_text(const char *text, bool *good) {
@@ -26,7 +26,7 @@ static char *copy_text(const char *text, bool *good) {
     return copy;
 }
 
-bool catalog_said_copy(const struct catalog_said *from, struct catalog_said *to) {
+bool catalog_annotations_copy(const struct catalog_annotations *from, struct catalog_annotations *to) {
     bool good = true;
     *to = *from;
     to->description = copy_text(from->description, &good);
@@ -39,63 +39,63 @@ bool catalog_said_copy(const struct catalog_said *from, struct catalog_said *to)
         to->tags[i].value = copy_text(from->tags[i].value, &good);
     }
     if (!good) {
-        catalog_said_done(to);
+        catalog_annotations_done(to);
     }
     return good;
 }
 
 /* Where the key is, or belongs. */
-static uint32_t place_of(const struct catalog_said *said, const char *key, bool *there) {
-    uint32_t low = 0, high = said->n_tags;
+static uint32_t position_of(const struct catalog_annotations *annotations, const char *key, bool *there) {
+    uint32_t low = 0, high = annotations->n_tags;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (strcmp(said->tags[middle].key, key) < 0) {
+        if (strcmp(annotations->tags[middle].key, key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    *there = low < said->n_tags && strcmp(said->tags[low].key, key) == 0;
+    *there = low < annotations->n_tags && strcmp(annotations->tags[low].key, key) == 0;
     return low;
 }
 
-const char *catalog_said_tag(const struct catalog_said *said, const char *key) {
+const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key) {
     bool there;
-    uint32_t at = place_of(said, key, &there);
-    return there ? said->tags[at].value : NULL;
+    uint32_t at = position_of(annotations, key, &there);
+    return there ? annotations->tags[at].value : NULL;
 }
 
-bool catalog_said_set_tag(struct catalog_said *said, const char *key, const char *value, struct reel_error *err) {
+bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value, struct reel_error *err) {
     bool there;
-    uint32_t at = place_of(said, key, &there);
+    uint32_t at = position_of(annotations, key, &there);
     AUTO_MEM char *value_copy = strdup(value);
     if (!value_copy) {
         return reel_fail_memory(err);
     }
     if (there) {
-        free(said->tags[at].value);
-        said->tags[at].value = TAKE(value_copy);
+        free(annotations->tags[at].value);
+        annotations->tags[at].value = TAKE(value_copy);
         return true;
     }
-    if (said->n_tags == TAGS_MAX) {
+    if (annotations->n_tags == TAGS_MAX) {
         return reel_fail(err, REEL_LIMIT, "at most %d tags", TAGS_MAX);
     }
     AUTO_MEM char *key_copy = strdup(key);
-    struct catalog_tag *tags = realloc(said->tags, (said->n_tags + 1) * sizeof *tags);
-    said->tags = tags ? tags : said->tags;
+    struct catalog_tag *tags = realloc(annotations->tags, (annotations->n_tags + 1) * sizeof *tags);
+    annotations->tags = tags ? tags : annotations->tags;
     if (!tags || !key_copy) {
         return reel_fail_memory(err);
     }
-    memmove(tags + at + 1, tags + at, (said->n_tags++ - at) * sizeof *tags);
+    memmove(tags + at + 1, tags + at, (annotations->n_tags++ - at) * sizeof *tags);
     tags[at] = (struct catalog_tag){.key = TAKE(key_copy), .value = TAKE(value_copy)};
     return true;
 }
 
-bool catalog_said_inherit(struct catalog_said *to, const struct catalog_said *from, struct reel_error *err) {
+bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from, struct reel_error *err) {
     bool good = true;
     for (uint32_t i = 0; i < from->n_tags; i++) {
-        bool own = catalog_said_tag(to, from->tags[i].key) || to->n_tags == TAGS_MAX;
-        if (!own && !catalog_said_set_tag(to, from->tags[i].key, from->tags[i].value, err)) {
+        bool own = catalog_annotations_tag(to, from->tags[i].key) || to->n_tags == TAGS_MAX;
+        if (!own && !catalog_annotations_set_tag(to, from->tags[i].key, from->tags[i].value, err)) {
             return false;
         }
     }
@@ -106,26 +106,26 @@ bool catalog_said_inherit(struct catalog_said *to, const struct catalog_said *fr
 }
 
 bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns) {
-    int64_t shift = r->clock == REEL_CLOCK_RELATIVE ? r->said.epoch_ns : 0; /* never negative */
-    if (r->clock == REEL_CLOCK_RELATIVE && !r->said.has_epoch) {
+    int64_t shift = r->clock == REEL_CLOCK_RELATIVE ? r->annotations.epoch_ns : 0; /* never negative */
+    if (r->clock == REEL_CLOCK_RELATIVE && !r->annotations.has_epoch) {
         return false;
     }
     *ns = own_ns > INT64_MAX - shift ? INT64_MAX : own_ns + shift;
     return true;
 }
 
-void said_shorten(struct catalog_said *said) {
-    size_t size = said->description ? strlen(said->description) : 0;
+void annotations_shorten(struct catalog_annotations *annotations) {
+    size_t size = annotations->description ? strlen(annotations->description) : 0;
     if (size > LIST_DESCRIPTION_MAX) {
-        for (size = LIST_DESCRIPTION_MAX; size > 0 && ((unsigned char)said->description[size] & 0xc0) == 0x80;) {
+        for (size = LIST_DESCRIPTION_MAX; size > 0 && ((unsigned char)annotations->description[size] & 0xc0) == 0x80;) {
             size--; /* not within a character */
         }
-        said->description[size] = '\0';
-        said->cut_description = true;
+        annotations->description[size] = '\0';
+        annotations->cut_description = true;
     }
-    if (said->custom && strlen(said->custom) > LIST_CUSTOM_MAX) {
-        said->custom[0] = '\0';
-        said->cut_custom = true;
+    if (annotations->custom && strlen(annotations->custom) > LIST_CUSTOM_MAX) {
+        annotations->custom[0] = '\0';
+        annotations->cut_custom = true;
     }
 }
 

@@ -42,10 +42,10 @@ struct catalog_recording {
     uint32_t n_channels;
     bool damaged;
     uint64_t findings, lost_bytes;
-    char *problem;                  /* why it failed; "" otherwise */
-    char *group;                    /* recordings that were split and belong together; "": none */
-    int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
-    struct catalog_said said;       /* by people; notes.h */
+    char *problem;                          /* why it failed; "" otherwise */
+    char *group;                            /* recordings that were split and belong together; "": none */
+    int64_t created_ns, updated_ns;         /* updated_ns grows with every change: it is the row's version */
+    struct catalog_annotations annotations; /* by people; notes.h */
 };
 void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a zeroed one */
 
@@ -124,11 +124,11 @@ void catalog_page_done(struct catalog_page *page);
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err);
 
-struct catalog_figures {
+struct catalog_statistics {
     uint64_t recordings[6];
     uint64_t bytes, messages;
 };
-bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err);
+bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err);
 bool catalog_ready(struct catalog *c); /* a trivial query answers */
 
 #endif

@@ -1,6 +1,6 @@
 /* What the catalog's files share and nobody else needs. */
-#ifndef SERVER_CATALOG_OWN_H
-#define SERVER_CATALOG_OWN_H
+#ifndef SERVER_CATALOG_INTERNAL_H
+#define SERVER_CATALOG_INTERNAL_H
 
 #include "catalog/catalog.h"
 #include "catalog/db.h"
@@ -25,11 +25,11 @@ bool catalog_is_current(struct db *db, struct reel_error *err);
 
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
-/* The same without tags, which come for a page of them together by said_load_tags(). */
+/* The same without tags, which come for a page of them together by annotations_load_tags(). */
 bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
-bool said_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
+bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
 /* Cuts long texts to what a list shows, and says so. */
-void said_shorten(struct catalog_said *said);
+void annotations_shorten(struct catalog_annotations *annotations);
 
 /* The newest of that name that is not in the trash; the one that a statement finds by an id or hash. REEL_NOT_FOUND. */
 bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err);

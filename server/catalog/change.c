@@ -35,7 +35,7 @@ static bool merge(json_t *target, const json_t *patch) {
     return good;
 }
 
-char *said_merge(const char *text, const char *patch, struct reel_error *err) {
+char *annotations_merge(const char *text, const char *patch, struct reel_error *err) {
     json_t *target = text && text[0] ? json_loads(text, 0, NULL) : json_object(), *change = json_loads(patch, JSON_DECODE_ANY, NULL);
     char *out = NULL;
     if (!json_is_object(change) && !json_is_null(change)) {
@@ -57,7 +57,7 @@ char *said_merge(const char *text, const char *patch, struct reel_error *err) {
 
 /* ---- steps */
 
-bool said_run(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err) {
+bool annotations_run(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -67,8 +67,8 @@ bool said_run(struct db_handle *h, const char *statement, int64_t row, struct re
     return db_run(s, err);
 }
 
-bool said_touch(struct db_handle *h, int64_t row, struct reel_error *err) {
-    return said_run(h, "recording_touch", row, err);
+bool annotations_touch(struct db_handle *h, int64_t row, struct reel_error *err) {
+    return annotations_run(h, "recording_touch", row, err);
 }
 
 static bool run_named(struct db_handle *h, const char *statement, int64_t row, const char *collection, const char *name,
@@ -105,16 +105,16 @@ static bool same(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool write_said(struct db_handle *h, int64_t row, const struct catalog_said *said, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_say", err);
+static bool write_annotations(struct db_handle *h, int64_t row, const struct catalog_annotations *annotations, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_annotate", err);
     if (!s) {
         return false;
     }
     db_set_int(s, ":row", row);
-    db_set_text(s, ":description", said->description);
-    db_set_text(s, ":custom", said->custom);
-    if (said->has_epoch) { /* else NULL */
-        db_set_int(s, ":epoch", said->epoch_ns);
+    db_set_text(s, ":description", annotations->description);
+    db_set_text(s, ":custom", annotations->custom);
+    if (annotations->has_epoch) { /* else NULL */
+        db_set_int(s, ":epoch", annotations->epoch_ns);
     }
     return db_run(s, err);
 }
@@ -122,8 +122,8 @@ static bool write_said(struct db_handle *h, int64_t row, const struct catalog_sa
 /* Description, custom fields and epoch. */
 static bool say(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change, bool *changed,
                 struct reel_error *err) {
-    struct catalog_said now = r->said; /* borrowed */
-    AUTO_MEM char *custom = change->custom ? said_merge(r->said.custom, change->custom, err) : NULL;
+    struct catalog_annotations now = r->annotations; /* borrowed */
+    AUTO_MEM char *custom = change->custom ? annotations_merge(r->annotations.custom, change->custom, err) : NULL;
     if (change->custom && (!custom || !catalog_text_check("custom", custom, CUSTOM_MAX, err))) {
         return custom ? false : reel_error_at(err, "custom");
     }
@@ -135,10 +135,10 @@ static bool say(struct db_handle *h, const struct catalog_recording *r, const st
     now.custom = custom ? custom : now.custom;
     now.has_epoch = change->sets_epoch ? change->has_epoch : now.has_epoch;
     now.epoch_ns = change->sets_epoch && change->has_epoch ? change->epoch_ns : now.epoch_ns;
-    bool as_before = same(now.description, r->said.description) && same(now.custom, r->said.custom) && now.has_epoch == r->said.has_epoch &&
-                     (!now.has_epoch || now.epoch_ns == r->said.epoch_ns);
+    bool as_before = same(now.description, r->annotations.description) && same(now.custom, r->annotations.custom) &&
+                     now.has_epoch == r->annotations.has_epoch && (!now.has_epoch || now.epoch_ns == r->annotations.epoch_ns);
     *changed = *changed || !as_before;
-    return as_before || write_said(h, r->row, &now, err);
+    return as_before || write_annotations(h, r->row, &now, err);
 }
 
 static bool check(const struct catalog_change *change, struct reel_error *err) {
@@ -153,7 +153,7 @@ static bool check(const struct catalog_change *change, struct reel_error *err) {
     return !change->description || catalog_text_check("description", change->description, DESCRIPTION_MAX, err);
 }
 
-bool said_find(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err) {
+bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err) {
     return row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", row, err);
 }
 
@@ -166,18 +166,18 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
     AUTO_RECORDING struct catalog_recording r = {0};
     int64_t row;
     unsigned n_tags = 0;
-    if (!h || !said_find(h, id, &row, err) || !catalog_load(h, row, &r, err)) {
+    if (!h || !annotations_find_row(h, id, &row, err) || !catalog_load(h, row, &r, err)) {
         return false;
     }
     if (change->has_version && r.updated_ns != change->version) {
         return reel_fail(err, REEL_CHANGED, "the recording has changed since");
     }
     if (!rename_to(h, &r, change, changed, err) || !say(h, &r, change, changed, err) ||
-        !said_write_tags(h, row, change->tags, change->n_tags, change->clears_tags, &n_tags, err)) {
+        !annotations_write_tags(h, row, change->tags, change->n_tags, change->clears_tags, &n_tags, err)) {
         return false;
     }
     *changed = *changed || n_tags > 0;
-    return !*changed || (said_touch(h, row, err) && db_commit(h, err));
+    return !*changed || (annotations_touch(h, row, err) && db_commit(h, err));
 }
 
 static bool is_there(struct db_handle *h, int64_t row, bool *there, struct reel_error *err) {
@@ -208,11 +208,11 @@ bool catalog_tag_many(struct catalog *c, struct catalog_tag_batch *batch, struct
         if (!is_there(h, batch->rows[i], &there, err)) {
             return false;
         }
-        if (there && !said_write_tags(h, batch->rows[i], batch->tags, batch->n_tags, false, &changes, err)) {
+        if (there && !annotations_write_tags(h, batch->rows[i], batch->tags, batch->n_tags, false, &changes, err)) {
             return false;
         }
         batch->changed += changes > 0;
-        if (changes > 0 && !said_touch(h, batch->rows[i], err)) {
+        if (changes > 0 && !annotations_touch(h, batch->rows[i], err)) {
             return false;
         }
     }

@@ -9,24 +9,25 @@
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
-} looks[] = {{"catalog", "check_keys"},   {"figures", "check_figures"}, {"figures", "check_collections"},
-             {"figures", "check_totals"}, {"figures", "check_spans"},   {"figures", "check_labels"},
-             {"figures", "check_tags"},   {"figures", "check_said"},    {"search", "check_search"}};
-static const char *const mends[] = {"mend_figures",      "mend_collections_add", "mend_collections", "mend_totals_clear", "mend_totals",
-                                    "mend_spans",        "mend_labels",          "mend_tag_keys",    "mend_tag_values",   "mend_said",
-                                    "mend_search_again", "mend_search_drop",     "mend_search_add"};
+} looks[] = {{"catalog", "check_keys"},  {"totals", "check_state_totals"}, {"totals", "check_collections"},
+             {"totals", "check_totals"}, {"totals", "check_spans"},        {"totals", "check_labels"},
+             {"totals", "check_tags"},   {"totals", "check_annotations"},  {"search", "check_search"}};
+static const char *const repairs[] = {"repair_state_totals", "repair_collections_add", "repair_collections",  "repair_totals_clear",
+                                      "repair_totals",       "repair_spans",           "repair_labels",       "repair_tag_keys",
+                                      "repair_tag_values",   "repair_annotations",     "repair_search_again", "repair_search_drop",
+                                      "repair_search_add"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;
 }
 
-struct catalog *catalog_open_beside(const char *path, struct reel_error *err) {
+struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c) {
         reel_fail_memory(err);
         return NULL;
     }
-    c->db = db_open_beside(path, err);
+    c->db = db_open_readonly(path, err);
     c->rows = rows_new(err);
     if (!c->db || !c->rows || !catalog_is_current(c->db, err)) {
         catalog_close(c);
@@ -48,7 +49,7 @@ static bool look(struct db_handle *h, struct db_statement *s, const char *kind, 
     return step == DB_END;
 }
 
-static bool look_through(struct db_handle *h, const struct catalog_check *check, struct reel_error *err) {
+static bool run_checks(struct db_handle *h, const struct catalog_check *check, struct reel_error *err) {
     {
         AUTO(db_done) struct db_statement *s = db_compose(h, "PRAGMA integrity_check(100)", err);
         if (!look(h, s, "catalog", check, err)) {
@@ -65,7 +66,7 @@ static bool look_through(struct db_handle *h, const struct catalog_check *check,
 }
 
 /* Writes nothing, but counts as a write to SQLite. */
-static bool look_at_words(struct catalog *c, const struct catalog_check *check, struct reel_error *err) {
+static bool check_words(struct catalog *c, const struct catalog_check *check, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "check_words", err) : NULL;
     struct reel_error why = {0};
@@ -78,19 +79,19 @@ static bool look_at_words(struct catalog *c, const struct catalog_check *check, 
 bool catalog_check(struct catalog *c, const struct catalog_check *check, struct reel_error *err) {
     {
         AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-        if (!h || !look_through(h, check, err)) {
+        if (!h || !run_checks(h, check, err)) {
             return false;
         }
     }
-    return !check->writes || look_at_words(c, check, err);
+    return !check->writes || check_words(c, check, err);
 }
 
-bool catalog_mend(struct catalog *c, struct reel_error *err) {
+bool catalog_repair(struct catalog *c, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    for (size_t i = 0; h && i < sizeof mends / sizeof *mends; i++) {
-        AUTO(db_done) struct db_statement *s = db_statement(h, mends[i], err);
+    for (size_t i = 0; h && i < sizeof repairs / sizeof *repairs; i++) {
+        AUTO(db_done) struct db_statement *s = db_statement(h, repairs[i], err);
         if (!s || !db_run(s, err)) {
-            return reel_error_at(err, "%s", mends[i]);
+            return reel_error_at(err, "%s", repairs[i]);
         }
     }
     return h && db_commit(h, err);
@@ -115,8 +116,8 @@ bool catalog_has(struct catalog *c, const char *id, bool *has, struct reel_error
     return ask(c, "row_by_id", id, 0, has, err);
 }
 
-bool catalog_is_fresh(struct catalog *c, bool *fresh, struct reel_error *err) {
-    return ask(c, "catalog_fresh", "", 0, fresh, err);
+bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err) {
+    return ask(c, "catalog_is_new", "", 0, fresh, err);
 }
 
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err) {
@@ -133,9 +134,9 @@ bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error 
     return db_run(s, err) && db_commit(h, err);
 }
 
-bool catalog_set_upkeep(struct catalog *c, const char *key, const char *value, struct reel_error *err) {
+bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, value ? "upkeep_set" : "upkeep_unset", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, value ? "maintenance_set" : "maintenance_unset", err) : NULL;
     if (!s) {
         return false;
     }
@@ -144,9 +145,9 @@ bool catalog_set_upkeep(struct catalog *c, const char *key, const char *value, s
     return db_run(s, err) && db_commit(h, err);
 }
 
-char *catalog_upkeep(struct catalog *c, const char *key, struct reel_error *err) {
+char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upkeep_get", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "maintenance_get", err) : NULL;
     if (!s) {
         return NULL;
     }

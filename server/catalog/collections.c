@@ -39,7 +39,7 @@ static bool read_collection(struct db_statement *s, struct catalog_collection *o
 bool catalog_collections_list(struct catalog *c, const char *after, uint32_t limit, struct catalog_collections *out,
                               struct reel_error *err) {
     *out = (struct catalog_collections){0};
-    limit = said_page(limit);
+    limit = annotations_page_limit(limit);
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "collections_list", err) : NULL;
     if (!s || !(out->items = calloc(limit, sizeof *out->items))) {

@@ -16,10 +16,10 @@ enum { READ_BYTES = 1 << 20 };
 /* In the copy: that it is one, so that the server which runs on it first looks for what is newer in its store. */
 static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error *err) {
     struct catalog *copy = catalog_open(path, err);
-    struct catalog_figures f;
+    struct catalog_statistics f;
     char when[24];
     snprintf(when, sizeof when, "%lld", (long long)reel_now_ns());
-    bool good = copy && catalog_set_upkeep(copy, "copied", when, err) && catalog_figures(copy, &f, err);
+    bool good = copy && catalog_set_maintenance(copy, "copied", when, err) && catalog_statistics(copy, &f, err);
     for (unsigned i = 0; good && i < sizeof f.recordings / sizeof *f.recordings; i++) {
         *recordings += f.recordings[i];
     }

@@ -23,7 +23,7 @@ struct db {
     pthread_mutex_t writing; /* held by whoever has the writer */
     struct db_handle *writer;
     void (*tell)(void *context); /* of a commit */
-    void *tell_context;
+    void *report_context;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t returned;
     struct db_handle *idle;
@@ -145,7 +145,7 @@ struct db *db_open(const char *path, struct reel_error *err) {
     return db && (db->writer = handle_open(db, true, err)) ? TAKE(db) : NULL;
 }
 
-struct db *db_open_beside(const char *path, struct reel_error *err) {
+struct db *db_open_readonly(const char *path, struct reel_error *err) {
     if (access(path, F_OK) != 0) {
         reel_fail(err, REEL_NOT_FOUND, "there is no catalog");
         return NULL;
@@ -222,7 +222,7 @@ static int64_t clock_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t db_spent_ns(void) {
+int64_t db_elapsed_ns(void) {
     return spent_ns;
 }
 
@@ -281,7 +281,7 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
     h->open = false;
     atomic_fetch_add(&h->db->commits, 1);
     if (h->db->tell) {
-        h->db->tell(h->db->tell_context);
+        h->db->tell(h->db->report_context);
     }
     return true;
 }
@@ -289,13 +289,13 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
 void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
     pthread_mutex_lock(&db->writing);
     db->tell = tell;
-    db->tell_context = context;
+    db->report_context = context;
     pthread_mutex_unlock(&db->writing);
 }
 
 /* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small
  * one takes. */
-static void look_for_others(struct db *db) {
+static void find_others(struct db *db) {
     struct reel_error none = {0};
     db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
     AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(db->watcher, "data_version", &none) : NULL;
@@ -309,7 +309,7 @@ static void look_for_others(struct db *db) {
 uint64_t db_version(struct db *db) {
     int64_t now = clock_ns(), due = atomic_load(&db->look_ns);
     if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
-        look_for_others(db);
+        find_others(db);
         atomic_store(&db->look_ns, now + OTHERS_NS);
         pthread_mutex_unlock(&db->watching);
     }

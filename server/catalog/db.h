@@ -16,8 +16,8 @@ struct db_statement; /* bound and stepped by that thread; given back before the 
 enum { DB_READERS_MAX = 16 };
 
 struct db *db_open(const char *path, struct reel_error *err);
-struct db *db_open_beside(const char *path,
-                          struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
+struct db *db_open_readonly(const char *path,
+                            struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
 void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
@@ -31,7 +31,7 @@ bool db_commit(struct db_handle *h, struct reel_error *err);
 uint64_t db_version(struct db *db);
 /* Called after each commit on the thread that has committed; it must not wait. Set while nobody writes; NULL: nobody. */
 void db_on_commit(struct db *db, void (*tell)(void *context), void *context);
-int64_t db_spent_ns(void);        /* that this thread has had connections for, ever */
+int64_t db_elapsed_ns(void);      /* that this thread has had connections for, ever */
 void db_end(struct db_handle *h); /* gives the connection back; what was not committed is undone */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
 

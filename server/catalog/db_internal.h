@@ -1,6 +1,6 @@
 /* What db.c (connections and transactions) and statement.c (statements on them) share of SQLite; nobody else includes it. */
-#ifndef SERVER_CATALOG_DB_OWN_H
-#define SERVER_CATALOG_DB_OWN_H
+#ifndef SERVER_CATALOG_DB_INTERNAL_H
+#define SERVER_CATALOG_DB_INTERNAL_H
 
 #include <sqlite3.h>
 

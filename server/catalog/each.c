@@ -60,10 +60,10 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
     return true;
 }
 
-bool catalog_figures(struct catalog *c, struct catalog_figures *out, struct reel_error *err) {
-    *out = (struct catalog_figures){0};
+bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {
+    *out = (struct catalog_statistics){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "figures", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "state_totals", err) : NULL;
     enum db_step step = s ? db_next(s, err) : DB_FAILED;
     for (; step == DB_ROW; step = db_next(s, err)) {
         int64_t state = db_int(s, 0);

@@ -89,7 +89,7 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     if (!catalog_load(h, row, &r, err)) {
         return false;
     }
-    bool room = r.said.events < EVENTS_MAX;
+    bool room = r.annotations.events < EVENTS_MAX;
     catalog_recording_done(&r);
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d events", EVENTS_MAX);
 }
@@ -146,8 +146,8 @@ bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *
     e->created_ns = e->created_ns ? e->created_ns : reel_now_ns();
     e->updated_ns = e->updated_ns ? e->updated_ns : e->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && has_room(h, row, err) && event_write(h, "event_insert", row, e, err) &&
-           said_touch(h, row, err) && read_back(h, e, err) && db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) && event_write(h, "event_insert", row, e, err) &&
+           annotations_touch(h, row, err) && read_back(h, e, err) && db_commit(h, err);
 }
 
 bool catalog_event_get(struct catalog *c, const char *event, struct catalog_event *out, struct reel_error *err) {
@@ -165,7 +165,7 @@ static bool apply(struct catalog_event *e, const struct catalog_event_change *ch
         e->title = strdup(change->title);
     }
     if (change->tags) {
-        char *tags = said_merge(e->tags, change->tags, err);
+        char *tags = annotations_merge(e->tags, change->tags, err);
         if (!tags) {
             return reel_error_at(err, "tags");
         }
@@ -181,7 +181,7 @@ bool catalog_event_change(struct catalog *c, const char *event, const struct cat
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h && find(h, event, out, &recording, err) && apply(out, change, err) &&
-                event_write(h, "event_update", out->row, out, err) && said_touch(h, recording, err) && read_back(h, out, err) &&
+                event_write(h, "event_update", out->row, out, err) && annotations_touch(h, recording, err) && read_back(h, out, err) &&
                 db_commit(h, err);
     if (!good) {
         catalog_event_done(out);
@@ -193,8 +193,8 @@ bool catalog_event_remove(struct catalog *c, const char *event, struct reel_erro
     int64_t recording;
     struct catalog_event e = {0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, &e, &recording, err) && said_run(h, "event_delete", e.row, err) && said_touch(h, recording, err) &&
-                db_commit(h, err);
+    bool good = h && find(h, event, &e, &recording, err) && annotations_run(h, "event_delete", e.row, err) &&
+                annotations_touch(h, recording, err) && db_commit(h, err);
     catalog_event_done(&e);
     return good;
 }
@@ -268,7 +268,7 @@ static bool write_cursor(const struct catalog_event_query *q, struct catalog_eve
 
 bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
     struct walk w = {.q = q,
-                     .limit = said_page(q->limit),
+                     .limit = annotations_page_limit(q->limit),
                      .key = INT64_MIN,
                      .start_ns = q->has_start ? q->start_ns : INT64_MIN,
                      .end_ns = q->has_end ? q->end_ns : INT64_MAX};
@@ -280,7 +280,7 @@ bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q,
     if (!h || !(out->items = calloc(w.limit, sizeof *out->items))) {
         return h ? reel_fail_memory(err) : false;
     }
-    bool good = (q->recording ? said_find(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
+    bool good = (q->recording ? annotations_find_row(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
                               : list_all(h, &w, out, err)) &&
                 (!w.more || write_cursor(q, out, err));
     if (!good) {

@@ -1,7 +1,7 @@
 /* The list: sorts and pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of its sort
- * from where the last one ended; when a filter leaves few recordings it goes over those instead (list_way.c); some ways come in the order
- * of creation by themselves. A walk that finds too little on its way is given up for the newest that are found, sorted, and the page says
- * so. */
+ * from where the last one ended; when a filter leaves few recordings it goes over those instead (list_driver.c); some ways come in the
+ * order of creation by themselves. A walk that finds too little on its way is given up for the newest that are found, sorted, and the page
+ * says so. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,13 +14,13 @@ enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
 static const struct sort {
     const char *name, *column;
 } sorts[] = {
-    {"created", "row"}, {"name", "name"},         {"start", "placed_start_ns"}, {"end", "placed_end_ns"},
-    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"},  {0},
+    {"created", "row"}, {"name", "name"},         {"start", "calendar_start_ns"}, {"end", "calendar_end_ns"},
+    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"},    {0},
 };
 
 struct list { /* one question being answered */
     const struct catalog_query *q;
-    struct list_ask ask;
+    struct list_query query;
     const char *sort;                /* as written in the cursor */
     char *cursor;                    /* decoded; the key points into it */
     int64_t after_row, after_number; /* the number: the key, where it is one */
@@ -85,15 +85,15 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
 /* ---- answering */
 
 static bool in_order(const struct list *l) {
-    return strcmp(l->ask.form.column, "row") == 0;
+    return strcmp(l->query.plan.column, "row") == 0;
 }
 
 static void bind_start(struct db_statement *s, const struct list *l) {
-    bool down = l->ask.form.descending;
+    bool down = l->query.plan.descending;
     int64_t edge = down ? INT64_MAX : INT64_MIN;
     db_set_int(s, ":row", l->after_key ? l->after_row : edge);
-    if (strcmp(l->ask.form.column, "name") != 0) {
-        int64_t first = !l->ask.placed ? edge : down ? l->ask.ceiling_ns : l->ask.floor_ns;
+    if (strcmp(l->query.plan.column, "name") != 0) {
+        int64_t first = !l->query.placed ? edge : down ? l->query.ceiling_ns : l->query.floor_ns;
         db_set_int(s, ":key", l->after_key ? l->after_number : first);
     } else if (l->after_key || !down) {
         db_set_text(s, ":key", l->after_key ? l->after_key : "");
@@ -103,14 +103,14 @@ static void bind_start(struct db_statement *s, const struct list *l) {
 }
 
 /* How many rows of links a page looks at. */
-static int64_t page_looks(const struct list *l) {
-    return LIST_NEXT + (int64_t)(l->q->offset < INT32_MAX ? l->q->offset : INT32_MAX);
+static int64_t page_window(const struct list *l) {
+    return LIST_LINKS_WINDOW + (int64_t)(l->q->offset < INT32_MAX ? l->q->offset : INT32_MAX);
 }
 
 /* `looked`: how many rows of links are looked at. */
-static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_form *form, int64_t looked,
+static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_plan *plan, int64_t window,
                                     struct reel_error *err) {
-    AUTO_MEM char *sql = list_sql(form);
+    AUTO_MEM char *sql = list_sql(plan);
     AUTO(db_done) struct db_statement *s = sql ? db_compose(h, sql, err) : NULL;
     if (!s) {
         if (!sql) {
@@ -119,21 +119,21 @@ static struct db_statement *compose(struct db_handle *h, struct list *l, const s
         return NULL;
     }
     bind_start(s, l);
-    list_bind(s, &l->ask);
+    list_bind(s, &l->query);
     db_set_size(s, ":offset", l->q->offset);
     db_set_text(s, ":found", l->found);
-    db_set_int(s, ":looked", looked);
+    db_set_int(s, ":window", window);
     return TAKE(s);
 }
 
 /* The row behind the next `skip` that labels or tags lead to, whatever the other filters. */
 static bool find_edge(struct db_handle *h, struct list *l, int64_t skip, int64_t *row, bool *there, struct reel_error *err) {
-    struct list_form form = l->ask.form;
-    form.filters = LIST_BIT(FILTER_TRASH);
-    form.links = &l->ask.links[form.lead];
-    form.n_links = 1;
-    form.lead = 0;
-    AUTO(db_done) struct db_statement *s = compose(h, l, &form, skip + 1, err);
+    struct list_plan plan = l->query.plan;
+    plan.filters = LIST_BIT(FILTER_TRASH);
+    plan.links = &l->query.links[plan.driving_link];
+    plan.n_links = 1;
+    plan.driving_link = 0;
+    AUTO(db_done) struct db_statement *s = compose(h, l, &plan, skip + 1, err);
     if (!s) {
         return false;
     }
@@ -149,8 +149,8 @@ static uint32_t page_size(const struct catalog_query *q) {
     return q->limit < 1 ? 1 : q->limit > PAGE_MAX ? PAGE_MAX : q->limit;
 }
 
-static bool read_page(struct db_handle *h, struct list *l, const struct list_form *form, struct catalog_page *out, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = compose(h, l, form, page_looks(l), err);
+static bool read_page(struct db_handle *h, struct list *l, const struct list_plan *plan, struct catalog_page *out, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = compose(h, l, plan, page_window(l), err);
     uint32_t limit = page_size(l->q);
     out->items = calloc(limit, sizeof *out->items);
     if (!s || !out->items) {
@@ -166,9 +166,9 @@ static bool read_page(struct db_handle *h, struct list *l, const struct list_for
         if (!key || !catalog_load_plain(h, row, &out->items[out->n_items], err)) {
             return key ? false : reel_fail_memory(err);
         }
-        said_shorten(&out->items[out->n_items++].said);
+        annotations_shorten(&out->items[out->n_items++].annotations);
     }
-    if (step == DB_FAILED || !said_load_tags(h, out->items, out->n_items, err)) {
+    if (step == DB_FAILED || !annotations_load_tags(h, out->items, out->n_items, err)) {
         return false;
     }
     if (step == DB_ROW) { /* there is one more */
@@ -201,24 +201,24 @@ static bool write_rows(struct db_statement *s, uint32_t max, char **rows, uint32
 
 /* The newest of those that are found, put in order: where the others stand among them is not known. */
 static bool sort_newest(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    const struct list_form form = {
-        .way = LIST_FOUND, .column = l->ask.form.column, .descending = l->ask.form.descending, .filters = LIST_BIT(FILTER_TRASH)};
+    const struct list_plan plan = {
+        .driver = LIST_FOUND, .column = l->query.plan.column, .descending = l->query.plan.descending, .filters = LIST_BIT(FILTER_TRASH)};
     uint32_t n;
     bool more;
     catalog_page_done(out);
     free(l->found);
-    if (!list_rows(h, l->q, LIST_LOOKED, &l->found, &n, &more, err)) {
+    if (!list_rows(h, l->q, LIST_WINDOW, &l->found, &n, &more, err)) {
         return false;
     }
     out->sorted_newest = more ? n : 0;
-    return read_page(h, l, &form, out, err);
+    return read_page(h, l, &plan, out, err);
 }
 
 /* A page that is not full because no more candidates were looked at: the next one begins behind them. */
 static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     int64_t row;
     bool there;
-    if (!find_edge(h, l, page_looks(l) - 1, &row, &there, err)) {
+    if (!find_edge(h, l, page_window(l) - 1, &row, &there, err)) {
         return false;
     }
     char key[24];
@@ -227,32 +227,32 @@ static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *
     return !there || out->next || reel_fail_memory(err);
 }
 
-/* The next rows in the order of the sort, LIST_LOOKED for each LIST_PAGE that are asked for; *full: there are more. Of the filters only
+/* The next rows in the order of the sort, LIST_WINDOW for each LIST_PAGE that are asked for; *full: there are more. Of the filters only
  * those count that are ends of that order. */
 static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
-    const struct list_form *f = &l->ask.form;
-    bool by_start = strcmp(f->column, "placed_start_ns") == 0;
+    const struct list_plan *f = &l->query.plan;
+    bool by_start = strcmp(f->column, "calendar_start_ns") == 0;
     uint32_t ends = by_start ? LIST_BIT(FILTER_END) | LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_START) | LIST_BIT(FILTER_CEILING), n;
-    const struct list_form form = {
-        .way = LIST_WALK, .column = f->column, .descending = f->descending, .filters = l->ask.placed ? f->filters & ends : 0};
-    AUTO(db_done) struct db_statement *s = compose(h, l, &form, 0, err);
+    const struct list_plan plan = {
+        .driver = LIST_WALK, .column = f->column, .descending = f->descending, .filters = l->query.placed ? f->filters & ends : 0};
+    AUTO(db_done) struct db_statement *s = compose(h, l, &plan, 0, err);
     uint64_t last = l->q->offset < OFFSET_LOOKED_MAX ? l->q->offset + page_size(l->q) : OFFSET_LOOKED_MAX;
     if (!s) {
         return false;
     }
     db_set_int(s, ":offset", 0); /* that is of what the filters leave of them */
-    return write_rows(s, (uint32_t)(LIST_LOOKED * ((last + LIST_PAGE - 1) / LIST_PAGE)), &l->found, &n, full, err);
+    return write_rows(s, (uint32_t)(LIST_WINDOW * ((last + LIST_PAGE - 1) / LIST_PAGE)), &l->found, &n, full, err);
 }
 
 /* Where filters may leave little of what a walk in the order of a sort meets, it looks at a window of it only. */
 static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    struct list_form *f = &l->ask.form;
-    bool walks = f->way == LIST_WALK && !in_order(l) && (f->filters || f->n_links > 0), full = false;
+    struct list_plan *f = &l->query.plan;
+    bool walks = f->driver == LIST_WALK && !in_order(l) && (f->filters || f->n_links > 0), full = false;
     if (walks && (f->filters & LIST_BIT(FILTER_WORDS))) {
         return sort_newest(h, l, out, err); /* whether a row has the words costs too much to be asked row by row */
     }
     if (walks) {
-        f->way = LIST_FOUND;
+        f->driver = LIST_FOUND;
         if (!find_window(h, l, &full, err)) {
             return false;
         }
@@ -263,17 +263,17 @@ static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out
     if (out->next) {
         return true;
     }
-    return full ? sort_newest(h, l, out, err) : f->way != LIST_STREAM_LINKS || end_early(h, l, out, err);
+    return full ? sort_newest(h, l, out, err) : f->driver != LIST_STREAM_LINKS || end_early(h, l, out, err);
 }
 
 /* All there are are counted already; others are as far as LIST_COUNTED. */
 static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    struct list_form *f = &l->ask.form;
+    struct list_plan *f = &l->query.plan;
     bool all = f->filters == 0 && f->n_links == 0;
-    *f = (struct list_form){
+    *f = (struct list_plan){
         .column = "row", .descending = true, .counting = true, .filters = f->filters, .links = f->links, .n_links = f->n_links};
     f->filters &= ~(LIST_BIT(FILTER_FLOOR) | LIST_BIT(FILTER_CEILING));
-    if (!all && !list_choose(h, &l->ask, err)) {
+    if (!all && !list_choose_plan(h, &l->query, err)) {
         return false;
     }
     AUTO(db_done) struct db_statement *s = all ? db_statement(h, "total", err) : compose(h, l, f, 0, err);
@@ -295,16 +295,16 @@ static bool open_list(struct db_handle *h, const struct catalog_query *q, struct
     const char *column = NULL;
     bool descending = false;
     *l = (struct list){.q = q};
-    if (!parse_sort(l, &column, &descending, err) || !read_cursor(l, err) || !list_ask(h, q, &l->ask, err)) {
+    if (!parse_sort(l, &column, &descending, err) || !read_cursor(l, err) || !list_query(h, q, &l->query, err)) {
         return false;
     }
-    l->ask.form.column = column;
-    l->ask.form.descending = descending;
-    return list_choose(h, &l->ask, err);
+    l->query.plan.column = column;
+    l->query.plan.descending = descending;
+    return list_choose_plan(h, &l->query, err);
 }
 
 static void list_done(struct list *l) {
-    list_ask_done(&l->ask);
+    list_query_done(&l->query);
     free(l->cursor);
     free(l->found);
 }
@@ -330,10 +330,10 @@ bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max,
     plain.offset = 0;
     bool good = open_list(h, &plain, &l, err);
     {
-        AUTO(db_done) struct db_statement *s = good ? compose(h, &l, &l.ask.form, (int64_t)max + 1, err) : NULL;
+        AUTO(db_done) struct db_statement *s = good ? compose(h, &l, &l.query.plan, (int64_t)max + 1, err) : NULL;
         good = s && write_rows(s, max, rows, n, more, err);
     }
-    if (good && !*more && l.ask.form.way == LIST_STREAM_LINKS) {
+    if (good && !*more && l.query.plan.driver == LIST_STREAM_LINKS) {
         int64_t row;
         good = find_edge(h, &l, max, &row, more, err); /* there are others that were not looked at */
     }

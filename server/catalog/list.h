@@ -1,5 +1,5 @@
-/* How a list is asked for, between the files that answer it: list_ask.c makes names and ids of what is asked, list_way.c chooses the way
- * in, list_sql.c writes the statement, list.c runs it. */
+/* How a list is asked for, between the files that answer it: list_query.c makes names and ids of what is asked, list_driver.c chooses the
+ * way in, list_sql.c writes the statement, list.c runs it. */
 #ifndef SERVER_CATALOG_LIST_H
 #define SERVER_CATALOG_LIST_H
 
@@ -8,16 +8,16 @@
 #include "catalog/catalog_internal.h"
 
 enum {
-    LIST_FEW = 5000,
-    LIST_VERY_FEW = 100, /* a filter that leaves no more than this is the way in */
-    LIST_SPANS = 20000,  /* … an interval, whose recordings lie together */
-    LIST_LOOKED = 1000,
-    LIST_PAGE = 100,     /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
-    LIST_NEXT = 2000,    /* … and one along several labels or tags */
-    LIST_COUNTED = 2000, /* nothing is counted further */
+    LIST_SELECTIVE = 5000,
+    LIST_VERY_SELECTIVE = 100, /* a filter that leaves no more than this is the way in */
+    LIST_SPANS = 20000,        /* … an interval, whose recordings lie together */
+    LIST_WINDOW = 1000,
+    LIST_PAGE = 100,          /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
+    LIST_LINKS_WINDOW = 2000, /* … and one along several labels or tags */
+    LIST_COUNTED = 2000,      /* nothing is counted further */
 };
 
-enum list_way {
+enum list_driver {
     LIST_WALK, /* the index of the sort */
     LIST_COLLECTION,
     LIST_GROUP,
@@ -36,7 +36,7 @@ enum list_way {
     LIST_STREAM_LINK,
     LIST_STREAM_LINKS,
     LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
-    LIST_WAYS
+    LIST_DRIVERS
 };
 
 enum list_filter {
@@ -79,18 +79,18 @@ struct list_set { /* JSON arrays; NULL: no condition */
     json_t *in, *out;
 };
 
-struct list_form { /* all that the statement depends on */
-    enum list_way way;
+struct list_plan { /* all that the statement depends on */
+    enum list_driver driver;
     const char *column; /* of the sort: "row", "name" … */
     bool descending, counting;
-    bool very_few;    /* the way leaves so few that each is looked up among the words, instead of all that the words find */
-    uint32_t filters; /* LIST_BIT of enum list_filter */
+    bool very_selective; /* the way leaves so few that each is looked up among the words, instead of all that the words find */
+    uint32_t filters;    /* LIST_BIT of enum list_filter */
     const struct list_link *links;
-    uint32_t n_links, lead; /* which link is the way in */
+    uint32_t n_links, driving_link; /* which link is the way in */
 };
 
-struct list_ask {
-    struct list_form form;
+struct list_query {
+    struct list_plan plan;
     struct list_set collections, groups, formats, states;
     struct list_link links[LIST_LINKS_MAX];
     char *words, *without, *allowed;
@@ -98,17 +98,17 @@ struct list_ask {
     int64_t start_ns, end_ns, size[2], duration[2], messages[2];
     int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can be wanted, and the first that cannot */
     bool placed;                  /* they are set */
-    uint32_t looked;              /* names looked through for globs and patterns, until that is too many or too late */
+    uint32_t names_read;          /* names looked through for globs and patterns, until that is too many or too late */
     int64_t deadline_ns;
 };
 
-/* Fills all but the way and the sort. list_ask_done() in any case. */
-bool list_ask(struct db_handle *h, const struct catalog_query *q, struct list_ask *out, struct reel_error *err);
-void list_ask_done(struct list_ask *ask);
-void list_bind(struct db_statement *s, const struct list_ask *ask); /* to a list, or a "few_…" */
-bool list_choose(struct db_handle *h, struct list_ask *ask, struct reel_error *err);
+/* Fills all but the way and the sort. list_query_done() in any case. */
+bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *out, struct reel_error *err);
+void list_query_done(struct list_query *query);
+void list_bind(struct db_statement *s, const struct list_query *query); /* to a list, or a "few_…" */
+bool list_choose_plan(struct db_handle *h, struct list_query *query, struct reel_error *err);
 /* malloc'd, NULL without memory. */
-char *list_sql(const struct list_form *form);
+char *list_sql(const struct list_plan *plan);
 
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,

@@ -11,21 +11,21 @@
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-enum { IDS_MAX = 20000, LOOKED_MAX = 300000, GLOBS_MAX = 64, TEXT_MAX = 8192 };
+enum { IDS_MAX = 20000, NAMES_MAX = 300000, GLOBS_MAX = 64, TEXT_MAX = 8192 };
 enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
-static const int64_t LOOK_NS = 2000000000;
+static const int64_t LOOKUP_NS = 2000000000;
 static const char last_character[] = "\xf4\x8f\xbf\xbf";
 
 /* ---- names that fit */
 
-struct wanted {
+struct matcher {
     const char *text;
     bool exact;
     const struct pattern *pattern; /* instead of the text */
     bool slashes;                  /* a leading '/' makes no difference */
 };
 
-static bool fits(const struct wanted *w, const char *name, bool *yes, struct reel_error *err) {
+static bool matches(const struct matcher *w, const char *name, bool *yes, struct reel_error *err) {
     if (w->pattern) {
         return pattern_match(w->pattern, name, yes, err);
     }
@@ -42,7 +42,7 @@ struct range {
     char from[TEXT_MAX], end[TEXT_MAX + 4];
 };
 
-static bool find_range(const struct wanted *w, const char *prefix, struct range *out, struct reel_error *err) {
+static bool find_range(const struct matcher *w, const char *prefix, struct range *out, struct reel_error *err) {
     const char *text = w->pattern ? "" : w->text + (w->slashes && w->text[0] == '/');
     size_t fixed = w->exact ? strlen(text) : strcspn(text, "*?");
     if (fixed + strlen(prefix) >= TEXT_MAX) {
@@ -54,8 +54,8 @@ static bool find_range(const struct wanted *w, const char *prefix, struct range 
     return true;
 }
 
-static bool look(struct list_ask *ask, struct reel_error *err) {
-    if (++ask->looked > LOOKED_MAX || (ask->looked % 256 == 0 && reel_now_ns() > ask->deadline_ns)) {
+static bool count_name(struct list_query *query, struct reel_error *err) {
+    if (++query->names_read > NAMES_MAX || (query->names_read % 256 == 0 && reel_now_ns() > query->deadline_ns)) {
         return reel_fail(err, REEL_ARGUMENT, "too many names would have to be looked through; say how they begin");
     }
     return true;
@@ -87,28 +87,29 @@ static bool ids_add(struct ids *ids, int64_t id, struct reel_error *err) {
 }
 
 /* Makes a condition of them; `good`: they are all there. */
-static bool ids_close(struct ids *ids, bool good, enum list_by by, bool negated, struct list_ask *ask, struct reel_error *err) {
+static bool ids_close(struct ids *ids, bool good, enum list_by by, bool negated, struct list_query *query, struct reel_error *err) {
     if (!ids->out) {
         return false;
     }
     fputs(ids->n == 0 ? "[]" : "]", ids->out);
     fclose(ids->out);
-    if (!good || (negated && ids->n == 0) || ask->form.n_links == LIST_LINKS_MAX || !ids->text) {
+    if (!good || (negated && ids->n == 0) || query->plan.n_links == LIST_LINKS_MAX || !ids->text) {
         free(ids->text);
         return good && ids->text &&
-               (ask->form.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
+               (query->plan.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
     }
-    ask->links[ask->form.n_links++] = (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
+    query->links[query->plan.n_links++] =
+        (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
     return true;
 }
 
 /* Names that a statement gives in a range; of a tag's value, its key must fit too. */
-static bool add_between(struct db_statement *s, struct list_ask *ask, const struct wanted *w, const struct wanted *key, struct ids *ids,
-                        struct reel_error *err) {
+static bool add_between(struct db_statement *s, struct list_query *query, const struct matcher *w, const struct matcher *key,
+                        struct ids *ids, struct reel_error *err) {
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
         bool yes = true;
-        if (!look(ask, err) || !fits(w, db_text(s, 1), &yes, err) || (yes && key && !fits(key, db_text(s, 2), &yes, err)) ||
+        if (!count_name(query, err) || !matches(w, db_text(s, 1), &yes, err) || (yes && key && !matches(key, db_text(s, 2), &yes, err)) ||
             (yes && !ids_add(ids, db_int(s, 0), err))) {
             return false;
         }
@@ -116,7 +117,7 @@ static bool add_between(struct db_statement *s, struct list_ask *ask, const stru
     return step == DB_END;
 }
 
-static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *prefix, const struct wanted *w,
+static bool add_range(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *prefix, const struct matcher *w,
                       struct ids *ids, struct reel_error *err) {
     AUTO_MEM struct range *range = malloc(sizeof *range);
     AUTO(db_done) struct db_statement *s = range ? db_statement(h, "labels_between", err) : NULL;
@@ -129,22 +130,22 @@ static bool add_range(struct db_handle *h, struct list_ask *ask, enum label_kind
     db_set_int(s, ":kind", kind);
     db_set_text(s, ":from", range->from);
     db_set_text(s, ":end", range->end);
-    return add_between(s, ask, w, NULL, ids, err);
+    return add_between(s, query, w, NULL, ids, err);
 }
 
-static bool add_labels(struct db_handle *h, struct list_ask *ask, enum label_kind kind, struct wanted w, struct ids *ids,
+static bool add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct matcher w, struct ids *ids,
                        struct reel_error *err) {
     w.slashes = kind != KIND_META;
     const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
     bool open =
         !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
-    if (!add_range(h, ask, kind, "", &w, ids, err)) {
+    if (!add_range(h, query, kind, "", &w, ids, err)) {
         return false;
     }
-    return !w.slashes || open || add_range(h, ask, kind, "/", &w, ids, err);
+    return !w.slashes || open || add_range(h, query, kind, "/", &w, ids, err);
 }
 
-static bool add_tags(struct db_handle *h, struct list_ask *ask, const struct wanted *key, const struct wanted *value, struct ids *ids,
+static bool add_tags(struct db_handle *h, struct list_query *query, const struct matcher *key, const struct matcher *value, struct ids *ids,
                      struct reel_error *err) {
     AUTO_MEM struct range *keys = malloc(sizeof *keys);
     AUTO_MEM struct range *values = malloc(sizeof *values);
@@ -159,7 +160,7 @@ static bool add_tags(struct db_handle *h, struct list_ask *ask, const struct wan
     db_set_text(s, ":key_end", keys->end);
     db_set_text(s, ":from", value ? values->from : keys->from);
     db_set_text(s, ":end", value ? values->end : keys->end);
-    return add_between(s, ask, value ? value : key, value ? key : NULL, ids, err);
+    return add_between(s, query, value ? value : key, value ? key : NULL, ids, err);
 }
 
 /* ---- sets of names */
@@ -247,7 +248,7 @@ static void add_states(const char *text, json_t *states) {
     }
 }
 
-static bool add_names(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+static bool add_names(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
     json_auto_t *names = json_array();
     for (uint32_t i = 0; i < t->n_values; i++) {
         const struct search_value *v = &t->values[i];
@@ -267,28 +268,28 @@ static bool add_names(struct db_handle *h, struct list_ask *ask, const struct se
             return false;
         }
     }
-    struct list_set *set = t->kind == SEARCH_STATE        ? &ask->states
-                           : t->kind == SEARCH_FORMAT     ? &ask->formats
-                           : t->kind == SEARCH_COLLECTION ? &ask->collections
-                                                          : &ask->groups;
+    struct list_set *set = t->kind == SEARCH_STATE        ? &query->states
+                           : t->kind == SEARCH_FORMAT     ? &query->formats
+                           : t->kind == SEARCH_COLLECTION ? &query->collections
+                                                          : &query->groups;
     add_set(set, json_incref(names), t->negated);
     return true;
 }
 
 /* ---- terms */
 
-static bool add_label_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+static bool add_label_term(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
     enum label_kind kind = t->kind == SEARCH_TOPIC ? KIND_TOPIC : t->kind == SEARCH_TYPE ? KIND_TYPE : KIND_META;
     struct ids ids;
     bool good = ids_open(&ids, err);
     for (uint32_t i = 0; i < t->n_values && good; i++) {
-        good = add_labels(h, ask, kind, (struct wanted){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+        good = add_labels(h, query, kind, (struct matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
     }
-    return ids_close(&ids, good, BY_LABEL, t->negated, ask, err);
+    return ids_close(&ids, good, BY_LABEL, t->negated, query, err);
 }
 
-static bool add_tag_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
-    const struct wanted key = {.text = t->key.text, .exact = t->key.exact};
+static bool add_tag_term(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
+    const struct matcher key = {.text = t->key.text, .exact = t->key.exact};
     bool any = false;
     for (uint32_t i = 0; i < t->n_values; i++) {
         any = any || (!t->values[i].exact && strcmp(t->values[i].text, "*") == 0);
@@ -296,54 +297,54 @@ static bool add_tag_term(struct db_handle *h, struct list_ask *ask, const struct
     struct ids ids;
     bool good = ids_open(&ids, err);
     if (any) {
-        good = good && add_tags(h, ask, &key, NULL, &ids, err);
+        good = good && add_tags(h, query, &key, NULL, &ids, err);
     }
     for (uint32_t i = 0; i < t->n_values && good && !any; i++) {
-        good = add_tags(h, ask, &key, &(struct wanted){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+        good = add_tags(h, query, &key, &(struct matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
     }
-    return ids_close(&ids, good, any ? BY_TAG_KEY : BY_TAG_VALUE, t->negated, ask, err);
+    return ids_close(&ids, good, any ? BY_TAG_KEY : BY_TAG_VALUE, t->negated, query, err);
 }
 
-static void add_damaged(struct list_ask *ask, const struct search_term *t) {
+static void add_damaged(struct list_query *query, const struct search_term *t) {
     for (uint32_t i = 0; i < t->n_values; i++) {
         bool damaged = (strcmp(t->values[i].text, "true") == 0) != t->negated;
         if (t->n_values == 1) {
-            ask->form.filters |= damaged ? LIST_BIT(FILTER_DAMAGED) : LIST_BIT(FILTER_INTACT);
+            query->plan.filters |= damaged ? LIST_BIT(FILTER_DAMAGED) : LIST_BIT(FILTER_INTACT);
         }
     }
 }
 
-static bool add_term(struct db_handle *h, struct list_ask *ask, const struct search_term *t, struct reel_error *err) {
+static bool add_term(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
     switch (t->kind) {
     case SEARCH_TOPIC:
     case SEARCH_TYPE:
     case SEARCH_META:
-        return add_label_term(h, ask, t, err);
+        return add_label_term(h, query, t, err);
     case SEARCH_TAG:
-        return add_tag_term(h, ask, t, err);
+        return add_tag_term(h, query, t, err);
     case SEARCH_DAMAGED:
-        add_damaged(ask, t);
+        add_damaged(query, t);
         return true;
     default:
-        return add_names(h, ask, t, err);
+        return add_names(h, query, t, err);
     }
 }
 
-static bool add_search(struct db_handle *h, struct list_ask *ask, const char *q, struct reel_error *err) {
+static bool add_search(struct db_handle *h, struct list_query *query, const char *q, struct reel_error *err) {
     struct search search;
     bool good = search_parse(q, &search, err);
     for (uint32_t i = 0; i < search.n_terms && good; i++) {
-        good = add_term(h, ask, &search.terms[i], err);
+        good = add_term(h, query, &search.terms[i], err);
     }
-    ask->words = TAKE(search.words);
-    ask->without = TAKE(search.without);
+    query->words = TAKE(search.words);
+    query->without = TAKE(search.without);
     search_done(&search);
     return good;
 }
 
 /* ---- parameters */
 
-static bool add_globs(struct db_handle *h, struct list_ask *ask, enum search_kind kind, const char *const *globs, uint32_t n, bool any,
+static bool add_globs(struct db_handle *h, struct list_query *query, enum search_kind kind, const char *const *globs, uint32_t n, bool any,
                       struct reel_error *err) {
     struct search_value values[GLOBS_MAX];
     if (n > GLOBS_MAX) {
@@ -357,7 +358,7 @@ static bool add_globs(struct db_handle *h, struct list_ask *ask, enum search_kin
         values[i] = (struct search_value){.text = globs[i]};
     }
     for (uint32_t i = 0; i < n; i += any ? n : 1) {
-        if (!add_label_term(h, ask, &(struct search_term){.kind = kind, .values = &values[i], .n_values = any ? n : 1}, err)) {
+        if (!add_label_term(h, query, &(struct search_term){.kind = kind, .values = &values[i], .n_values = any ? n : 1}, err)) {
             return false;
         }
     }
@@ -365,22 +366,23 @@ static bool add_globs(struct db_handle *h, struct list_ask *ask, enum search_kin
 }
 
 /* One condition for each expression, or one for all. */
-static bool add_patterns(struct db_handle *h, struct list_ask *ask, enum label_kind kind, const char *const *texts, uint32_t n, bool any,
-                         struct reel_error *err) {
+static bool add_patterns(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *const *texts, uint32_t n,
+                         bool any, struct reel_error *err) {
     struct ids ids;
     bool good = true;
     for (uint32_t i = 0; i < n && good; i++) {
         AUTO(pattern_free) struct pattern *pattern = NULL;
         good = i > 0 && any ? true : ids_open(&ids, err);
-        good = good && (pattern = pattern_new(texts[i], err)) && add_labels(h, ask, kind, (struct wanted){.pattern = pattern}, &ids, err);
+        good =
+            good && (pattern = pattern_new(texts[i], err)) && add_labels(h, query, kind, (struct matcher){.pattern = pattern}, &ids, err);
         if (!any || i + 1 == n || !good) {
-            good = ids_close(&ids, good, BY_LABEL, false, ask, err);
+            good = ids_close(&ids, good, BY_LABEL, false, query, err);
         }
     }
     return good;
 }
 
-static bool add_tag_params(struct db_handle *h, struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
+static bool add_tag_params(struct db_handle *h, struct list_query *query, const struct catalog_query *q, struct reel_error *err) {
     for (uint32_t i = 0; i < q->n_tags; i++) {
         const char *equals = strchr(q->tags[i], '=');
         AUTO_MEM char *key = strndup(q->tags[i], equals ? (size_t)(equals - q->tags[i]) : strlen(q->tags[i]));
@@ -391,45 +393,46 @@ static bool add_tag_params(struct db_handle *h, struct list_ask *ask, const stru
         if (*key == '\0') {
             return reel_fail(err, REEL_ARGUMENT, "a tag is asked for as key=value, or key");
         }
-        if (!add_tag_term(h, ask, &(struct search_term){.kind = SEARCH_TAG, .key = {.text = key}, .values = &value, .n_values = 1}, err)) {
+        if (!add_tag_term(h, query, &(struct search_term){.kind = SEARCH_TAG, .key = {.text = key}, .values = &value, .n_values = 1},
+                          err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool add_name_params(struct db_handle *h, struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
+static bool add_name_params(struct db_handle *h, struct list_query *query, const struct catalog_query *q, struct reel_error *err) {
     const struct {
         enum search_kind kind;
         const char *text;
     } all[] = {{SEARCH_COLLECTION, q->collection}, {SEARCH_FORMAT, q->format}, {SEARCH_GROUP, q->group}};
     for (size_t i = 0; i < 3; i++) {
         const struct search_value value = {.text = all[i].text, .exact = true};
-        if (all[i].text && !add_names(h, ask, &(struct search_term){.kind = all[i].kind, .values = &value, .n_values = 1}, err)) {
+        if (all[i].text && !add_names(h, query, &(struct search_term){.kind = all[i].kind, .values = &value, .n_values = 1}, err)) {
             return false;
         }
     }
     if (q->has_state) {
-        add_set(&ask->states, json_pack("[i]", (int)q->state), false);
+        add_set(&query->states, json_pack("[i]", (int)q->state), false);
     }
     return true;
 }
 
-static void add_range_param(struct list_ask *ask, const struct catalog_range *range, enum list_filter filter, int64_t out[2]) {
+static void add_range_param(struct list_query *query, const struct catalog_range *range, enum list_filter filter, int64_t out[2]) {
     out[0] = range->has_min ? range->min : INT64_MIN;
     out[1] = range->has_max ? range->max : INT64_MAX;
-    ask->form.filters |= range->has_min || range->has_max ? LIST_BIT(filter) : 0;
+    query->plan.filters |= range->has_min || range->has_max ? LIST_BIT(filter) : 0;
 }
 
 /* ---- all of it */
 
-static bool put_set(struct list_ask *ask, const json_t *set, size_t text, enum list_filter filter, struct reel_error *err) {
+static bool put_set(struct list_query *query, const json_t *set, size_t text, enum list_filter filter, struct reel_error *err) {
     if (!set) {
         return true;
     }
-    ask->form.filters |= LIST_BIT(filter);
-    ask->texts[text] = json_dumps(set, JSON_COMPACT);
-    return ask->texts[text] || reel_fail_memory(err);
+    query->plan.filters |= LIST_BIT(filter);
+    query->texts[text] = json_dumps(set, JSON_COMPACT);
+    return query->texts[text] || reel_fail_memory(err);
 }
 
 static bool has_state(const json_t *states, int state) {
@@ -443,86 +446,86 @@ static bool has_state(const json_t *states, int state) {
     return false;
 }
 
-static bool finish(struct list_ask *ask, const struct catalog_query *q, struct reel_error *err) {
-    const struct list_set *const sets[] = {&ask->collections, &ask->groups, &ask->formats, &ask->states};
+static bool finish(struct list_query *query, const struct catalog_query *q, struct reel_error *err) {
+    const struct list_set *const sets[] = {&query->collections, &query->groups, &query->formats, &query->states};
     static const enum list_filter filters[] = {FILTER_COLLECTIONS, FILTER_NO_COLLECTIONS, FILTER_GROUPS, FILTER_NO_GROUPS,
                                                FILTER_FORMATS,     FILTER_NO_FORMATS,     FILTER_STATES, FILTER_NO_STATES};
     for (size_t i = 0; i < 4; i++) {
-        if (!put_set(ask, sets[i]->in, 2 * i, filters[2 * i], err) || !put_set(ask, sets[i]->out, 2 * i + 1, filters[2 * i + 1], err)) {
+        if (!put_set(query, sets[i]->in, 2 * i, filters[2 * i], err) || !put_set(query, sets[i]->out, 2 * i + 1, filters[2 * i + 1], err)) {
             return false;
         }
     }
-    uint32_t *f = &ask->form.filters;
-    *f |= has_state(ask->states.in, STATE_TRASHED) ? LIST_BIT(FILTER_TRASH) : 0;
-    *f |= ask->words ? LIST_BIT(FILTER_WORDS) : 0;
-    *f |= ask->without ? LIST_BIT(FILTER_WITHOUT) : 0;
+    uint32_t *f = &query->plan.filters;
+    *f |= has_state(query->states.in, STATE_TRASHED) ? LIST_BIT(FILTER_TRASH) : 0;
+    *f |= query->words ? LIST_BIT(FILTER_WORDS) : 0;
+    *f |= query->without ? LIST_BIT(FILTER_WITHOUT) : 0;
     *f |= q->damaged_only ? LIST_BIT(FILTER_DAMAGED) : 0;
     *f |= q->allowed ? LIST_BIT(FILTER_ALLOWED) : 0;
     *f |= q->has_start ? LIST_BIT(FILTER_START) : 0;
     *f |= q->has_end ? LIST_BIT(FILTER_END) : 0;
-    ask->start_ns = q->has_start ? q->start_ns : INT64_MIN;
-    ask->end_ns = q->has_end ? q->end_ns : INT64_MAX;
-    add_range_param(ask, &q->size, FILTER_SIZE, ask->size);
-    add_range_param(ask, &q->duration, FILTER_DURATION, ask->duration);
-    add_range_param(ask, &q->messages, FILTER_MESSAGES, ask->messages);
-    ask->form.links = ask->links;
+    query->start_ns = q->has_start ? q->start_ns : INT64_MIN;
+    query->end_ns = q->has_end ? q->end_ns : INT64_MAX;
+    add_range_param(query, &q->size, FILTER_SIZE, query->size);
+    add_range_param(query, &q->duration, FILTER_DURATION, query->duration);
+    add_range_param(query, &q->messages, FILTER_MESSAGES, query->messages);
+    query->plan.links = query->links;
     return true;
 }
 
-bool list_ask(struct db_handle *h, const struct catalog_query *q, struct list_ask *ask, struct reel_error *err) {
-    *ask = (struct list_ask){.deadline_ns = reel_now_ns() + LOOK_NS};
-    return (!q->allowed || catalog_allowed(h, q->allowed, &ask->allowed, err)) && (!q->words || add_search(h, ask, q->words, err)) &&
-           add_name_params(h, ask, q, err) && add_globs(h, ask, SEARCH_TOPIC, q->topics, q->n_topics, q->match_any, err) &&
-           add_globs(h, ask, SEARCH_TYPE, q->types, q->n_types, q->match_any, err) &&
-           add_patterns(h, ask, KIND_TOPIC, q->topic_patterns, q->n_topic_patterns, q->match_any, err) &&
-           add_patterns(h, ask, KIND_TYPE, q->type_patterns, q->n_type_patterns, q->match_any, err) && add_tag_params(h, ask, q, err) &&
-           finish(ask, q, err);
+bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *query, struct reel_error *err) {
+    *query = (struct list_query){.deadline_ns = reel_now_ns() + LOOKUP_NS};
+    return (!q->allowed || catalog_allowed(h, q->allowed, &query->allowed, err)) && (!q->words || add_search(h, query, q->words, err)) &&
+           add_name_params(h, query, q, err) && add_globs(h, query, SEARCH_TOPIC, q->topics, q->n_topics, q->match_any, err) &&
+           add_globs(h, query, SEARCH_TYPE, q->types, q->n_types, q->match_any, err) &&
+           add_patterns(h, query, KIND_TOPIC, q->topic_patterns, q->n_topic_patterns, q->match_any, err) &&
+           add_patterns(h, query, KIND_TYPE, q->type_patterns, q->n_type_patterns, q->match_any, err) && add_tag_params(h, query, q, err) &&
+           finish(query, q, err);
 }
 
-void list_ask_done(struct list_ask *ask) {
-    struct list_set *const sets[] = {&ask->collections, &ask->groups, &ask->formats, &ask->states};
+void list_query_done(struct list_query *query) {
+    struct list_set *const sets[] = {&query->collections, &query->groups, &query->formats, &query->states};
     for (size_t i = 0; i < 4; i++) {
         json_decref(sets[i]->in);
         json_decref(sets[i]->out);
     }
-    for (uint32_t i = 0; i < ask->form.n_links; i++) {
-        free(ask->links[i].ids);
+    for (uint32_t i = 0; i < query->plan.n_links; i++) {
+        free(query->links[i].ids);
     }
-    for (size_t i = 0; i < sizeof ask->texts / sizeof *ask->texts; i++) {
-        free(ask->texts[i]);
+    for (size_t i = 0; i < sizeof query->texts / sizeof *query->texts; i++) {
+        free(query->texts[i]);
     }
-    free(ask->words);
-    free(ask->without);
-    free(ask->allowed);
-    ask->form.n_links = 0;
+    free(query->words);
+    free(query->without);
+    free(query->allowed);
+    query->plan.n_links = 0;
 }
 
-void list_bind(struct db_statement *s, const struct list_ask *ask) {
+void list_bind(struct db_statement *s, const struct list_query *query) {
     static const char *const names[] = {":collections", ":no_collections", ":groups", ":no_groups",
                                         ":formats",     ":no_formats",     ":states", ":no_states"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        db_set_text(s, names[i], ask->texts[i]);
+        db_set_text(s, names[i], query->texts[i]);
     }
-    for (uint32_t i = 0; i < ask->form.n_links; i++) {
+    for (uint32_t i = 0; i < query->plan.n_links; i++) {
         char name[24];
         snprintf(name, sizeof name, ":ids%u", i);
-        db_set_text(s, name, ask->links[i].ids);
+        db_set_text(s, name, query->links[i].ids);
     }
-    if (ask->form.n_links > 0) {
-        db_set_text(s, ":leads", ask->links[ask->form.lead].ids);
-        db_set_int(s, ":lead", ask->links[ask->form.lead].first);
+    if (query->plan.n_links > 0) {
+        db_set_text(s, ":driving_ids", query->links[query->plan.driving_link].ids);
+        db_set_int(s, ":driving_id", query->links[query->plan.driving_link].first);
     }
-    db_set_text(s, ":words", ask->words);
-    db_set_text(s, ":without", ask->without);
-    db_set_text(s, ":allowed", ask->allowed);
-    db_set_int(s, ":start", ask->start_ns);
-    db_set_int(s, ":end", ask->end_ns);
-    db_set_int(s, ":floor", ask->floor_ns);
-    db_set_int(s, ":ceiling", ask->ceiling_ns);
-    db_set_int(s, ":min_size", ask->size[0]);
-    db_set_int(s, ":max_size", ask->size[1]);
-    db_set_int(s, ":min_duration", ask->duration[0]);
-    db_set_int(s, ":max_duration", ask->duration[1]);
-    db_set_int(s, ":min_messages", ask->messages[0]);
-    db_set_int(s, ":max_messages", ask->messages[1]);
+    db_set_text(s, ":words", query->words);
+    db_set_text(s, ":without", query->without);
+    db_set_text(s, ":allowed", query->allowed);
+    db_set_int(s, ":start", query->start_ns);
+    db_set_int(s, ":end", query->end_ns);
+    db_set_int(s, ":floor", query->floor_ns);
+    db_set_int(s, ":ceiling", query->ceiling_ns);
+    db_set_int(s, ":min_size", query->size[0]);
+    db_set_int(s, ":max_size", query->size[1]);
+    db_set_int(s, ":min_duration", query->duration[0]);
+    db_set_int(s, ":max_duration", query->duration[1]);
+    db_set_int(s, ":min_messages", query->messages[0]);
+    db_set_int(s, ":max_messages", query->messages[1]);
 }

@@ -6,41 +6,41 @@
 #include "catalog/list.h"
 #include "catalog/sql.h"
 
-static bool has(const struct list_form *f, enum list_filter filter) {
+static bool has(const struct list_plan *f, enum list_filter filter) {
     return (f->filters & LIST_BIT(filter)) != 0;
 }
 
-static bool is_wanted(const char *mark, size_t size, const struct list_form *f) {
-    bool next_links = f->way == LIST_STREAM_LINKS && !f->counting, count_links = f->way == LIST_STREAM_LINKS && f->counting;
-    bool gathered = f->way == LIST_WORDS || f->way == LIST_LINK || next_links, stream = f->way >= LIST_STREAM_WORDS && !next_links,
-         filters_words = has(f, FILTER_WORDS) && f->way != LIST_WORDS && f->way != LIST_STREAM_WORDS;
+static bool is_included(const char *mark, size_t size, const struct list_plan *f) {
+    bool next_links = f->driver == LIST_STREAM_LINKS && !f->counting, count_links = f->driver == LIST_STREAM_LINKS && f->counting;
+    bool gathered = f->driver == LIST_WORDS || f->driver == LIST_LINK || next_links, stream = f->driver >= LIST_STREAM_WORDS && !next_links,
+         filters_words = has(f, FILTER_WORDS) && f->driver != LIST_WORDS && f->driver != LIST_STREAM_WORDS;
     const struct {
         const char *mark;
-        bool wanted;
+        bool included;
     } marks[] = {
         {"page", !f->counting},
         {"count", f->counting && !count_links},
         {"count_links", count_links},
         {"counting", f->counting},
-        {"indexed", !gathered && !stream && f->way != LIST_INTERVAL && f->way != LIST_FOUND},
-        {"found", f->way == LIST_FOUND},
-        {"interval", f->way == LIST_INTERVAL},
-        {"gather", gathered},
-        {"stream_words", f->way == LIST_STREAM_WORDS},
-        {"stream_link", f->way == LIST_STREAM_LINK},
-        {"stream_spans", f->way == LIST_STREAM_SPANS},
+        {"indexed", !gathered && !stream && f->driver != LIST_INTERVAL && f->driver != LIST_FOUND},
+        {"found", f->driver == LIST_FOUND},
+        {"interval", f->driver == LIST_INTERVAL},
+        {"collect", gathered},
+        {"stream_words", f->driver == LIST_STREAM_WORDS},
+        {"stream_link", f->driver == LIST_STREAM_LINK},
+        {"stream_spans", f->driver == LIST_STREAM_SPANS},
         {"shown", !has(f, FILTER_TRASH)},
-        {"keyset", !f->counting && !stream && f->way != LIST_INTERVAL},
-        {"keyset_interval", !f->counting && f->way == LIST_INTERVAL},
+        {"keyset", !f->counting && !stream && f->driver != LIST_INTERVAL},
+        {"keyset_interval", !f->counting && f->driver == LIST_INTERVAL},
         {"next_links", next_links},
-        {"keyset_words", !f->counting && f->way == LIST_STREAM_WORDS},
-        {"keyset_link", !f->counting && f->way == LIST_STREAM_LINK},
-        {"keyset_spans", !f->counting && f->way == LIST_STREAM_SPANS},
-        {"few_words", f->way == LIST_WORDS},
-        {"words_each", filters_words && f->very_few},
-        {"words_all", filters_words && !f->very_few},
+        {"keyset_words", !f->counting && f->driver == LIST_STREAM_WORDS},
+        {"keyset_link", !f->counting && f->driver == LIST_STREAM_LINK},
+        {"keyset_spans", !f->counting && f->driver == LIST_STREAM_SPANS},
+        {"selective_words", f->driver == LIST_WORDS},
+        {"words_each", filters_words && f->very_selective},
+        {"words_all", filters_words && !f->very_selective},
         {"without", has(f, FILTER_WITHOUT)},
-        {"few_link", f->way == LIST_LINK},
+        {"selective_link", f->driver == LIST_LINK},
         {"collections", has(f, FILTER_COLLECTIONS)},
         {"no_collections", has(f, FILTER_NO_COLLECTIONS)},
         {"allowed", has(f, FILTER_ALLOWED)},
@@ -65,27 +65,22 @@ static bool is_wanted(const char *mark, size_t size, const struct list_form *f) 
     };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (strlen(marks[i].mark) == size && strncmp(mark, marks[i].mark, size) == 0) {
-            return marks[i].wanted;
+            return marks[i].included;
         }
     }
     return false;
 }
 
-static const char *index_name(const struct list_form *f) {
-    static const char *const few[LIST_WAYS] = {[LIST_COLLECTION] = "few_collection",
-                                               [LIST_GROUP] = "few_group",
-                                               [LIST_ALLOWED] = "few_collection",
-                                               [LIST_FORMAT] = "few_format",
-                                               [LIST_STATE] = "few_state",
-                                               [LIST_DAMAGED] = "few_damaged",
-                                               [LIST_SIZE] = "by_size",
-                                               [LIST_DURATION] = "by_duration_ns",
-                                               [LIST_MESSAGES] = "by_messages"};
-    return few[f->way];
+static const char *index_name(const struct list_plan *f) {
+    static const char *const indexes[LIST_DRIVERS] = {
+        [LIST_COLLECTION] = "collection", [LIST_GROUP] = "group",     [LIST_ALLOWED] = "collection", [LIST_FORMAT] = "format",
+        [LIST_STATE] = "state",           [LIST_DAMAGED] = "damaged", [LIST_SIZE] = "size",          [LIST_DURATION] = "duration_ns",
+        [LIST_MESSAGES] = "messages"};
+    return indexes[f->driver] ? indexes[f->driver] : f->column;
 }
 
 /* What stands for the words in braces; `link` is the one that the line is about. */
-static void put_word(FILE *out, const char *brace, const struct list_form *f, uint32_t link) {
+static void put_word(FILE *out, const char *brace, const struct list_plan *f, uint32_t link) {
     static const char *const tables[] = {"recording_labels", "recording_tags", "recording_tags"}, *const bys[] = {"label", "key", "value"};
     const struct list_link *l = link < f->n_links ? &f->links[link] : NULL;
     if (strncmp(brace, "{column}", 8) == 0) {
@@ -95,7 +90,7 @@ static void put_word(FILE *out, const char *brace, const struct list_form *f, ui
     } else if (strncmp(brace, "{order}", 7) == 0) {
         fputs(f->descending ? "DESC" : "ASC", out);
     } else if (strncmp(brace, "{index}", 7) == 0) {
-        fprintf(out, "recordings_%s%s", index_name(f) ? "" : "by_", index_name(f) ? index_name(f) : f->column);
+        fprintf(out, "recordings_by_%s", index_name(f));
     } else if (strncmp(brace, "{n}", 3) == 0) {
         fprintf(out, "%u", link);
     } else if (l && strncmp(brace, "{table}", 7) == 0) {
@@ -107,7 +102,7 @@ static void put_word(FILE *out, const char *brace, const struct list_form *f, ui
     }
 }
 
-static void put_line(FILE *out, const char *at, const char *end, const struct list_form *f, uint32_t link) {
+static void put_line(FILE *out, const char *at, const char *end, const struct list_plan *f, uint32_t link) {
     while (at < end) {
         const char *brace = memchr(at, '{', (size_t)(end - at));
         fwrite(at, 1, (size_t)((brace ? brace : end) - at), out);
@@ -129,7 +124,7 @@ static const char *template_text(void) {
     return "";
 }
 
-char *list_sql(const struct list_form *form) {
+char *list_sql(const struct list_plan *plan) {
     char *sql = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&sql, &size);
@@ -144,14 +139,14 @@ char *list_sql(const struct list_form *form) {
             continue;
         }
         if (mark_size == 4 && strncmp(mark + 5, "each", 4) == 0) {
-            bool leads = form->way == LIST_LINK || form->way == LIST_STREAM_LINK || form->way == LIST_STREAM_LINKS;
-            for (uint32_t i = 0; i < form->n_links; i++) {
-                if (!leads || i != form->lead) {
-                    put_line(out, line, text, form, i);
+            bool leads = plan->driver == LIST_LINK || plan->driver == LIST_STREAM_LINK || plan->driver == LIST_STREAM_LINKS;
+            for (uint32_t i = 0; i < plan->n_links; i++) {
+                if (!leads || i != plan->driving_link) {
+                    put_line(out, line, text, plan, i);
                 }
             }
-        } else if (!mark || is_wanted(mark + 5, mark_size, form)) {
-            put_line(out, line, text, form, form->lead);
+        } else if (!mark || is_included(mark + 5, mark_size, plan)) {
+            put_line(out, line, text, plan, plan->driving_link);
         }
     }
     fclose(out);

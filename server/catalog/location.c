@@ -33,7 +33,7 @@ static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *e
     return fd < 0 || out[0] == '/' || reel_fail(err, REEL_DAMAGED, "%s in the data folder names no absolute path", MARK);
 }
 
-bool catalog_place(const char *data, char out[PATH_MAX], struct reel_error *err) {
+bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err) {
     char folder[PATH_MAX];
     struct stat st;
     if (!read_mark(data, folder, err)) {
@@ -66,7 +66,7 @@ static bool same_folder(const char *a, const char *b) {
     return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-bool catalog_settle(const char *data, const char *folder, struct reel_error *err) {
+bool catalog_set_location(const char *data, const char *folder, struct reel_error *err) {
     char marked[PATH_MAX], own[PATH_MAX];
     if (!folder) {
         return true;

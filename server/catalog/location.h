@@ -1,7 +1,7 @@
 /* Where the catalog of a data folder lies: in it, or, when the bytes are on a disk that is no place for a database (NFS), in a folder of
  * its own. */
-#ifndef SERVER_CATALOG_PLACE_H
-#define SERVER_CATALOG_PLACE_H
+#ifndef SERVER_CATALOG_LOCATION_H
+#define SERVER_CATALOG_LOCATION_H
 
 #include <limits.h>
 
@@ -9,9 +9,9 @@
 
 /* The path of catalog.db, which need not be there yet: in the folder that the file "catalog-folder" of the data folder names, else in the
  * data folder. REEL_NOT_FOUND when the named folder is gone: without its disk nothing may be begun anew. */
-bool catalog_place(const char *data, char out[PATH_MAX], struct reel_error *err);
+bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err);
 /* From now on the catalog lies in `folder`, for every command (NULL: nothing is asked for). REEL_CONFLICT when there is one elsewhere,
  * which has to be moved. */
-bool catalog_settle(const char *data, const char *folder, struct reel_error *err);
+bool catalog_set_location(const char *data, const char *folder, struct reel_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* The catalog as its upkeep sees it: looked through and mended, copied while it is written to, filled again from manifests, and what the
  * last look at the stored files has found. */
-#ifndef SERVER_CATALOG_UPKEEP_H
-#define SERVER_CATALOG_UPKEEP_H
+#ifndef SERVER_CATALOG_MAINTENANCE_H
+#define SERVER_CATALOG_MAINTENANCE_H
 
 #include <jansson.h>
 
@@ -9,7 +9,7 @@
 #include "reel/scan.h"
 
 /* Opens a catalog that is there for reading only, beside a server too. REEL_NOT_FOUND; REEL_UNSUPPORTED when it is of another version. */
-struct catalog *catalog_open_beside(const char *path, struct reel_error *err);
+struct catalog *catalog_open_readonly(const char *path, struct reel_error *err);
 uint32_t catalog_version(void); /* of a catalog that this program makes */
 
 /* ---- looked through (check.c) */
@@ -23,16 +23,16 @@ struct catalog_check {
 };
 bool catalog_check(struct catalog *c, const struct catalog_check *check, struct reel_error *err);
 /* Makes anew what follows from the rest: figures, counts, words. */
-bool catalog_mend(struct catalog *c, struct reel_error *err);
+bool catalog_repair(struct catalog *c, struct reel_error *err);
 
-bool catalog_is_fresh(struct catalog *c, bool *fresh, struct reel_error *err); /* it has never had a recording */
+bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err); /* it has never had a recording */
 bool catalog_has(struct catalog *c, const char *id, bool *has, struct reel_error *err);
 bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err); /* it is to be written again */
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err);
 
-/* A text that upkeep keeps (0008_upkeep.sql); NULL: takes it away. catalog_upkeep() gives a malloc'd text, "" when there is none. */
-bool catalog_set_upkeep(struct catalog *c, const char *key, const char *value, struct reel_error *err);
-char *catalog_upkeep(struct catalog *c, const char *key, struct reel_error *err);
+/* A text that upkeep keeps (0008_upkeep.sql); NULL: takes it away. catalog_maintenance() gives a malloc'd text, "" when there is none. */
+bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err);
+char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error *err);
 
 /* ---- filled again (adopt.c): many recordings, some to a transaction */
 
@@ -67,15 +67,15 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
 bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err);
 bool catalog_parts_total(struct catalog *c, uint64_t *files, uint64_t *bytes, struct reel_error *err);
 /* A stored file is not what its name says: remembered, and told as the problem of every recording that uses it. */
-bool catalog_rot_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err);
+bool catalog_corruption_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err);
 /* It is right again, or replaced. */
-bool catalog_rot_healed(struct catalog *c, const char *sha256, struct reel_error *err);
-bool catalog_rot_count(struct catalog *c, uint64_t *files, struct reel_error *err);
-bool catalog_is_rotten(struct catalog *c, const char *sha256, bool *rotten, struct reel_error *err);
-/* [{sha256, found, problem, recordings: [{id, collection, name}]}]: at most ROT_LIST_MAX recordings of collections that `sees` lets through
- * (NULL: all). */
-enum { ROT_LIST_MAX = 1000 };
-json_t *catalog_rot_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
-                         struct reel_error *err);
+bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err);
+bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_error *err);
+bool catalog_is_corrupted(struct catalog *c, const char *sha256, bool *corrupted, struct reel_error *err);
+/* [{sha256, found, problem, recordings: [{id, collection, name}]}]: at most CORRUPTION_LIST_MAX recordings of collections that `sees` lets
+ * through (NULL: all). */
+enum { CORRUPTION_LIST_MAX = 1000 };
+json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
+                                struct reel_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     if (!catalog_load(h, row, &r, err)) {
         return false;
     }
-    bool room = r.said.notes < NOTES_MAX;
+    bool room = r.annotations.notes < NOTES_MAX;
     catalog_recording_done(&r);
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d notes", NOTES_MAX);
 }
@@ -75,8 +75,8 @@ bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *no
     note->created_ns = note->created_ns ? note->created_ns : reel_now_ns();
     note->updated_ns = note->updated_ns ? note->updated_ns : note->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) &&
-           said_touch(h, row, err) && db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) &&
+           annotations_touch(h, row, err) && db_commit(h, err);
 }
 
 static bool fail_unknown(struct reel_error *err) {
@@ -104,7 +104,8 @@ bool catalog_note_change(struct catalog *c, const char *id, const char *note, co
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && said_find(h, id, &row, err) && update(h, row, note, text, out, err) && said_touch(h, row, err) && db_commit(h, err);
+    bool good = h && annotations_find_row(h, id, &row, err) && update(h, row, note, text, out, err) && annotations_touch(h, row, err) &&
+                db_commit(h, err);
     if (!good) {
         catalog_note_done(out);
     }
@@ -124,7 +125,8 @@ static bool remove_note(struct db_handle *h, int64_t row, const char *note, stru
 bool catalog_note_remove(struct catalog *c, const char *id, const char *note, struct reel_error *err) {
     int64_t row;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && said_find(h, id, &row, err) && remove_note(h, row, note, err) && said_touch(h, row, err) && db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && remove_note(h, row, note, err) && annotations_touch(h, row, err) &&
+           db_commit(h, err);
 }
 
 static bool read_page(struct db_handle *h, int64_t row, int64_t after, uint32_t limit, struct catalog_notes *out, struct reel_error *err) {
@@ -152,7 +154,7 @@ bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32
     int64_t row;
     *out = (struct catalog_notes){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool good = h && said_find(h, id, &row, err) && read_page(h, row, after, said_page(limit), out, err);
+    bool good = h && annotations_find_row(h, id, &row, err) && read_page(h, row, after, annotations_page_limit(limit), out, err);
     if (!good) {
         catalog_notes_done(out);
     }

@@ -34,7 +34,7 @@ struct catalog_tag {
 };
 
 /* Of one recording; a zeroed one says nothing. Texts belong to it. */
-struct catalog_said {
+struct catalog_annotations {
     struct catalog_tag *tags; /* by key */
     uint32_t n_tags;
     char *description; /* NULL or "": none */
@@ -44,13 +44,13 @@ struct catalog_said {
     uint64_t notes, events;           /* how many */
     bool cut_description, cut_custom; /* in a list: not the whole */
 };
-void catalog_said_done(struct catalog_said *said);
-bool catalog_said_copy(const struct catalog_said *from, struct catalog_said *to); /* false: no memory, *to is empty */
+void catalog_annotations_done(struct catalog_annotations *annotations);
+bool catalog_annotations_copy(const struct catalog_annotations *from, struct catalog_annotations *to); /* false: no memory, *to is empty */
 /* What the new revision of a recording takes over: tags that it has not of its own, description and custom where it has none. */
-bool catalog_said_inherit(struct catalog_said *to, const struct catalog_said *from, struct reel_error *err);
-bool catalog_said_set_tag(struct catalog_said *said, const char *key, const char *value,
-                          struct reel_error *err);                              /* copies; the last one of a key counts */
-const char *catalog_said_tag(const struct catalog_said *said, const char *key); /* NULL: has none */
+bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from, struct reel_error *err);
+bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
+                                 struct reel_error *err); /* copies; the last one of a key counts */
+const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key); /* NULL: has none */
 /* When its times are on the calendar, by its clock or its epoch: true, and where. Sums saturate. */
 bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns);
 

@@ -35,7 +35,7 @@ void catalog_recording_done(struct catalog_recording *r) {
     free(r->clock_note);
     free(r->problem);
     free(r->group);
-    catalog_said_done(&r->said);
+    catalog_annotations_done(&r->annotations);
     *r = (struct catalog_recording){0};
 }
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
@@ -93,12 +93,12 @@ static bool read_columns(struct db_statement *s, struct catalog_recording *r) {
     r->problem = keep_text(s, 21, &ok);
     r->created_ns = db_int(s, 22);
     r->updated_ns = db_int(s, 23);
-    r->said.has_epoch = db_int(s, 24) != 0;
-    r->said.epoch_ns = db_int(s, 25);
-    r->said.notes = db_size(s, 26);
-    r->said.events = db_size(s, 27);
-    r->said.description = keep_text(s, 28, &ok);
-    r->said.custom = keep_text(s, 29, &ok);
+    r->annotations.has_epoch = db_int(s, 24) != 0;
+    r->annotations.epoch_ns = db_int(s, 25);
+    r->annotations.notes = db_size(s, 26);
+    r->annotations.events = db_size(s, 27);
+    r->annotations.description = keep_text(s, 28, &ok);
+    r->annotations.custom = keep_text(s, 29, &ok);
     r->group = keep_text(s, 30, &ok);
     return ok;
 }
@@ -150,7 +150,7 @@ bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *ou
     if (!catalog_load_plain(h, row, out, err)) {
         return false;
     }
-    if (!said_load_tags(h, out, 1, err)) {
+    if (!annotations_load_tags(h, out, 1, err)) {
         catalog_recording_done(out);
         return false;
     }
@@ -316,10 +316,10 @@ static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t
     db_set_hex(s, ":content", r->content);
     db_set_size(s, ":size", r->size);
     db_set_int(s, ":now", now);
-    db_set_text(s, ":description", r->said.description);
-    db_set_text(s, ":custom", r->said.custom);
-    if (r->said.has_epoch) { /* else NULL */
-        db_set_int(s, ":epoch", r->said.epoch_ns);
+    db_set_text(s, ":description", r->annotations.description);
+    db_set_text(s, ":custom", r->annotations.custom);
+    if (r->annotations.has_epoch) { /* else NULL */
+        db_set_int(s, ":epoch", r->annotations.epoch_ns);
     }
     row_bind_scan(s, r);
     if (db_next(s, err) != DB_ROW) {
@@ -363,8 +363,8 @@ bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct re
     unsigned n_tags = 0;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !row_insert_parts(h, r, err) ||
-        !said_write_tags(h, r->row, r->said.tags, r->said.n_tags, false, &n_tags, err) || !catalog_label(h, r, index, true, err) ||
-        !db_commit(h, err)) {
+        !annotations_write_tags(h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) ||
+        !catalog_label(h, r, index, true, err) || !db_commit(h, err)) {
         return false;
     }
     r->created_ns = r->updated_ns = now;

@@ -8,7 +8,7 @@
 
 enum {
     SLOTS = 1024,
-    SAID_BYTES_MAX = 8 << 10, /* of a description or custom fields that are kept */
+    CACHED_TEXT_MAX = 8 << 10, /* of a description or custom fields that are kept */
 };
 
 struct slot {
@@ -59,7 +59,7 @@ static bool copy_row(const struct catalog_recording *from, struct catalog_record
         to->parts[i].file_name = strdup(from->parts[i].file_name);
         good = good && to->parts[i].file_name;
     }
-    good = catalog_said_copy(&from->said, &to->said) && good;
+    good = catalog_annotations_copy(&from->annotations, &to->annotations) && good;
     if (!good) {
         catalog_recording_done(to);
     }
@@ -83,12 +83,13 @@ bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catal
 }
 
 /* Few have a long description, and 1000 of those would be much memory for what is seldom asked. */
-static bool is_small(const struct catalog_said *said) {
-    return (!said->description || strlen(said->description) <= SAID_BYTES_MAX) && (!said->custom || strlen(said->custom) <= SAID_BYTES_MAX);
+static bool is_small(const struct catalog_annotations *annotations) {
+    return (!annotations->description || strlen(annotations->description) <= CACHED_TEXT_MAX) &&
+           (!annotations->custom || strlen(annotations->custom) <= CACHED_TEXT_MAX);
 }
 
 void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recording *r) {
-    if (!is_small(&r->said)) {
+    if (!is_small(&r->annotations)) {
         return;
     }
     pthread_mutex_lock(&rows->mutex);

@@ -7,7 +7,7 @@
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-static const char ROT_MARK[] = "scrub: "; /* begins a problem that may be taken back */
+static const char SCRUB_MARK[] = "scrub: "; /* begins a problem that may be taken back */
 
 bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
@@ -40,9 +40,9 @@ bool catalog_parts_total(struct catalog *c, uint64_t *files, uint64_t *bytes, st
     return read_two(c, "parts_total", files, bytes, err);
 }
 
-bool catalog_rot_count(struct catalog *c, uint64_t *files, struct reel_error *err) {
+bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_error *err) {
     uint64_t unused;
-    return read_two(c, "rot_count", files, &unused, err);
+    return read_two(c, "corruption_count", files, &unused, err);
 }
 
 static bool run(struct db_handle *h, const char *statement, const char *sha256, const char *text, struct reel_error *err) {
@@ -52,33 +52,33 @@ static bool run(struct db_handle *h, const char *statement, const char *sha256, 
     }
     db_set_hex(s, ":sha256", sha256);
     db_set_text(s, ":text", text);
-    db_set_text(s, ":mark", ROT_MARK);
+    db_set_text(s, ":mark", SCRUB_MARK);
     db_set_int(s, ":now", reel_now_ns());
     return db_run(s, err);
 }
 
-bool catalog_rot_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err) {
+bool catalog_corruption_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err) {
     char problem[256];
-    snprintf(problem, sizeof problem, "%s%s", ROT_MARK, text);
+    snprintf(problem, sizeof problem, "%s%s", SCRUB_MARK, text);
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "rot_put", sha256, text, err) && run(h, "rot_problem", sha256, problem, err) && db_commit(h, err);
+    return h && run(h, "corruption_put", sha256, text, err) && run(h, "corruption_problem", sha256, problem, err) && db_commit(h, err);
 }
 
-bool catalog_rot_healed(struct catalog *c, const char *sha256, struct reel_error *err) {
+bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "rot_clear", sha256, "", err) && run(h, "rot_problem", sha256, "", err) && run(h, "rot_sweep", "", "", err) &&
-           db_commit(h, err);
+    return h && run(h, "corruption_clear", sha256, "", err) && run(h, "corruption_problem", sha256, "", err) &&
+           run(h, "corruption_sweep", "", "", err) && db_commit(h, err);
 }
 
-bool catalog_is_rotten(struct catalog *c, const char *sha256, bool *rotten, struct reel_error *err) {
+bool catalog_is_corrupted(struct catalog *c, const char *sha256, bool *corrupted, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "rot_find", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "corruption_find", err) : NULL;
     if (!s) {
         return false;
     }
     db_set_hex(s, ":sha256", sha256);
     enum db_step step = db_next(s, err);
-    *rotten = step == DB_ROW && db_int(s, 0) != 0;
+    *corrupted = step == DB_ROW && db_int(s, 0) != 0;
     return step != DB_FAILED;
 }
 
@@ -98,17 +98,17 @@ static void add_to_list(json_t *list, struct db_statement *s) {
                           json_pack("{s:s, s:s, s:s}", "id", id, "collection", db_text(s, 5), "name", db_text(s, 6)));
 }
 
-json_t *catalog_rot_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
-                         struct reel_error *err) {
+json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
+                                struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "rot_list", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "corruption_list", err) : NULL;
     json_t *list = s ? json_array() : NULL;
     if (!list) {
         return NULL;
     }
     db_set_hex(s, ":sha256", "");
     db_set_int(s, ":row", 0);
-    db_set_int(s, ":limit", ROT_LIST_MAX);
+    db_set_int(s, ":limit", CORRUPTION_LIST_MAX);
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
         if (!sees || sees(context, db_text(s, 5))) {

@@ -23,7 +23,7 @@ static char *rows_json(const struct catalog_recording *items, uint32_t n) {
     return fclose(out) == 0 ? text : (free(text), NULL);
 }
 
-bool said_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err) {
+bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err) {
     AUTO_MEM char *rows = rows_json(items, n);
     AUTO(db_done) struct db_statement *s = rows ? db_statement(h, "tags_of_rows", err) : NULL;
     if (!s) {
@@ -41,7 +41,7 @@ bool said_load_tags(struct db_handle *h, struct catalog_recording *items, uint32
         if (at == n || !key) {
             return at == n ? reel_fail(err, REEL_IO, "catalog: tags out of order") : reel_fail_memory(err);
         }
-        if (!catalog_said_set_tag(&items[at].said, key, db_text(s, 2), err)) {
+        if (!catalog_annotations_set_tag(&items[at].annotations, key, db_text(s, 2), err)) {
             return false;
         }
     }
@@ -66,7 +66,7 @@ static bool run_with(struct db_handle *h, const char *statement, int64_t row, co
     return true;
 }
 
-static bool are_few(struct db_handle *h, int64_t row, struct reel_error *err) {
+static bool are_selective(struct db_handle *h, int64_t row, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "tags_count", err);
     if (!s) {
         return false;
@@ -78,8 +78,8 @@ static bool are_few(struct db_handle *h, int64_t row, struct reel_error *err) {
     return db_int(s, 0) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "a recording has at most %d tags", TAGS_MAX);
 }
 
-bool said_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
-                     struct reel_error *err) {
+bool annotations_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
+                            struct reel_error *err) {
     unsigned made = 0;
     if (clear && !run_with(h, "tags_clear", row, NULL, changes, err)) {
         return false;
@@ -93,7 +93,7 @@ bool said_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag 
             return false;
         }
     }
-    return n == 0 || are_few(h, row, err);
+    return n == 0 || are_selective(h, row, err);
 }
 
 /* ---- in use */
@@ -127,7 +127,7 @@ static bool count(struct catalog *c, const char *statement, const char *key, con
                   struct catalog_counts *out, struct reel_error *err) {
     *out = (struct catalog_counts){0};
     prefix = prefix ? prefix : "";
-    limit = said_page(limit);
+    limit = annotations_page_limit(limit);
     AUTO_MEM char *end = malloc(strlen(prefix) + 5);
     AUTO(db_end) struct db_handle *h = end ? db_read(c->db, err) : NULL;
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;

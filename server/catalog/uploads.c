@@ -10,17 +10,17 @@
 void catalog_upload_done(struct catalog_upload *u) {
     free(u->owner);
     free(u->key);
-    free(u->wishes);
+    free(u->options);
     free(u->metadata);
     free(u->concat);
     *u = (struct catalog_upload){0};
 }
 
-void catalog_answer_done(struct catalog_answer *a) {
+void catalog_response_done(struct catalog_response *a) {
     free(a->header);
     free(a->address);
     free(a->body);
-    *a = (struct catalog_answer){0};
+    *a = (struct catalog_response){0};
 }
 
 static char *keep(struct db_statement *s, int column, bool *ok) {
@@ -37,7 +37,7 @@ static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
     u->owner = keep(s, 1, &ok);
     u->key = keep(s, 2, &ok);
     db_hex(s, 3, u->request, sizeof u->request);
-    u->wishes = keep(s, 4, &ok);
+    u->options = keep(s, 4, &ok);
     u->metadata = keep(s, 5, &ok);
     u->concat = keep(s, 6, &ok);
     u->draft = db_int(s, 7) != 0;
@@ -131,7 +131,7 @@ bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struc
     db_set_hex(s, ":request", u->request);
     db_set_text(s, ":owner", u->owner);
     db_set_text(s, ":key", u->key);
-    db_set_text(s, ":wishes", u->wishes);
+    db_set_text(s, ":options", u->options);
     db_set_text(s, ":metadata", u->metadata);
     db_set_text(s, ":concat", u->concat);
     db_set_int(s, ":draft", u->draft);
@@ -198,10 +198,10 @@ bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error
 
 /* ---- first answers */
 
-bool catalog_answer_get(struct catalog *c, const char *owner, const char *key, struct catalog_answer *out, struct reel_error *err) {
-    *out = (struct catalog_answer){0};
+bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out, struct reel_error *err) {
+    *out = (struct catalog_response){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answer_get", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_get", err) : NULL;
     if (!s) {
         return false;
     }
@@ -219,15 +219,15 @@ bool catalog_answer_get(struct catalog *c, const char *owner, const char *key, s
     out->address = keep(s, 3, &ok);
     out->body = keep(s, 4, &ok);
     if (!ok) {
-        catalog_answer_done(out);
+        catalog_response_done(out);
     }
     return ok || reel_fail_memory(err);
 }
 
-bool catalog_answer_put(struct catalog *c, const char *owner, const char *key, const struct catalog_answer *a, int64_t expires_ns,
-                        struct reel_error *err) {
+bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a, int64_t expires_ns,
+                          struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answer_put", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_put", err) : NULL;
     if (!s) {
         return false;
     }
@@ -247,9 +247,9 @@ bool catalog_answer_put(struct catalog *c, const char *owner, const char *key, c
     return db_commit(h, err);
 }
 
-bool catalog_answers_expire(struct catalog *c, struct reel_error *err) {
+bool catalog_responses_expire(struct catalog *c, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "answers_expire", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "responses_expire", err) : NULL;
     if (!s) {
         return false;
     }

@@ -5,10 +5,10 @@
 #include "catalog/catalog.h"
 
 struct catalog_upload {
-    char id[RECORDING_ID_TEXT];       /* 32 hex digits; also names the file of its bytes */
-    char *owner, *key;                /* the caller; Idempotency-Key, "" = none */
-    char request[SHA256_HEX];         /* of what was asked under that key */
-    char *wishes, *metadata, *concat; /* see 0003_uploads.sql */
+    char id[RECORDING_ID_TEXT];        /* 32 hex digits; also names the file of its bytes */
+    char *owner, *key;                 /* the caller; Idempotency-Key, "" = none */
+    char request[SHA256_HEX];          /* of what was asked under that key */
+    char *options, *metadata, *concat; /* see 0003_uploads.sql */
     bool draft, checked;
     int64_t length;  /* -1 = not known yet */
     uint64_t offset; /* confirmed by fsync */
@@ -36,19 +36,19 @@ bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err);
 
-struct catalog_answer {
+struct catalog_response {
     char request[SHA256_HEX]; /* SHA-256 of what was asked */
     unsigned status;
     char *header, *address, *body;
 };
-void catalog_answer_done(struct catalog_answer *a);
-static inline void reel_auto_catalog_answer_done(struct catalog_answer *a) {
-    catalog_answer_done(a);
+void catalog_response_done(struct catalog_response *a);
+static inline void reel_auto_catalog_response_done(struct catalog_response *a) {
+    catalog_response_done(a);
 }
-bool catalog_answer_get(struct catalog *c, const char *owner, const char *key, struct catalog_answer *out,
-                        struct reel_error *err); /* REEL_NOT_FOUND */
-bool catalog_answer_put(struct catalog *c, const char *owner, const char *key, const struct catalog_answer *a, int64_t expires_ns,
-                        struct reel_error *err);
-bool catalog_answers_expire(struct catalog *c, struct reel_error *err);
+bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
+                          struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a, int64_t expires_ns,
+                          struct reel_error *err);
+bool catalog_responses_expire(struct catalog *c, struct reel_error *err);
 
 #endif

@@ -83,8 +83,8 @@ static bool count(struct db_handle *h, const struct values_query *q, const char 
     db_set_text(s, ":after", after);
     db_set_int(s, ":first", q->after == NULL);
     db_set_text(s, ":rows", rows);
-    db_set_int(s, ":limit", (int64_t)said_page(q->limit) + 1);
-    return read_counts(s, q, said_page(q->limit), strlen(key) + strlen(colon), out, err);
+    db_set_int(s, ":limit", (int64_t)annotations_page_limit(q->limit) + 1);
+    return read_counts(s, q, annotations_page_limit(q->limit), strlen(key) + strlen(colon), out, err);
 }
 
 bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out, struct reel_error *err) {

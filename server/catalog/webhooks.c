@@ -165,7 +165,7 @@ static bool run_result(struct db_handle *h, const char *statement, int64_t row, 
 
 bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run_result(h, result->told ? "webhook_told" : "webhook_failed", row, result, err) &&
+    return h && run_result(h, result->told ? "webhook_delivered" : "webhook_failed", row, result, err) &&
            run_result(h, "webhook_result_insert", row, result, err) && db_commit(h, err);
 }
 

@@ -82,8 +82,8 @@ bool cli_options_and_environment(const struct cli_command *command, const struct
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
 
 /* The tags that --tag KEY=VALUE gave, as people say them of a recording; said NULL: only whether they are any. */
-struct catalog_said;
-bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct reel_error *err);
+struct catalog_annotations;
+bool cli_tags(const struct cli_list *list, struct catalog_annotations *annotations, struct reel_error *err);
 
 /* ---- talking */
 

@@ -14,8 +14,8 @@ static bool back_up(struct app *app, const char *data, const char *folder, enum 
     char path[PATH_MAX];
     bool alone;
     struct cli_progress progress;
-    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) ||
-        !(app->catalog = catalog_open_beside(path, err))) {
+    if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
+        !(app->catalog = catalog_open_readonly(path, err))) {
         return false;
     }
     cli_progress_start(&progress, "backing up", data);

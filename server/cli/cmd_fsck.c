@@ -12,20 +12,20 @@ struct told {
     json_t *items; /* NULL: printed as they come */
 };
 
-static void found(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *mended) {
+static void found(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
     struct told *t = context;
     if (!t->items) {
-        printf("%s: %s: %s%s%s\n", fsck_kind_name(kind), subject, text, mended ? " – " : "", mended ? mended : "");
+        printf("%s: %s: %s%s%s\n", fsck_kind_name(kind), subject, text, repaired ? " – " : "", repaired ? repaired : "");
         fflush(stdout);
     } else if (json_array_size(t->items) < SHOWN_MAX) {
-        json_array_append_new(
-            t->items, json_pack("{s:s, s:s, s:s, s:s?}", "kind", fsck_kind_name(kind), "subject", subject, "text", text, "mended", mended));
+        json_array_append_new(t->items, json_pack("{s:s, s:s, s:s, s:s?}", "kind", fsck_kind_name(kind), "subject", subject, "text", text,
+                                                  "mended", repaired));
     }
 }
 
 static bool print_json(const struct told *t, const struct fsck_report *r, struct reel_error *err) {
     json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "mended",
-                            (json_int_t)r->mended, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
+                            (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
                             (json_int_t)r->elsewhere, "server_runs", !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
@@ -50,7 +50,7 @@ static void print_text(const struct fsck_report *r) {
     if (r->found == 0) {
         puts(r->alone ? "all is well" : "all is well (a server runs: what it has under way was not looked at)");
     } else {
-        printf("%llu found, %llu mended\n", (unsigned long long)r->found, (unsigned long long)r->mended);
+        printf("%llu found, %llu mended\n", (unsigned long long)r->found, (unsigned long long)r->repaired);
     }
 }
 

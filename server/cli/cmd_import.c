@@ -26,7 +26,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* "folder/a, folder/b: " */
-static void print_files(const struct import_told *t) {
+static void print_files(const struct import_report *t) {
     AUTO_MEM const char **names = calloc((size_t)t->n + 1, sizeof *names);
     if (names && t->n > 0) {
         memcpy(names, t->names, t->n * sizeof *names);
@@ -37,7 +37,7 @@ static void print_files(const struct import_told *t) {
     }
 }
 
-static void tell_result(const struct import_told *t) {
+static void tell_result(const struct import_report *t) {
     static const char *const words[] = {
         "would be taken in", "added", "was there already", "is being scanned", "was there already", "", "", ""};
     const struct catalog_recording *r = t->recording;
@@ -58,7 +58,7 @@ static void tell_result(const struct import_told *t) {
 }
 
 /* Called by whatever thread took it, one at a time. */
-static void on_told(void *context, const struct import_told *told) {
+static void on_report(void *context, const struct import_report *told) {
     struct command *c = context;
     static const struct reel_error unknown = {.code = REEL_NOT_MINE, .text = "no format knows it"};
     cli_progress_end(&c->progress);
@@ -92,7 +92,7 @@ static int open_archive(struct command *c, const char *data) {
 
 static void import_all(struct command *c, char *const *given, int n) {
     AUTO_MEM char **paths = calloc((size_t)n + 1, sizeof *paths);
-    struct import_figures figures;
+    struct import_statistics statistics;
     struct reel_error err = {0};
     uint32_t found = 0;
     for (int i = 0; paths && i < n; i++) {
@@ -104,7 +104,7 @@ static void import_all(struct command *c, char *const *given, int n) {
         }
     }
     cli_progress_start(&c->progress, "importing", found == 1 ? cli_file_name(paths[0]) : "files");
-    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->terms, &c->progress.report, &figures, &err)) {
+    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->terms, &c->progress.report, &statistics, &err)) {
         cli_progress_end(&c->progress);
         tell_failure(c, NULL, &err);
     }
@@ -115,12 +115,12 @@ static void import_all(struct command *c, char *const *given, int n) {
 }
 
 static int run(int argc, char **argv) {
-    struct command c = {.terms = {.collection = "default", .patient = true, .told = on_told}};
+    struct command c = {.terms = {.collection = "default", .patient = true, .told = on_report}};
     const char *data = "./data";
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
     AUTO(cli_list_done) struct cli_list tags = {0};
-    struct catalog_said said = {0};
+    struct catalog_annotations annotations = {0};
     struct reel_error err = {0};
     const struct cli_option options[] = {
         {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
@@ -152,11 +152,11 @@ static int run(int argc, char **argv) {
     if (!cli_options(&cli_import, options, 1, argc, argv, &first, &code)) {
         return code;
     }
-    if (!cli_tags(&tags, &said, &err)) {
-        catalog_said_done(&said);
+    if (!cli_tags(&tags, &annotations, &err)) {
+        catalog_annotations_done(&annotations);
         return cli_misused(&cli_import, "%s", err.text);
     }
-    c.terms.said = &said;
+    c.terms.annotations = &annotations;
     c.terms.mode = (enum import_mode)mode;
     c.terms.flat = !recursive && !c.terms.glob;
     c.terms.context = &c;
@@ -166,7 +166,7 @@ static int run(int argc, char **argv) {
         import_all(&c, &argv[first], argc - first);
     }
     app_close(&c.app);
-    catalog_said_done(&said);
+    catalog_annotations_done(&annotations);
     return code != CLI_DONE || c.failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }
 

@@ -26,7 +26,7 @@ static inline void reel_auto_paths_done(struct paths *p) {
 }
 
 struct pushing {
-    struct push_wishes wishes;
+    struct push_wishes options;
     const char *token;
     const struct cli_recordings *all;
     _Atomic uint64_t sent;
@@ -69,7 +69,7 @@ static void tell(struct pushing *p, const struct push_file *file, bool good, con
 static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
     struct push_file file = {.path = path, .name = cli_file_name(path), .part_of = part_of};
     struct reel_error err = {0};
-    bool good = push_file(http, &p->wishes, &file, &p->sent, &err);
+    bool good = push_file(http, &p->options, &file, &p->sent, &err);
     tell(p, &file, good, &err);
     return good;
 }
@@ -175,7 +175,7 @@ struct walking {
     struct paths *files;
 };
 
-static enum folder_wish enter(void *context, const char *folder, struct reel_error *err) {
+static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
     (void)context, (void)folder;
     return !cli_interrupted() ? FOLDER_ENTER : (reel_fail(err, REEL_CANCELLED, "interrupted"), FOLDER_STOP);
 }
@@ -283,7 +283,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
 }
 
 static int run(int argc, char **argv) {
-    struct pushing p = {.wishes = {.collection = "default"}};
+    struct pushing p = {.options = {.collection = "default"}};
     AUTO(cli_list_done) struct cli_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
@@ -293,10 +293,10 @@ static int run(int argc, char **argv) {
     int first, code;
     /* clang-format off */
     const struct cli_option options[] = {
-        {.name = "collection", .kind = CLI_TEXT, .to = &p.wishes.collection, .value = "NAME", .help = "where the recordings go (default)"},
-        {.name = "group", .kind = CLI_TEXT, .to = &p.wishes.group, .value = "NAME", .help = "recordings that were split and belong together"},
+        {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .help = "where the recordings go (default)"},
+        {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "recordings that were split and belong together"},
         {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording; may be repeated"},
-        {.name = "replace", .kind = CLI_FLAG, .to = &p.wishes.replace, .help = "other content under a taken name becomes its next revision"},
+        {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "other content under a taken name becomes its next revision"},
         {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "of a folder: all files in it and below"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings at once (2)"},
         {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "tries in a row that get nothing through, with pauses between (8)"},
@@ -319,9 +319,9 @@ static int run(int argc, char **argv) {
     if (!api || !read_token(token_file, token, &err)) {
         return api ? cli_fail(&cli_push, NULL, &err) : CLI_FAILED;
     }
-    p.wishes.api = api;
-    p.wishes.tags = tags.items;
-    p.wishes.retries = (unsigned)retries;
+    p.options.api = api;
+    p.options.tags = tags.items;
+    p.options.retries = (unsigned)retries;
     p.token = token[0] ? token : NULL;
     cli_catch_interrupt();
     for (int k = first; k < argc - 1; k++) {

@@ -12,16 +12,17 @@
 
 enum { MB = 1000000 };
 
-static bool scrub(struct app *app, const char *data, const struct scrub_wish *wish, struct scrub_result *result, struct reel_error *err) {
+static bool scrub(struct app *app, const char *data, const struct scrub_options *options, struct scrub_result *result,
+                  struct reel_error *err) {
     char path[PATH_MAX];
     bool alone;
     struct cli_progress progress;
-    if (!catalog_place(data, path, err) || !(app->store = store_open_beside(data, &alone, err)) ||
+    if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
         (access(path, F_OK) != 0 && !reel_fail_errno(err, "there is no catalog")) || !(app->catalog = catalog_open(path, err))) {
         return false;
     }
     cli_progress_start(&progress, "reading", "stored files");
-    bool good = scrub_run(app, wish, &progress.report, result, err);
+    bool good = scrub_run(app, options, &progress.report, result, err);
     cli_progress_end(&progress);
     return good && manifests_write_due(app, 0, NULL, err);
 }
@@ -29,7 +30,7 @@ static bool scrub(struct app *app, const char *data, const struct scrub_wish *wi
 static void tell(json_t *last) {
     size_t i, k;
     json_t *rot, *recording;
-    json_array_foreach(json_object_get(last, "rot"), i, rot) {
+    json_array_foreach(json_object_get(last, "corrupted_files"), i, rot) {
         json_array_foreach(json_object_get(rot, "recordings"), k, recording) {
             printf("%s/%s (%s): %s: %s\n", json_string_value(json_object_get(recording, "collection")),
                    json_string_value(json_object_get(recording, "name")), json_string_value(json_object_get(recording, "id")),
@@ -41,7 +42,7 @@ static void tell(json_t *last) {
 static int run(int argc, char **argv) {
     const char *data = "./data";
     uint64_t rate = 0;
-    struct scrub_wish wish = {0};
+    struct scrub_options limits = {0};
     struct scrub_result result = {0};
     struct app app = {0};
     struct reel_error err = {0};
@@ -55,7 +56,7 @@ static int run(int argc, char **argv) {
          .help = "read no more than so much (as fast as it goes)",
          .least = 1,
          .most = 100000},
-        {.name = "restart", .kind = CLI_FLAG, .to = &wish.from_start, .help = "from the first file, not where the last one was stopped"},
+        {.name = "restart", .kind = CLI_FLAG, .to = &limits.from_start, .help = "from the first file, not where the last one was stopped"},
         {0},
     };
     if (!cli_options(&cli_scrub, options, 0, argc, argv, &first, &code)) {
@@ -64,17 +65,17 @@ static int run(int argc, char **argv) {
     if (first < argc) {
         return cli_misused(&cli_scrub, "\"%s\" is no option", argv[first]);
     }
-    wish.bytes_per_s = rate * MB;
+    limits.bytes_per_s = rate * MB;
     cli_catch_interrupt();
-    bool done = scrub(&app, data, &wish, &result, &err);
+    bool done = scrub(&app, data, &limits, &result, &err);
     json_t *last = done ? scrub_last(&app, NULL, NULL, &err) : NULL;
-    bool rotten = json_array_size(json_object_get(last, "rot")) > 0;
+    bool corrupted = json_array_size(json_object_get(last, "corrupted_files")) > 0;
     done = done && last;
     if (done) {
         char bytes[16];
         tell(last);
         printf("%s%llu files, %s: %s\n", result.resumed ? "gone on with; all in all " : "", (unsigned long long)result.files,
-               cli_size_text(result.bytes, bytes), rotten ? "not all are what they were" : "all are what they were");
+               cli_size_text(result.bytes, bytes), corrupted ? "not all are what they were" : "all are what they were");
     }
     json_decref(last);
     catalog_close(app.catalog);
@@ -83,7 +84,7 @@ static int run(int argc, char **argv) {
         cli_fail(&cli_scrub, NULL, &err);
         return CLI_USAGE;
     }
-    return rotten ? CLI_FAILED : CLI_DONE;
+    return corrupted ? CLI_FAILED : CLI_DONE;
 }
 
 const struct cli_command cli_scrub = {

@@ -95,7 +95,7 @@ static int serve(struct app_config *config) {
     block_signals(&stop);
     allow_files();
     int code = CLI_FAILED;
-    if (catalog_settle(config->data, config->catalog, &err) && app_open(&app, config, &err) && lock_doors(&app, &err) &&
+    if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) && lock_doors(&app, &err) &&
         app_serve(&app, api_routes, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
@@ -110,7 +110,7 @@ static int serve(struct app_config *config) {
     return code;
 }
 
-struct wishes { /* as the command line has them */
+struct upload_options { /* as the command line has them */
     const char *data, *catalog, *listen, *viewer, *user_header, *proxy_role;
     struct cli_list hosts, origins, proxies, roots, watches;
     int watch_mode; /* enum import_mode */
@@ -123,7 +123,7 @@ struct wishes { /* as the command line has them */
     struct cli_sources sources;
     bool webhook_private, insecure_open, metrics_open;
 };
-static inline void reel_auto_wishes_done(struct wishes *w) {
+static inline void reel_auto_upload_options_done(struct upload_options *w) {
     reel_auto_cli_list_done(&w->hosts);
     cli_sources_done(&w->sources);
     reel_auto_cli_list_done(&w->origins);
@@ -132,7 +132,7 @@ static inline void reel_auto_wishes_done(struct wishes *w) {
     reel_auto_cli_list_done(&w->watches);
 }
 
-static struct app_config config_of(const struct wishes *w) {
+static struct app_config config_of(const struct upload_options *w) {
     return (struct app_config){
         .data = w->data,
         .catalog = w->catalog,
@@ -179,7 +179,7 @@ enum { DAY_S = 86400 };
 static const char *const log_formats[] = {"logfmt", "json", NULL};
 
 static int run(int argc, char **argv) {
-    AUTO(wishes_done) struct wishes w = {
+    AUTO(upload_options_done) struct upload_options w = {
         .data = "./data", .listen = "127.0.0.1:8040", .cache_mb = 256, .derived_mb = 10000, .upload_expiry = 7 * DAY_S, .header_timeout = 15, .idle_timeout = 60,
         .still_time = 10, .rescan_interval = 300, .watch_folders = 65536, .drain = 30, .connections = 1000, .scan_threads = 2, .body_min_rate = 1000};
     int first, code;

@@ -12,12 +12,12 @@
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
 
-struct wishes {
+struct upload_options {
     const char *data, *role, *name, *expires;
     struct cli_list collections;
     bool forget;
 };
-static inline void reel_auto_wishes_done(struct wishes *w) {
+static inline void reel_auto_upload_options_done(struct upload_options *w) {
     reel_auto_cli_list_done(&w->collections);
 }
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
@@ -25,7 +25,7 @@ REEL_DEFINE_AUTO(struct catalog, catalog_close);
 static struct catalog *open_archive(const char *data, bool make, struct reel_error *err) {
     char path[PATH_MAX];
     struct stat st;
-    if (!catalog_place(data, path, err)) {
+    if (!catalog_location(data, path, err)) {
         return NULL;
     }
     if (!make && stat(path, &st) != 0) {
@@ -36,16 +36,16 @@ static struct catalog *open_archive(const char *data, bool make, struct reel_err
     return catalog_open(path, err);
 }
 
-static bool create(const struct wishes *w, struct reel_error *err) {
+static bool create(const struct upload_options *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO(token_done) struct token token = {0};
-    const struct token_wish wish = {.name = w->name,
-                                    .role = w->role,
-                                    .expires = w->expires,
-                                    .collections = w->collections.items,
-                                    .n_collections = w->collections.count};
+    const struct token_options options = {.name = w->name,
+                                          .role = w->role,
+                                          .expires = w->expires,
+                                          .collections = w->collections.items,
+                                          .n_collections = w->collections.count};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, true, err);
-    if (!c || !token_make(c, &wish, text, &token, err)) {
+    if (!c || !token_make(c, &options, text, &token, err)) {
         return false;
     }
     puts(text);
@@ -62,7 +62,7 @@ static void print_time(int64_t ns, const char *none) {
     printf("  %-20s", ns ? text : none);
 }
 
-static bool list(const struct wishes *w, struct reel_error *err) {
+static bool list(const struct upload_options *w, struct reel_error *err) {
     enum { PAGE = 64 };
     struct token page[PAGE];
     uint32_t n;
@@ -90,14 +90,14 @@ static bool list(const struct wishes *w, struct reel_error *err) {
     return cli_flush(err);
 }
 
-static bool revoke_token(const struct wishes *w, const char *key, struct reel_error *err) {
+static bool revoke_token(const struct upload_options *w, const char *key, struct reel_error *err) {
     AUTO(token_done) struct token token = {0};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, false, err);
     return c && catalog_token_by_key(c, key, &token, err) && catalog_token_revoke(c, token.row, err);
 }
 
 static int run(int argc, char **argv) {
-    AUTO(wishes_done) struct wishes w = {.data = "./data"};
+    AUTO(upload_options_done) struct upload_options w = {.data = "./data"};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {

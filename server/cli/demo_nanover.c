@@ -90,7 +90,7 @@ static void store_f32(uint8_t *at, double value) {
 
 /* ---- frames */
 
-static void place_of(unsigned atom, unsigned frame, double out[3]) {
+static void position_of(unsigned atom, unsigned frame, double out[3]) {
     double t = frame / 30.0, turn = t * 0.5, wobble = 0.006;
     bool pulled = atom == PULLED && frame >= PULL_FROM && frame < PULL_TO;
     double x = atoms[atom].x + wobble * sin(19 * t + atom) + (pulled ? 0.05 : 0), y = atoms[atom].y + wobble * sin(23 * t + 2 * atom);
@@ -103,7 +103,7 @@ static void put_positions(msgpack_packer *p, unsigned frame) {
     uint8_t bytes[ATOMS * 12];
     for (unsigned i = 0; i < ATOMS; i++) {
         double place[3];
-        place_of(i, frame, place);
+        position_of(i, frame, place);
         for (unsigned k = 0; k < 3; k++) {
             store_f32(bytes + (size_t)12 * i + (size_t)4 * k, place[k]);
         }
@@ -212,7 +212,7 @@ static void put_avatar(msgpack_packer *p, unsigned who, unsigned frame) {
 
 static void put_pull(msgpack_packer *p, unsigned frame) {
     double place[3];
-    place_of(PULLED, frame, place);
+    position_of(PULLED, frame, place);
     put_text(p, "interaction.demo");
     msgpack_pack_map(p, 5);
     put_numbers(p, "position", place, 3);

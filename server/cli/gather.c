@@ -1,6 +1,6 @@
 /* Which of the files of a command line are one recording. Its one rule: what cannot be opened stands alone, and whoever opens it next tells
  * why. */
-#include "ingest/gather.h"
+#include "ingest/collect.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
-_Static_assert((int)CLI_PARTS_MAX == (int)GATHER_PARTS_MAX, "a recording has so many parts at most");
+_Static_assert((int)CLI_PARTS_MAX == (int)COLLECT_PARTS_MAX, "a recording has so many parts at most");
 
 static struct reel_source *open_path(void *context, uint32_t i) {
     char *const *paths = context;
@@ -26,7 +26,7 @@ static void find_folder(const char *path, uint64_t folder[2]) {
 }
 
 /* Recordings in the order of their earliest file, each with its leader in front: that is the file whose format reads them all. */
-static void arrange(char *const *paths, const struct gather_file *all, uint32_t n, bool *done, struct cli_recordings *out) {
+static void arrange(char *const *paths, const struct collect_file *all, uint32_t n, bool *done, struct cli_recordings *out) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t leader = all[i].leader;
@@ -48,7 +48,7 @@ static void arrange(char *const *paths, const struct gather_file *all, uint32_t 
 }
 
 bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err) {
-    AUTO_MEM struct gather_file *all = calloc((size_t)n + 1, sizeof *all);
+    AUTO_MEM struct collect_file *all = calloc((size_t)n + 1, sizeof *all);
     AUTO_MEM bool *done = calloc((size_t)n + 1, sizeof *done);
     out->paths = calloc((size_t)n + 1, sizeof *out->paths);
     out->items = calloc((size_t)n + 1, sizeof *out->items);
@@ -58,7 +58,7 @@ bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, stru
     for (uint32_t i = 0; i < n; i++) {
         find_folder(paths[i], all[i].folder);
     }
-    gather_parts(all, n, open_path, (void *)paths);
+    collect_parts(all, n, open_path, (void *)paths);
     arrange(paths, all, n, done, out);
     return true;
 }

@@ -193,7 +193,7 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
     return true;
 }
 
-bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct reel_error *err) {
+bool cli_tags(const struct cli_list *list, struct catalog_annotations *annotations, struct reel_error *err) {
     for (uint32_t i = 0; i < list->count; i++) {
         const char *text = list->items[i], *equals = strchr(text, '=');
         AUTO_MEM char *key = equals ? strndup(text, (size_t)(equals - text)) : NULL;
@@ -203,7 +203,7 @@ bool cli_tags(const struct cli_list *list, struct catalog_said *said, struct ree
         if (!key) {
             return reel_fail_memory(err);
         }
-        if (said ? !catalog_said_set_tag(said, key, equals + 1, err) : !catalog_tag_check(key, equals + 1, err)) {
+        if (annotations ? !catalog_annotations_set_tag(annotations, key, equals + 1, err) : !catalog_tag_check(key, equals + 1, err)) {
             return false;
         }
     }

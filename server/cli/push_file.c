@@ -19,7 +19,7 @@ enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
 
 struct push {
     struct push_http *http;
-    const struct push_wishes *wishes;
+    const struct push_wishes *options;
     struct push_file *file;
     _Atomic uint64_t *sent;
     int fd;
@@ -134,7 +134,7 @@ static bool add_pair(char **metadata, const char *key, const char *value) {
 }
 
 static bool make_metadata(struct push *p, struct reel_error *err) {
-    const struct push_wishes *w = p->wishes;
+    const struct push_wishes *w = p->options;
     json_t *tags = json_object();
     for (size_t i = 0; w->tags && w->tags[i]; i++) {
         const char *equals = strchr(w->tags[i], '=');
@@ -241,9 +241,9 @@ static enum step say_refused(const struct push_answer *a, struct reel_error *err
 
 /* Nothing is sent when the name has this content already, or other content that may not be replaced. */
 static enum step look_first(struct push *p, struct reel_error *err) {
-    AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->wishes->collection);
+    AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->options->collection);
     AUTO_MEM char *name = push_http_escape(p->http, p->file->part_of ? p->file->part_of : p->file->name);
-    if (!collection || !name || asprintf(&url, "%s/recordings/name:%s%%2F%s", p->wishes->api, collection, name) < 0) {
+    if (!collection || !name || asprintf(&url, "%s/recordings/name:%s%%2F%s", p->options->api, collection, name) < 0) {
         url = NULL;
         reel_fail_memory(err);
         return STEP_FAILED;
@@ -267,9 +267,9 @@ static enum step look_first(struct push *p, struct reel_error *err) {
         say_done(p, recording, "was there already");
         p->file->was_there = true;
         step = STEP_DONE;
-    } else if (recording && !p->file->part_of && !p->wishes->replace) {
+    } else if (recording && !p->file->part_of && !p->options->replace) {
         reel_fail(err, REEL_CONFLICT, "\"%.120s\" names other content in the collection %.80s; --replace makes a new revision",
-                  p->file->name, p->wishes->collection);
+                  p->file->name, p->options->collection);
         step = STEP_FAILED;
     }
     json_decref(recording);
@@ -279,7 +279,7 @@ static enum step look_first(struct push *p, struct reel_error *err) {
 /* Makes the session, or finds the one an earlier run made. */
 static enum step create(struct push *p, struct reel_error *err) {
     char url[1024], length[64];
-    snprintf(url, sizeof url, "%s/uploads", p->wishes->api);
+    snprintf(url, sizeof url, "%s/uploads", p->options->api);
     snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)p->size);
     if (!ask(p, "POST", url, length, p->metadata, p->key, err)) {
         return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
@@ -387,9 +387,9 @@ static enum step attempt(struct push *p, bool *looked, struct reel_error *err) {
     return step == STEP_ON ? verify(p, err) : step;
 }
 
-bool push_file(struct push_http *http, const struct push_wishes *wishes, struct push_file *file, _Atomic uint64_t *sent,
+bool push_file(struct push_http *http, const struct push_wishes *options, struct push_file *file, _Atomic uint64_t *sent,
                struct reel_error *err) {
-    AUTO(push_done) struct push p = {.http = http, .wishes = wishes, .file = file, .sent = sent, .fd = -1};
+    AUTO(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
     bool looked = false;
     if (!open_file(&p, err)) {
         return false;
@@ -403,7 +403,7 @@ bool push_file(struct push_http *http, const struct push_wishes *wishes, struct 
             return step == STEP_DONE || (err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server's answer makes no sense") : false);
         }
         failures = p.counted > before ? 1 : failures + 1;
-        if (failures > wishes->retries || !pause_before(failures)) {
+        if (failures > options->retries || !pause_before(failures)) {
             return err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server does not answer") : false;
         }
     }

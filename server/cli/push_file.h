@@ -21,7 +21,7 @@ struct push_file {
     bool was_there;
 };
 /* `sent` grows by the bytes that the server has or has had. */
-bool push_file(struct push_http *http, const struct push_wishes *wishes, struct push_file *file, _Atomic uint64_t *sent,
+bool push_file(struct push_http *http, const struct push_wishes *options, struct push_file *file, _Atomic uint64_t *sent,
                struct reel_error *err);
 
 #endif

@@ -165,10 +165,10 @@ struct webhooks *webhooks_start(struct catalog *c, struct feed *feed, bool priva
     return w;
 }
 
-void webhooks_figures(struct webhooks *w, struct webhooks_figures *out) {
-    *out = (struct webhooks_figures){0};
+void webhooks_statistics(struct webhooks *w, struct webhooks_statistics *out) {
+    *out = (struct webhooks_statistics){0};
     if (w) {
-        *out = (struct webhooks_figures){.delivered = w->delivered, .failed = w->failed, .dropped = w->dropped};
+        *out = (struct webhooks_statistics){.delivered = w->delivered, .failed = w->failed, .dropped = w->dropped};
     }
 }
 

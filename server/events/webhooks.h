@@ -14,10 +14,10 @@ struct webhooks *webhooks_start(struct catalog *c, struct feed *feed, bool priva
 void webhooks_stop(
     struct webhooks *w); /* after feed_stop(); a POST under way is cut, and done again at the next start; frees, NULL is fine */
 
-struct webhooks_figures {
+struct webhooks_statistics {
     uint64_t delivered, failed, dropped; /* changes told, tries that were not, changes given up; since it was started */
 };
-void webhooks_figures(struct webhooks *w, struct webhooks_figures *out); /* NULL is fine: zeros */
+void webhooks_statistics(struct webhooks *w, struct webhooks_statistics *out); /* NULL is fine: zeros */
 
 /* Is this an address that may be told? REEL_ARGUMENT says why not. Names are looked at again when they have become addresses. */
 bool webhook_url_check(const char *url, bool private, struct reel_error *err);

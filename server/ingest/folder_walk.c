@@ -122,9 +122,9 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
 static bool walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth, struct reel_error *err) {
     AUTO(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
-    enum folder_wish wish = v->enter(v->context, folder, err);
-    if (wish != FOLDER_ENTER) {
-        return wish == FOLDER_PASS;
+    enum folder_decision options = v->enter(v->context, folder, err);
+    if (options != FOLDER_ENTER) {
+        return options == FOLDER_PASS;
     }
     if (!folder_list(fd, &l, &why)) {
         v->refused(v->context, folder, &why);

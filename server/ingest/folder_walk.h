@@ -33,9 +33,9 @@ struct stat;
 bool folder_listing_add(struct folder_listing *l, const char *name, const struct stat *st, struct reel_error *err);
 bool folder_passes_name(const char *name);
 
-enum folder_wish { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
+enum folder_decision { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
 struct folder_visit {
-    enum folder_wish (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in err */
+    enum folder_decision (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in err */
     /* Its files; may change the listing, for what is left of its folders is gone into. False: enough. */
     bool (*files)(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err);
     void (*refused)(void *context, const char *folder, const struct reel_error *why); /* it cannot be gone into; the others are */

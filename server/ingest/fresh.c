@@ -74,7 +74,7 @@ static bool go_back(struct fresh_scan *f) {
     bool back = go_back_held(f, &ignored);
     scan_release_rows();
     if (back) {
-        manifests_settle(f->app, f->r.id);
+        manifests_reconcile(f->app, f->r.id);
         recordings_forget(f->app->recordings, f->r.content);
     }
     return back;
@@ -83,7 +83,7 @@ static bool go_back(struct fresh_scan *f) {
 static bool settle(struct fresh_scan *f, bool scanned, struct reel_error *err) {
     bool ok = scanned;
     if (scanned || !go_back(f)) {
-        ok = scan_settle(f->app, f->r.id, f->r.content, scanned, err);
+        ok = scan_finish(f->app, f->r.id, f->r.content, scanned, err);
     }
     scan_tidy(f->app, f->r.content); /* it may have been purged meanwhile */
     for (uint32_t i = 0; i < f->r.n_parts; i++) {
@@ -152,8 +152,8 @@ bool fresh_start(struct fresh *f, struct app *app, const struct catalog_recordin
     }
     sketch(app, r, format, wait_ns);
     snprintf(subject, sizeof subject, "%.120s/%.120s", collection, name);
-    const struct job_wish wish = {.kind = "scan", .subject = subject, .collection = collection, .quiet = true};
-    f->job = jobs_add_in(app->jobs, &wish, run_fresh_scan, f->scan, fresh_scan_free, err);
+    const struct job_options options = {.kind = "scan", .subject = subject, .collection = collection, .quiet = true};
+    f->job = jobs_add_in(app->jobs, &options, run_fresh_scan, f->scan, fresh_scan_free, err);
     return f->job;
 }
 
@@ -184,7 +184,7 @@ enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const 
         memcpy(scan->r.id, entered ? r->id : "", entered ? sizeof scan->r.id : 1);
         strncpy(scan->before, entered && entry->before ? entry->before : "", sizeof scan->before - 1);
         scan->adopted = true;
-        job_tell_end(f->job); /* it does not end without the mutex */
+        job_report_end(f->job); /* it does not end without the mutex */
     }
     pthread_mutex_unlock(&scan->mutex);
     if (!left) {

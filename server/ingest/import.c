@@ -104,7 +104,7 @@ bool run_goes_on(struct import_run *run) {
     return !atomic_load(&run->cancelled) && !imports_stopping(run->app->imports);
 }
 
-void run_tell(struct import_run *run, const struct import_told *told) {
+void run_report(struct import_run *run, const struct import_report *told) {
     const struct import_terms *t = run->terms;
     pthread_mutex_lock(&run->mutex);
     run->out->outcomes[told->outcome]++;
@@ -208,7 +208,7 @@ static void *work(void *context) {
     free(context);
     for (struct import_unit *u; (u = next_unit(seat.all, seat.number));) {
         if (!atomic_load(&u->run->cancelled) && !imports_stopping(seat.all)) {
-            import_take(u);
+            import_unit_import(u);
         }
         pthread_mutex_lock(&seat.all->mutex);
         seat.all->running[seat.number] = NULL; /* before it is freed */
@@ -303,7 +303,7 @@ void import_count_bytes(struct imports *all, uint64_t bytes) {
     atomic_fetch_add(&all->bytes_read, bytes);
 }
 
-void imports_figures(struct imports *all, struct imports_figures *out) {
+void imports_statistics(struct imports *all, struct imports_statistics *out) {
     for (unsigned i = 0; i < IMPORT_OUTCOMES; i++) {
         out->outcomes[i] = atomic_load(&all->outcomes[i]);
     }

@@ -25,7 +25,7 @@ enum import_outcome {
 };
 const char *import_outcome_name(enum import_outcome outcome);
 
-struct import_told { /* about one recording */
+struct import_report { /* about one recording */
     enum import_outcome outcome;
     const char *folder;       /* where its files lie, absolute */
     const char *const *names; /* of the files */
@@ -40,21 +40,21 @@ struct import_told { /* about one recording */
 struct import_terms {
     enum import_mode mode;
     const char *collection;
-    const struct catalog_said *said; /* NULL: nothing */
-    const char *glob;                /* of paths below the folder that is looked through; NULL: all */
-    bool replace;                    /* as of ingest_request */
-    bool flat;                       /* folders are not gone into: they fail */
+    const struct catalog_annotations *annotations; /* NULL: nothing */
+    const char *glob;                              /* of paths below the folder that is looked through; NULL: all */
+    bool replace;                                  /* as of ingest_request */
+    bool flat;                                     /* folders are not gone into: they fail */
     bool watched;       /* a file that is known stays known, whatever became of its recording; one that changes makes the next revision */
     int64_t still_ns;   /* files written to within this time wait; 0: none does */
     bool patient;       /* scans are waited for, however long */
     bool dry;           /* only tells */
     uint32_t limit;     /* of a dry run: so many; 0 = all */
     const char *cursor; /* of a dry run: where the page before ended */
-    void (*told)(void *context, const struct import_told *told); /* one at a time, from any thread; may be NULL */
-    bool (*entered)(void *context, const char *folder);          /* before a folder is listed; false: enough. May be NULL */
+    void (*told)(void *context, const struct import_report *told); /* one at a time, from any thread; may be NULL */
+    bool (*entered)(void *context, const char *folder);            /* before a folder is listed; false: enough. May be NULL */
     void *context;
 };
-struct import_figures {
+struct import_statistics {
     uint64_t outcomes[IMPORT_OUTCOMES];
     uint64_t files, folders; /* looked at */
     int64_t due_ns;          /* when the first of those that wait may be still; 0 = none */
@@ -64,7 +64,7 @@ struct import_figures {
 /* Works through `paths` (absolute and tidy; files, or folders with all below them), and waits until all is taken in. False when it was
  * cancelled, or paths make no sense; what could not be taken is told and noted, and stops nothing. */
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,
-                  const struct reel_progress *progress, struct import_figures *out, struct reel_error *err);
+                  const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err);
 /* Once more what failed. */
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err);
 
@@ -73,10 +73,10 @@ struct imports;
 struct imports *imports_open(struct app *app, unsigned threads, struct reel_error *err);
 void imports_stop(struct imports *imports); /* what is being read is given up; then no thread runs any more. NULL is fine */
 void imports_free(struct imports *imports);
-struct imports_figures {
+struct imports_statistics {
     uint64_t outcomes[IMPORT_OUTCOMES], bytes_read, queued;
 };
-void imports_figures(struct imports *imports, struct imports_figures *out);
+void imports_statistics(struct imports *imports, struct imports_statistics *out);
 
 /* import_job.c: the same as a job that is begun again after a crash. `request` is kept as JSON. */
 struct import_request {
@@ -85,7 +85,7 @@ struct import_request {
     char *glob, *collection; /* glob "" = none */
     enum import_mode mode;
     bool replace;
-    struct catalog_said said;
+    struct catalog_annotations annotations;
     int64_t failure; /* instead of paths: try this again; 0 = no */
 };
 void import_request_done(struct import_request *q);

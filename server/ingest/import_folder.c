@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/gather.h"
+#include "ingest/collect.h"
 #include "ingest/import_internal.h"
 #include "ingest/references.h"
 #include "reel/iterate.h"
@@ -78,7 +78,7 @@ static bool is_enough(const struct look *l, const struct catalog_import *k) {
 }
 
 /* Its time is another, but what can be told at a glance is not: it was touched, copied back, brought by a backup. */
-static bool looks_the_same(const struct look *l, const struct folder_file *f, const struct catalog_import *k) {
+static bool is_unchanged(const struct look *l, const struct folder_file *f, const struct catalog_import *k) {
     char fingerprint[65];
     struct reel_error ignored;
     if (f->size != k->size || !k->content[0] || !k->fingerprint[0] || k->failure) {
@@ -102,7 +102,7 @@ static bool looks_the_same(const struct look *l, const struct folder_file *f, co
 static bool is_known(const struct look *l, const struct folder_file *f) {
     const struct catalog_import *k = find_known(&l->known, f->name);
     bool same = k && k->size == f->size && k->mtime_ns == f->mtime_ns;
-    return k && is_enough(l, k) && (same || looks_the_same(l, f, k));
+    return k && is_enough(l, k) && (same || is_unchanged(l, f, k));
 }
 
 /* ---- what is still */
@@ -120,26 +120,26 @@ static bool is_still(const struct look *l, const struct folder_file *f) {
         return true;
     }
     pthread_mutex_lock(&l->run->mutex);
-    struct import_figures *out = l->run->out;
+    struct import_statistics *out = l->run->out;
     int64_t due = (last < now ? last : now) + still_ns;
     out->due_ns = out->due_ns == 0 || due < out->due_ns ? due : out->due_ns;
     pthread_mutex_unlock(&l->run->mutex);
     return false;
 }
 
-static void tell_file(const struct look *l, const struct folder_file *f, enum import_outcome outcome) {
+static void report_file(const struct look *l, const struct folder_file *f, enum import_outcome outcome) {
     const char *names[] = {f->name};
-    run_tell(l->run, &(struct import_told){.outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
+    run_report(l->run, &(struct import_report){.outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
 }
 
 /* Known files, those of one recording together. */
-static void tell_known(struct look *l, uint32_t first) {
-    const char *names[GATHER_PARTS_MAX];
+static void report_known(struct look *l, uint32_t first) {
+    const char *names[COLLECT_PARTS_MAX];
     struct catalog_recording r = {0};
     const struct catalog_import *k = find_known(&l->known, l->files[first].name);
-    struct import_told told = {.outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
+    struct import_report told = {.outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
     names[0] = l->files[first].name;
-    for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + GATHER_PARTS_MAX && told.n < GATHER_PARTS_MAX; i++) {
+    for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && told.n < COLLECT_PARTS_MAX; i++) {
         const struct catalog_import *other = l->fates[i] == FATE_KNOWN ? find_known(&l->known, l->files[i].name) : NULL;
         if (other && strcmp(other->recording, k->recording) == 0) {
             l->fates[i] = FATE_TOLD;
@@ -151,7 +151,7 @@ static void tell_known(struct look *l, uint32_t first) {
         told.recording = &r;
         told.name = r.name;
     }
-    run_tell(l->run, &told);
+    run_report(l->run, &told);
     catalog_recording_done(&r);
 }
 
@@ -162,7 +162,7 @@ static void judge(struct look *l, uint32_t i) {
     if (is_known(l, f)) {
         l->fates[i] = FATE_KNOWN;
         if (l->run->terms->watched) { /* only counted */
-            tell_file(l, f, IMPORT_UNCHANGED);
+            report_file(l, f, IMPORT_UNCHANGED);
         }
         return;
     }
@@ -226,18 +226,18 @@ static bool name_unit(const struct look *l, struct import_unit *u, bool *folder_
     return u->name;
 }
 
-static void tell_unit(const struct look *l, const struct import_unit *u, enum import_outcome outcome) {
+static void report_unit(const struct look *l, const struct import_unit *u, enum import_outcome outcome) {
     AUTO_MEM const char **names = calloc(u->n, sizeof *names);
     for (uint32_t i = 0; names && i < u->n; i++) {
         names[i] = u->files[i].name;
     }
-    run_tell(l->run, &(struct import_told){.outcome = outcome,
-                                           .folder = l->folder,
-                                           .names = names,
-                                           .n = names ? u->n : 0,
-                                           .name = u->name,
-                                           .format = u->format,
-                                           .size = u->size});
+    run_report(l->run, &(struct import_report){.outcome = outcome,
+                                               .folder = l->folder,
+                                               .names = names,
+                                               .n = names ? u->n : 0,
+                                               .name = u->name,
+                                               .format = u->format,
+                                               .size = u->size});
 }
 
 /* No format knows it. Named by somebody, or named like a recording, it has failed; else it is something else that lies here. */
@@ -259,7 +259,7 @@ static void pass_over(const struct look *l, struct import_unit *u) {
     if (!l->run->terms->dry) {
         catalog_imports_put(l->run->app->catalog, l->folder, &row, 1, &why);
     }
-    tell_unit(l, u, IMPORT_PASSED);
+    report_unit(l, u, IMPORT_PASSED);
 }
 
 /* A page of a dry run is told from a place on, up to its limit. */
@@ -285,9 +285,9 @@ static bool send(const struct look *l, struct import_unit *u, bool waits) {
         return run_push(l->run, u);
     }
     if (go && waits) {
-        tell_unit(l, u, IMPORT_WAITS);
+        report_unit(l, u, IMPORT_WAITS);
     } else if (go && l->run->terms->dry && (u->format || l->run->named || is_named_like_a_recording(u->files[0].name))) {
-        tell_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
+        report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);
     }
@@ -302,7 +302,7 @@ static int in_order(const void *a, const void *b) {
 
 /* A new file whose format knows of parts may belong to files that were taken before it came: those near by in the order of names are asked,
  * too. */
-static bool look_beside(struct look *l, const struct gather_file *all) {
+static bool look_beside(struct look *l, const struct collect_file *all) {
     uint32_t fresh = l->n_new;
     for (uint32_t k = 0; k < fresh; k++) {
         uint32_t at = l->new_ones[k], end = l->n - at > NEAR ? at + NEAR : l->n;
@@ -320,7 +320,7 @@ static bool look_beside(struct look *l, const struct gather_file *all) {
 }
 
 /* The recording whose leader is the `first` of these files, with all its parts; some of it must be new. */
-static bool send_group(struct look *l, const struct gather_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
+static bool send_group(struct look *l, const struct collect_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
     struct import_unit *u = import_unit_new(l->folder, "", l->n_new);
     enum fate fate = l->fates[l->new_ones[first]];
     bool waits = fate == FATE_WAITS, fresh = fate != FATE_BESIDE, good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
@@ -347,21 +347,21 @@ static bool send_group(struct look *l, const struct gather_file *all, uint32_t f
 }
 
 static bool send_all(struct look *l, struct reel_error *err) {
-    AUTO_MEM struct gather_file *all = calloc((size_t)l->n + 1, sizeof *all);
+    AUTO_MEM struct collect_file *all = calloc((size_t)l->n + 1, sizeof *all);
     bool folder_named = false, good = all || reel_fail_memory(err), any = l->run->terms->dry;
     for (uint32_t i = 0; i < l->n_new; i++) {
         any = any || l->fates[l->new_ones[i]] == FATE_NEW;
     }
     if (!any) { /* whatever they are, they are looked at later */
         for (uint32_t i = 0; i < l->n_new; i++) {
-            tell_file(l, &l->files[l->new_ones[i]], IMPORT_WAITS);
+            report_file(l, &l->files[l->new_ones[i]], IMPORT_WAITS);
         }
         return true;
     }
     if (good) {
-        gather_parts(all, l->n_new, open_new, l);
+        collect_parts(all, l->n_new, open_new, l);
         if (look_beside(l, all)) {
-            gather_parts(all, l->n_new, open_new, l);
+            collect_parts(all, l->n_new, open_new, l);
         }
     }
     for (uint32_t i = 0; good && i < l->n_new && !l->run->full; i++) {
@@ -380,15 +380,15 @@ static void forget_gone(const struct look *l) {
         }
         bool there = i < l->n && strcmp(l->files[i].name, row->name) == 0;
         if (!there && row->mode == IMPORT_REFERENCE && row->content[0]) {
-            references_look_again(l->run->app, row->content);
+            references_recheck(l->run->app, row->content);
         } else if (!there && !folder_passes_name(row->name)) {
             catalog_imports_forget(l->run->app->catalog, l->folder, row, 1, &ignored);
         }
     }
 }
 
-bool import_look(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
-                 struct reel_error *err) {
+bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
+                    struct reel_error *err) {
     AUTO_MEM enum fate *fates = calloc((size_t)n + 1, sizeof *fates);
     AUTO_MEM uint32_t *new_ones = calloc((size_t)n + 1, sizeof *new_ones);
     struct look l = {.run = run, .folder = folder, .fd = fd, .files = files, .n = n, .fates = fates, .new_ones = new_ones};
@@ -409,7 +409,7 @@ bool import_look(struct import_run *run, const char *folder, int fd, struct fold
     }
     for (uint32_t i = 0; i < n && good && !run->terms->watched && !run->terms->dry; i++) {
         if (fates[i] == FATE_KNOWN) {
-            tell_known(&l, i);
+            report_known(&l, i);
         }
     }
     if (good && whole && run->terms->watched) {

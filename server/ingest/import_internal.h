@@ -1,6 +1,6 @@
 /* What the files of the import share and nobody else needs. */
-#ifndef SERVER_IMPORT_OWN_H
-#define SERVER_IMPORT_OWN_H
+#ifndef SERVER_IMPORT_INTERNAL_H
+#define SERVER_IMPORT_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ struct import_run {
     const struct reel_progress *progress;
     const char *base; /* names of recordings are paths below it */
     bool named;       /* the files were named one by one */
-    struct import_figures *out;
+    struct import_statistics *out;
     pthread_mutex_t mutex;
     pthread_cond_t over; /* a unit has ended */
     unsigned under_way;  /* units queued or being taken */
@@ -43,7 +43,7 @@ bool import_unit_add(struct import_unit *unit, const struct folder_file *file);
 void run_begin(struct import_run *run);
 void run_end(struct import_run *run);
 bool run_goes_on(struct import_run *run); /* asks its progress, too */
-void run_tell(struct import_run *run, const struct import_told *told);
+void run_report(struct import_run *run, const struct import_report *told);
 /* Queues; waits while the queue is full. Takes the unit. False: cancelled. */
 bool run_push(struct import_run *run, struct import_unit *unit);
 void run_wait(struct import_run *run); /* until all its units are over */
@@ -51,14 +51,14 @@ bool import_is_under_way(struct imports *imports, const char *folder, const char
 void import_count_bytes(struct imports *imports, uint64_t bytes);
 bool imports_stopping(struct imports *imports);
 
-/* import_take.c */
-void import_take(struct import_unit *unit);
+/* import_unit_import.c */
+void import_unit_import(struct import_unit *unit);
 /* Not taken, and why: told and noted. */
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
 /* import_folder.c: decides about these files of a folder. */
-bool import_look(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
-                 struct reel_error *err);
+bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
+                    struct reel_error *err);
 
 /* import_walk.c: for who keeps a run over many walks; its units may still be under way when they return. */
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */

@@ -12,7 +12,7 @@ struct import_job {
     struct import_request q;
     struct import_terms terms; /* borrows from q */
     const struct reel_progress *progress;
-    struct import_figures figures;
+    struct import_statistics statistics;
     int64_t row; /* of import_runs */
 };
 
@@ -23,14 +23,14 @@ void import_request_done(struct import_request *q) {
     free(q->paths);
     free(q->glob);
     free(q->collection);
-    catalog_said_done(&q->said);
+    catalog_annotations_done(&q->annotations);
     *q = (struct import_request){0};
 }
 
 struct import_terms import_request_terms(const struct import_request *q) {
     return (struct import_terms){.mode = q->mode,
                                  .collection = q->collection,
-                                 .said = &q->said,
+                                 .annotations = &q->annotations,
                                  .glob = q->glob && q->glob[0] ? q->glob : NULL,
                                  .replace = q->replace};
 }
@@ -42,8 +42,8 @@ static char *write_request(const struct import_request *q) {
     for (uint32_t i = 0; i < q->n; i++) {
         json_array_append_new(paths, json_string(q->paths[i]));
     }
-    for (uint32_t i = 0; i < q->said.n_tags; i++) {
-        json_object_set_new(tags, q->said.tags[i].key, json_string(q->said.tags[i].value));
+    for (uint32_t i = 0; i < q->annotations.n_tags; i++) {
+        json_object_set_new(tags, q->annotations.tags[i].key, json_string(q->annotations.tags[i].value));
     }
     json_t *o = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", paths, "glob", q->glob ? q->glob : "", "collection",
                           q->collection ? q->collection : "", "mode", import_mode_name(q->mode), "replace", q->replace, "tags", tags,
@@ -83,7 +83,7 @@ static bool read_request(const char *text, struct import_request *q) {
         q->failure = failure;
         good = known && q->glob && q->collection && read_paths(q, paths);
         json_object_foreach(tags, key, value) {
-            good = good && catalog_said_set_tag(&q->said, key, json_string_value(value), NULL);
+            good = good && catalog_annotations_set_tag(&q->annotations, key, json_string_value(value), NULL);
         }
     }
     json_decref(o);
@@ -98,15 +98,15 @@ static void say_outcome(struct import_job *j) {
         size_t used = strlen(text);
         if (i != IMPORT_WOULD) {
             snprintf(text + used, sizeof text - used, "%s\"%s\":%llu", used > 1 ? "," : "", import_outcome_name((enum import_outcome)i),
-                     (unsigned long long)j->figures.outcomes[i]);
+                     (unsigned long long)j->statistics.outcomes[i]);
         }
     }
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, "}");
-    job_tell(j->progress, text);
+    job_report(j->progress, text);
 }
 
-static void on_told(void *context, const struct import_told *told) {
+static void on_report(void *context, const struct import_report *told) {
     (void)told;
     say_outcome(context);
 }
@@ -116,10 +116,10 @@ static bool work(void *context, const struct reel_progress *progress, struct ree
     struct reel_error ignored;
     j->progress = progress;
     j->terms = import_request_terms(&j->q);
-    j->terms.told = on_told;
+    j->terms.told = on_report;
     j->terms.context = j;
     bool good = j->q.failure ? import_again(j->app, j->q.failure, progress, err)
-                             : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->terms, progress, &j->figures, err);
+                             : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->terms, progress, &j->statistics, err);
     if (!j->q.failure) {
         say_outcome(j);
     }
@@ -145,8 +145,8 @@ static bool queue(struct import_job *j, char id[33], struct reel_error *err) {
         snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", j->q.n, j->q.n == 1 ? "" : "s", j->q.collection,
                  import_mode_name(j->q.mode));
     }
-    struct job *job = jobs_add_in(app->jobs, &(struct job_wish){.kind = "import", .subject = subject, .collection = j->q.collection}, work,
-                                  j, job_free, err);
+    struct job *job = jobs_add_in(app->jobs, &(struct job_options){.kind = "import", .subject = subject, .collection = j->q.collection},
+                                  work, j, job_free, err);
     if (!job) {
         return false;
     }

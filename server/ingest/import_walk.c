@@ -32,7 +32,7 @@ static void keep_matching(const struct import_run *run, const char *folder, stru
 /* ---- walking */
 
 /* A folder that cannot be gone through is a failure, too, noted under the name ".". */
-static void tell_folder(struct import_run *run, const char *folder, const struct reel_error *why) {
+static void report_folder(struct import_run *run, const char *folder, const struct reel_error *why) {
     char self[] = ".", request[] = "", text[sizeof why->text];
     struct reel_error ignored;
     struct catalog_import row = {.name = self};
@@ -43,7 +43,7 @@ static void tell_folder(struct import_run *run, const char *folder, const struct
     if (!run->terms->dry && why->code != REEL_NOT_FOUND) {
         catalog_failure_put(run->app->catalog, &f, &row, 1, &ignored);
     }
-    run_tell(run, &(struct import_told){.outcome = IMPORT_FAILED, .folder = folder, .why = why});
+    run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .why = why});
 }
 
 /* What a server keeps is not for taking in. */
@@ -64,7 +64,7 @@ static bool go_in(struct import_run *run, const char *folder, struct reel_error 
     return true;
 }
 
-static enum folder_wish enter(void *context, const char *folder, struct reel_error *err) {
+static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
     const struct import_run *run = context;
     return run->full || is_own(run, folder) ? FOLDER_PASS : go_in(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
 }
@@ -74,7 +74,7 @@ static bool look(void *context, const char *folder, int fd, struct folder_listin
     struct reel_error why = {0};
     keep_matching(run, folder, l);
     bool passed = run->terms->dry && run->folder < run->from_folder;
-    if (passed || import_look(run, folder, fd, l->files, l->n_files, !run->terms->glob, &why)) {
+    if (passed || import_inspect(run, folder, fd, l->files, l->n_files, !run->terms->glob, &why)) {
         return true;
     }
     if (run->full) {
@@ -83,12 +83,12 @@ static bool look(void *context, const char *folder, int fd, struct folder_listin
     if (why.code == REEL_CANCELLED) {
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
-    tell_folder(run, folder, &why);
+    report_folder(run, folder, &why);
     return true;
 }
 
 static void refused(void *context, const char *folder, const struct reel_error *why) {
-    tell_folder(context, folder, why);
+    report_folder(context, folder, why);
 }
 
 static bool walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
@@ -97,11 +97,11 @@ static bool walk(struct import_run *run, const char *folder, int fd, struct reel
 
 /* ---- what was asked for */
 
-static void tell_path(struct import_run *run, const char *path, const struct reel_error *why) {
+static void report_path(struct import_run *run, const char *path, const struct reel_error *why) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/'), *names[] = {slash + 1};
     snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    run_tell(run, &(struct import_told){.outcome = IMPORT_FAILED, .folder = folder, .names = names, .n = 1, .why = why});
+    run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .names = names, .n = 1, .why = why});
 }
 
 /* Files that were named, of one folder. */
@@ -112,13 +112,13 @@ static bool look_at_named(struct import_run *run, const char *folder, struct fol
     run->named = true;
     run->folder++;
     run->item = 0;
-    bool good = fd >= 0 && import_look(run, folder, fd, l->files, l->n_files, false, &why);
+    bool good = fd >= 0 && import_inspect(run, folder, fd, l->files, l->n_files, false, &why);
     run->named = false;
     if (!good && why.code == REEL_CANCELLED) {
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
     if (!good && !run->full) {
-        tell_folder(run, folder, &why);
+        report_folder(run, folder, &why);
     }
     return true;
 }
@@ -131,7 +131,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         if (run->terms->flat) {
             reel_fail(&why, REEL_ARGUMENT, "is a folder; --recursive takes the files in it");
-            tell_path(run, path, &why);
+            report_path(run, path, &why);
             return true;
         }
         run->base = path;
@@ -143,7 +143,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
         reel_fail(&why, REEL_ARGUMENT, "it is a file of the archive itself");
     }
     if (why.code != REEL_OK) {
-        tell_path(run, path, &why);
+        report_path(run, path, &why);
         return true;
     }
     const char *slash = strrchr(path, '/');
@@ -191,10 +191,10 @@ static bool read_cursor(struct import_run *run, struct reel_error *err) {
 }
 
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,
-                  const struct reel_progress *progress, struct import_figures *out, struct reel_error *err) {
+                  const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err) {
     struct import_run run = {.app = app, .terms = terms, .progress = progress, .base = "", .out = out};
     AUTO_MEM const char **sorted = calloc((size_t)n + 1, sizeof *sorted);
-    *out = (struct import_figures){0};
+    *out = (struct import_statistics){0};
     if (!sorted) {
         return reel_fail_memory(err);
     }
@@ -218,7 +218,7 @@ bool run_folder(struct import_run *run, const char *folder, struct reel_error *e
         return false;
     }
     if (!folder_list(fd, &l, &why)) {
-        tell_folder(run, folder, &why);
+        report_folder(run, folder, &why);
         return true;
     }
     return look(run, folder, fd, &l, err);

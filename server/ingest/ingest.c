@@ -66,7 +66,8 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
             return reel_fail_memory(err);
         }
     }
-    return (!in->q->said || catalog_said_copy(in->q->said, &r->said) || reel_fail_memory(err)) && content_of_parts(r, err);
+    return (!in->q->annotations || catalog_annotations_copy(in->q->annotations, &r->annotations) || reel_fail_memory(err)) &&
+           content_of_parts(r, err);
 }
 
 static bool keep_files(const struct ingestion *in, struct reel_error *err) {
@@ -163,7 +164,7 @@ static bool is_lost(const struct catalog_recording *there) {
 static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     bool ok = keep_files(in, err);
     if (ok && is_lost(there) && there->n_parts > 1) {
-        if (!scan_mend(in->app, there, in->out->job, err)) {
+        if (!scan_restored(in->app, there, in->out->job, err)) {
             return refuse(in);
         }
         catalog_recording_done(&in->r);
@@ -173,7 +174,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
     }
     if (ok && is_lost(there)) {
         ok = scan_content(in->app, there, NULL, NULL, err);
-        ok = scan_settle(in->app, there->id, there->content, ok, err);
+        ok = scan_finish(in->app, there->id, there->content, ok, err);
         char id[RECORDING_ID_TEXT];
         memcpy(id, there->id, sizeof id);
         catalog_recording_done(there);
@@ -193,7 +194,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
 }
 
 /* Is the name taken? True: *there is who has it, or empty. */
-static bool look_up_name(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
+static bool find_name(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     struct reel_error none;
     if (catalog_get_named(in->app->catalog, in->q->collection, in->q->name, there, &none)) {
         in->r.revision = there->revision + 1;
@@ -227,7 +228,7 @@ static bool is_same(const struct catalog_recording *there, const struct catalog_
 static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
     struct catalog_recording there = {0};
     sweep_ahead(in->app, in->r.content);
-    if (!look_up_name(in, &there, err)) {
+    if (!find_name(in, &there, err)) {
         return refuse(in);
     }
     bool same = there.row && is_same(&there, &in->r), taken = there.row && !same;
@@ -236,7 +237,7 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         catalog_recording_done(&there);
         return ok;
     }
-    bool inherited = !taken || catalog_said_inherit(&in->r.said, &there.said, err);
+    bool inherited = !taken || catalog_annotations_inherit(&in->r.annotations, &there.annotations, err);
     catalog_recording_done(&there);
     if (!inherited) {
         return refuse(in);
@@ -270,11 +271,11 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
 }
 
 /* What a session has sent is its own again, should it come back; a job that reads it still reads on. */
-void ingest_take_back(struct app *app, struct store_upload *upload, const char *sha256) {
+void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
     struct reel_error ignored;
     bool used = true;
     if (upload && !store_upload_is_here(upload) && catalog_blob_used(app->catalog, sha256, &used, &ignored) && !used) {
-        store_upload_take_back(upload);
+        store_upload_withdraw(upload);
     }
 }
 
@@ -283,11 +284,11 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
     AUTO_CONTENTS struct content_locks locks = {0};
-    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_take(&locks, &in.r, NULL, err) &&
+    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_acquire(&locks, &in.r, NULL, err) &&
         !ingest_locked(&in, wait_ns, err)) {
         struct reel_error ignored;
         for (uint32_t i = 0; i < n; i++) {
-            ingest_take_back(app, files[i].upload, files[i].sha256);
+            ingest_undo(app, files[i].upload, files[i].sha256);
             scan_drop_unused(app, files[i].sha256, &ignored);
         }
         scan_drop_unused(app, in.r.content, &ignored);
@@ -364,7 +365,7 @@ bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct re
     bool used = true, ok;
     {
         AUTO_CONTENT struct content_lock lock = {0};
-        content_lock_take(&lock, r.content);
+        content_lock_acquire(&lock, r.content);
         sweep_ahead(app, r.content);
         manifests_hold();
         ok = catalog_purge_at(app->catalog, r.id, version, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
@@ -373,7 +374,7 @@ bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct re
     }
     for (uint32_t i = 0; ok && !used && i < r.n_parts; i++) { /* parts of a recording that has several; its own lock each */
         AUTO_CONTENT struct content_lock lock = {0};
-        content_lock_take(&lock, r.parts[i].sha256);
+        content_lock_acquire(&lock, r.parts[i].sha256);
         ok = scan_drop_unused(app, r.parts[i].sha256, err);
     }
     if (ok && !used) {

@@ -10,8 +10,8 @@ struct ingest_request {
     const char *collection, *name; /* what it is to be called; name also tells formats that go by name */
     const char *format;            /* NULL = probe */
     const char *part_of; /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
-    const struct catalog_said
-        *said;          /* tags and so on that it has from the start, beside what the revision before had; checked. NULL: none */
+    const struct catalog_annotations
+        *annotations;   /* tags and so on that it has from the start, beside what the revision before had; checked. NULL: none */
     const char *group;  /* that the recording belongs to; NULL: none */
     bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
@@ -54,7 +54,7 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
 void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q,
                  int64_t wait_ns, struct ingest_result *out, struct reel_error *err);
 /* What a session has sent, and no recording has taken, is its own again. Under the content's lock. */
-void ingest_take_back(struct app *app, struct store_upload *upload, const char *sha256);
+void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256);
 
 void ingest_result_done(struct ingest_result *r);
 

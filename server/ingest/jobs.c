@@ -103,7 +103,7 @@ static bool report(void *context, uint64_t done, uint64_t total) {
     return !atomic_load(&job->cancelled);
 }
 
-void job_tell(const struct reel_progress *progress, const char *outcome) {
+void job_report(const struct reel_progress *progress, const char *outcome) {
     struct job *job = progress->report == report ? progress->context : NULL; /* else the work is no job's */
     if (job) {
         pthread_mutex_lock(&job->mutex);
@@ -328,17 +328,17 @@ struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, c
     return job ? enqueue(jobs, job, err) : NULL;
 }
 
-struct job *jobs_add_in(struct jobs *jobs, const struct job_wish *wish, job_work work, void *context, void (*free_context)(void *),
+struct job *jobs_add_in(struct jobs *jobs, const struct job_options *options, job_work work, void *context, void (*free_context)(void *),
                         struct reel_error *err) {
-    struct job *job = with_work(make_job(wish->kind, wish->subject, err), work, context, free_context);
+    struct job *job = with_work(make_job(options->kind, options->subject, err), work, context, free_context);
     if (job) {
-        snprintf(job->view.collection, sizeof job->view.collection, "%s", wish->collection ? wish->collection : "");
-        job->view.quiet = wish->quiet;
+        snprintf(job->view.collection, sizeof job->view.collection, "%s", options->collection ? options->collection : "");
+        job->view.quiet = options->quiet;
     }
     return job ? enqueue(jobs, job, err) : NULL;
 }
 
-void job_tell_end(struct job *job) {
+void job_report_end(struct job *job) {
     pthread_mutex_lock(&job->mutex);
     job->view.quiet = false;
     pthread_mutex_unlock(&job->mutex);

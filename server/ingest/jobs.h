@@ -30,13 +30,13 @@ bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stop
 struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
                      void (*free_context)(void *), struct reel_error *err);
 /* The same for work of one collection: who is limited to others does not learn of it. */
-struct job_wish {
+struct job_options {
     const char *kind, *subject, *collection;
-    bool quiet; /* its end is no news until job_tell_end() */
+    bool quiet; /* its end is no news until job_report_end() */
 };
-struct job *jobs_add_in(struct jobs *jobs, const struct job_wish *wish, job_work work, void *context, void (*free_context)(void *),
+struct job *jobs_add_in(struct jobs *jobs, const struct job_options *options, job_work work, void *context, void (*free_context)(void *),
                         struct reel_error *err);
-void job_tell_end(struct job *job);                 /* somebody waits for it now: to be called while it surely runs */
+void job_report_end(struct job *job);               /* somebody waits for it now: to be called while it surely runs */
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
 int64_t job_waited_ns(void);                        /* that this thread has waited in job_wait(), ever */
 struct job *job_ref(struct job *job);
@@ -55,7 +55,7 @@ struct job_view {
     char outcome[256]; /* a JSON object; "" = none */
 };
 /* What has come of it so far, said by the work itself: a JSON object, copied. */
-void job_tell(const struct reel_progress *progress, const char *outcome);
+void job_report(const struct reel_progress *progress, const char *outcome);
 void job_view(const struct job *job, struct job_view *out);
 bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out);
 struct job *jobs_get(struct jobs *jobs, const char *id); /* a reference; NULL */

@@ -54,7 +54,7 @@ static bool read_all(struct reading *in, struct reel_error *err) {
 /* Still what it was when it was opened? */
 static bool is_settled(const struct reading *in, struct reel_error *err) {
     struct store_reference now;
-    return store_look_at(in->fd, in->is->path, &now, err) && ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
+    return store_inspect(in->fd, in->is->path, &now, err) && ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
                                                               reel_fail(err, REEL_CHANGED, "the file has changed while it was read"));
 }
 
@@ -88,23 +88,23 @@ static bool copy_file(struct app *app, struct reading *in, bool move, struct ing
 }
 
 /* Fills file->upload, which its owner frees, or makes it a reference. */
-static bool take_in(struct app *app, const char *path, const struct ingest_request *q, const struct local_wishes *wishes,
+static bool take_in(struct app *app, const char *path, const struct ingest_request *q, const struct local_options *options,
                     struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
     struct store_reference seen = *is;
     struct reading in = {.fd = fd, .is = is, .progress = progress};
-    if (fd < 0 || !store_look_at(fd, path, is, err)) {
+    if (fd < 0 || !store_inspect(fd, path, is, err)) {
         return false;
     }
-    if (wishes->seen && (seen.size != is->size || seen.mtime_ns != is->mtime_ns)) {
+    if (options->seen && (seen.size != is->size || seen.mtime_ns != is->mtime_ns)) {
         return reel_fail(err, REEL_CHANGED, "the file is still being written");
     }
-    if (!ingest_check(app, q, wishes->reference ? 0 : is->size, err) || !store_fingerprint(fd, is->size, is->fingerprint, err)) {
+    if (!ingest_check(app, q, options->reference ? 0 : is->size, err) || !store_fingerprint(fd, is->size, is->fingerprint, err)) {
         return false;
     }
     file->size = is->size;
-    file->reference = wishes->reference ? is : NULL;
-    return (wishes->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, wishes->move, file, err)) && is_settled(&in, err);
+    file->reference = options->reference ? is : NULL;
+    return (options->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, options->move, file, err)) && is_settled(&in, err);
 }
 
 /* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any
@@ -113,34 +113,34 @@ static void remove_source(struct app *app, const struct store_upload *upload, co
     struct store_reference now;
     struct reel_error ignored;
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
-    if (fd >= 0 && store_look_at(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
+    if (fd >= 0 && store_inspect(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
         now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored) &&
         store_upload_is_whole(upload)) {
         (void)fchmod(fd, 0600);
     }
 }
 
-void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct local_wishes *wishes,
-                  struct ingest_file *files, struct ingest_result *out, struct reel_error *err) {
-    static const struct local_wishes usual = {.wait_ns = INT64_MAX};
+void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q,
+                  const struct local_options *options, struct ingest_file *files, struct ingest_result *out, struct reel_error *err) {
+    static const struct local_options usual = {.wait_ns = INT64_MAX};
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-    wishes = wishes ? wishes : &usual;
-    AUTO_MEM struct store_reference *own = wishes->are ? NULL : calloc(n, sizeof *own);
+    options = options ? options : &usual;
+    AUTO_MEM struct store_reference *own = options->are ? NULL : calloc(n, sizeof *own);
     AUTO_MEM struct ingest_file *own_files = files ? NULL : calloc(n, sizeof *own_files);
-    struct store_reference *are = wishes->are ? wishes->are : own;
+    struct store_reference *are = options->are ? options->are : own;
     files = files ? files : own_files;
     bool good = (are && files) || reel_fail_memory(err);
     for (uint32_t i = 0; i < n && good; i++) {
         files[i].name = names_file(n == 1 ? q->name : paths[i]);
-        good = take_in(app, paths[i], q, wishes, &are[i], wishes->progress, &files[i], err) ||
+        good = take_in(app, paths[i], q, options, &are[i], options->progress, &files[i], err) ||
                (n > 1 && reel_error_at(err, "%.120s", names_file(paths[i])));
     }
     if (good) {
-        ingest_uploads(app, files, n, q, wishes->wait_ns, out, err);
+        ingest_uploads(app, files, n, q, options->wait_ns, out, err);
     }
     bool kept = out->outcome != INGEST_REFUSED && out->outcome != INGEST_KEPT;
     for (uint32_t i = 0; i < n && files; i++) {
-        if (kept && wishes->move) {
+        if (kept && options->move) {
             remove_source(app, files[i].upload, &are[i]);
         }
         store_upload_free(TAKE(files[i].upload));

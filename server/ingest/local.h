@@ -5,7 +5,7 @@
 #include "ingest/ingest.h"
 #include "store/reference.h"
 
-struct local_wishes {
+struct local_options {
     bool reference;                       /* they stay where they are, and are only read */
     bool move;                            /* they go when their recording is there for good, those that are still what was read */
     bool seen;                            /* `are` says what size and time each has had: another now is REEL_CHANGED */
@@ -15,8 +15,8 @@ struct local_wishes {
 };
 /* Takes in the parts of one recording. `paths` are absolute and tidy, and lie below a root of the store (roots.h). NULL wishes: copied, the
  * scan waited for. `files` (may be NULL) is for who wants to know their hashes; zeroed. */
-void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q, const struct local_wishes *wishes,
-                  struct ingest_file *files, struct ingest_result *out, struct reel_error *err);
+void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q,
+                  const struct local_options *options, struct ingest_file *files, struct ingest_result *out, struct reel_error *err);
 /* SHA-256 of an open file; REEL_CHANGED when somebody wrote to it meanwhile. */
 bool local_hash(int fd, struct store_reference *is, const struct reel_progress *progress, char sha256[SHA256_HEX], struct reel_error *err);
 

@@ -23,7 +23,7 @@ void manifests_release(void) {
 }
 
 /* Every note, page by page. */
-static bool gather_notes(struct app *app, const char *id, struct catalog_notes *all, struct reel_error *err) {
+static bool collect_notes(struct app *app, const char *id, struct catalog_notes *all, struct reel_error *err) {
     struct catalog_notes page;
     bool more = true;
     *all = (struct catalog_notes){0};
@@ -47,7 +47,7 @@ static bool gather_notes(struct app *app, const char *id, struct catalog_notes *
     return true;
 }
 
-static bool gather_events(struct app *app, const char *id, struct catalog_events *all, struct reel_error *err) {
+static bool collect_events(struct app *app, const char *id, struct catalog_events *all, struct reel_error *err) {
     struct catalog_event_query q = {.recording = id, .limit = PAGE_ITEMS_MAX};
     struct catalog_events page;
     *all = (struct catalog_events){0};
@@ -77,9 +77,9 @@ static bool gather_events(struct app *app, const char *id, struct catalog_events
 static bool write_row(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
     struct catalog_notes notes = {0};
     struct catalog_events events = {0};
-    bool good = (r->said.notes == 0 || gather_notes(app, r->id, &notes, err)) &&
-                (r->said.events == 0 || gather_events(app, r->id, &events, err)) &&
-                store_write_manifest_whole(app->store, r, &(struct store_said){.notes = &notes, .events = &events}, err);
+    bool good = (r->annotations.notes == 0 || collect_notes(app, r->id, &notes, err)) &&
+                (r->annotations.events == 0 || collect_events(app, r->id, &events, err)) &&
+                store_replace_manifest(app->store, r, &(struct store_annotations){.notes = &notes, .events = &events}, err);
     catalog_notes_done(&notes);
     catalog_events_done(&events);
     return good;
@@ -104,7 +104,7 @@ static bool write_one(struct app *app, const char *id, uint64_t at_once_max, boo
     manifests_hold();
     bool there = catalog_get(app->catalog, id, &r, &why), good = there;
     if (there) {
-        *left = r.said.notes + r.said.events > at_once_max;
+        *left = r.annotations.notes + r.annotations.events > at_once_max;
         good = *left || write_row(app, &r, err);
         if (good && !*left) {
             memcpy(b->written[b->n].id, r.id, sizeof r.id);
@@ -120,7 +120,7 @@ static bool write_one(struct app *app, const char *id, uint64_t at_once_max, boo
     return good;
 }
 
-void manifests_settle(struct app *app, const char *id) {
+void manifests_reconcile(struct app *app, const char *id) {
     struct reel_error ignored;
     struct batch batch = {.n = 0};
     bool left = false;

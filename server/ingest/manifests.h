@@ -7,7 +7,7 @@
 #include "app.h"
 
 /* After a change of this recording. What cannot be written now stays due, and is tried again (manifests_again()). */
-void manifests_settle(struct app *app, const char *id);
+void manifests_reconcile(struct app *app, const char *id);
 /* After a change of many: a job does it. */
 void manifests_later(struct app *app);
 /* From time to time: what could not be written when it changed is tried again. */

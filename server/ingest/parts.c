@@ -136,7 +136,7 @@ static bool change_recording(void *context, const struct reel_index *index, stru
     if (!change_row(j, index, err)) {
         return false;
     }
-    manifests_settle(j->app, j->r.id); /* with notes and events */
+    manifests_reconcile(j->app, j->r.id); /* with notes and events */
     if (catalog_content_used(j->app->catalog, j->before, &used, &ignored) && !used) {
         recordings_stop(j->app->recordings, j->before);
     }
@@ -170,7 +170,7 @@ static bool keep_again(struct joining *j, struct reel_error *err) {
     }
     bool mend = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
     j->outcome = mend ? INGEST_SCANNING : INGEST_EXISTS;
-    return !mend || scan_mend(j->app, &j->r, j->job, err);
+    return !mend || scan_restored(j->app, &j->r, j->job, err);
 }
 
 /* All locks are held; `content` is what the recording is to become. */
@@ -205,13 +205,13 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     memcpy(before, j->before, sizeof before);
     memcpy(after, j->r.content, sizeof after);
     AUTO_CONTENTS struct content_locks locks = {0};
-    if (!content_locks_take(&locks, &j->r, before, err)) {
+    if (!content_locks_acquire(&locks, &j->r, before, err)) {
         return false;
     }
     struct reel_error ignored;
     bool good = join_locked(j, after, err);
     if (!good && !j->again) {
-        ingest_take_back(j->app, j->upload, j->sha256);
+        ingest_undo(j->app, j->upload, j->sha256);
         scan_drop_unused(j->app, j->sha256, &ignored);
     }
     if (!there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may go back to what was before */

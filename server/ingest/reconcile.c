@@ -14,14 +14,14 @@ struct reconcile {
 
 /* The server ended between hashing and its last word: is the recording there? */
 static bool find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err) {
-    AUTO(wishes_done) struct wishes wishes = {0};
+    AUTO(upload_options_done) struct upload_options options = {0};
     struct catalog_recording r;
     struct reel_error none = {0};
     *found = false;
-    if (!wishes_load(&wishes, u->wishes, err)) {
+    if (!upload_options_parse(&options, u->options, err)) {
         return false;
     }
-    const struct ingest_request q = wishes_request(&wishes);
+    const struct ingest_request q = upload_options_request(&options);
     if (!catalog_get_named(app->catalog, q.collection, q.part_of ? q.part_of : q.name, &r, &none)) {
         return none.code == REEL_NOT_FOUND || (*err = none, false);
     }
@@ -96,7 +96,7 @@ static bool settle(const struct reconcile *c, struct catalog_upload *u, struct r
 }
 
 /* A file whose row was not written any more, or was removed before it. */
-static void look_at_file(void *context, const char *id) {
+static void check_file(void *context, const char *id) {
     struct app *app = context;
     struct catalog_upload u;
     struct reel_error none = {0};
@@ -121,5 +121,5 @@ bool sessions_reconcile(struct app *app, struct reel_error *err) {
     if (!ok || none.code != REEL_NOT_FOUND) {
         return !ok ? false : (*err = none, false);
     }
-    return store_each_partial(app->store, look_at_file, app, err);
+    return store_each_partial(app->store, check_file, app, err);
 }

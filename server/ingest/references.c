@@ -27,7 +27,7 @@ bool references_has(struct app *app, const struct catalog_recording *r) {
     return any;
 }
 
-bool references_hold(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+bool references_verify(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
     bool good = true;
     for (uint32_t i = 0; i < r->n_parts && good; i++) {
         AUTO_FD int fd = store_open_file(app->store, r->parts[i].sha256, err);
@@ -61,13 +61,13 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
     return set_state(app, r, STATE_READY, "");
 }
 
-bool references_settle(struct app *app, struct catalog_recording *r) {
+bool references_update_state(struct app *app, struct catalog_recording *r) {
     struct reel_error why = {0};
     bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
     if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have brought a copy since */
         return false;
     }
-    if (references_hold(app, r, &why)) {
+    if (references_verify(app, r, &why)) {
         return r->state != STATE_READY && set_ready(app, r);
     }
     enum recording_state state = why.code == REEL_NOT_FOUND                              ? STATE_MISSING
@@ -76,7 +76,7 @@ bool references_settle(struct app *app, struct catalog_recording *r) {
     return state != r->state && set_state(app, r, state, why.text);
 }
 
-void references_look_again(struct app *app, const char *sha256) {
+void references_recheck(struct app *app, const char *sha256) {
     char ids[RECORDINGS_MAX][RECORDING_ID_TEXT];
     uint32_t n = 0;
     struct reel_error ignored;
@@ -84,7 +84,7 @@ void references_look_again(struct app *app, const char *sha256) {
     for (uint32_t i = 0; i < n; i++) {
         struct catalog_recording r;
         if (catalog_get(app->catalog, ids[i], &r, &ignored)) {
-            references_settle(app, &r);
+            references_update_state(app, &r);
             catalog_recording_done(&r);
         }
     }
@@ -127,7 +127,7 @@ bool references_confirm(struct app *app, const char *sha256, const struct reel_p
         return false;
     }
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was.path, O_RDONLY, &ignored);
-    if (fd < 0 || !store_look_at(fd, was.path, &now, &ignored) || now.size != was.size ||
+    if (fd < 0 || !store_inspect(fd, was.path, &now, &ignored) || now.size != was.size ||
         !store_fingerprint(fd, now.size, fingerprint, &ignored) ||
         strcmp(fingerprint, was.fingerprint) != 0) { /* most of what has changed is told by this */
         return false;
@@ -135,7 +135,7 @@ bool references_confirm(struct app *app, const char *sha256, const struct reel_p
     memcpy(now.fingerprint, fingerprint, sizeof now.fingerprint);
     bool same = local_hash(fd, &now, progress, hash, &ignored) && strcmp(hash, sha256) == 0 && write_anew(app, sha256, &now);
     if (same) {
-        references_look_again(app, sha256);
+        references_recheck(app, sha256);
     }
     return same;
 }
@@ -174,7 +174,7 @@ static void check_one(struct app *app, const char *sha256, const struct reel_pro
         return;
     }
     AUTO_FD int fd = store_open_reference(app->store, sha256, &why);
-    references_look_again(app, sha256);
+    references_recheck(app, sha256);
     if (fd < 0 && why.code == REEL_CHANGED) {
         references_confirm(app, sha256, progress);
     }

@@ -9,11 +9,11 @@
 bool references_has(struct app *app, const struct catalog_recording *r); /* some part of it is not copied */
 /* Looks at its files, and sets its state (here, too) when they say another: missing, changed, or ready again. False: nothing has changed.
  */
-bool references_settle(struct app *app, struct catalog_recording *r);
+bool references_update_state(struct app *app, struct catalog_recording *r);
 /* All its files are there, and those that are not copied unchanged: REEL_NOT_FOUND, REEL_CHANGED. */
-bool references_hold(struct app *app, const struct catalog_recording *r, struct reel_error *err);
+bool references_verify(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* The same for every recording that has this file. */
-void references_look_again(struct app *app, const char *sha256);
+void references_recheck(struct app *app, const char *sha256);
 /* The file has another time than it had: reads the whole of it. True: its content is what it was, and this is its time now. */
 bool references_confirm(struct app *app, const char *sha256, const struct reel_progress *progress);
 /* The catalog knows of the file that this one of the store's notes is about: a lost one that was made again does not. */

@@ -34,7 +34,7 @@ static void put_in(struct content_lock *lock, const char *content) {
     locks = lock;
 }
 
-void content_lock_take(struct content_lock *lock, const char *content) {
+void content_lock_acquire(struct content_lock *lock, const char *content) {
     pthread_mutex_lock(&locks_mutex);
     while (is_locked(content)) {
         pthread_cond_wait(&locks_released, &locks_mutex);
@@ -69,7 +69,7 @@ static int by_content(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool content_locks_take(struct content_locks *l, const struct catalog_recording *r, const char *also, struct reel_error *err) {
+bool content_locks_acquire(struct content_locks *l, const struct catalog_recording *r, const char *also, struct reel_error *err) {
     uint32_t n = 0;
     AUTO_MEM const char **contents = calloc((size_t)r->n_parts + 2, sizeof *contents);
     l->items = calloc((size_t)r->n_parts + 2, sizeof *l->items);
@@ -85,7 +85,7 @@ bool content_locks_take(struct content_locks *l, const struct catalog_recording 
     qsort(contents, n, sizeof *contents, by_content);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(contents[i], contents[i - 1]) != 0) {
-            content_lock_take(&l->items[l->n++], contents[i]);
+            content_lock_acquire(&l->items[l->n++], contents[i]);
         }
     }
     return true;
@@ -159,7 +159,7 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
         return false;
     }
-    if (!references_hold(app, r, err)) { /* somebody wrote to it meanwhile: the index may be of neither */
+    if (!references_verify(app, r, err)) { /* somebody wrote to it meanwhile: the index may be of neither */
         unlink(pack);
         return false;
     }
@@ -218,12 +218,12 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
 
 /* ---- its end */
 
-static bool settle_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
+static bool finish_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
     return index && scan_fill(r, index, err) && catalog_update_scan(app->catalog, r, index, err);
 }
 
-static void settle_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
+static void finish_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
     bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* taken up again at the next start */
     if (why->code == REEL_NOT_FOUND) {
@@ -245,7 +245,7 @@ void scan_release_rows(void) {
 }
 
 /* The rows are held. */
-static bool settle_held(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
+static bool finish_held(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
     struct catalog_recording r;
     struct reel_error why;
     if (!catalog_get(app->catalog, id, &r, &why)) {
@@ -255,20 +255,20 @@ static bool settle_held(struct app *app, const char *id, const char *content, bo
         return false;
     }
     bool same = strcmp(r.content, content) == 0; /* else a further part has come: another job scans them all */
-    bool ok = scanned && (!same || settle_scanned(app, &r, err));
+    bool ok = scanned && (!same || finish_scanned(app, &r, err));
     if (!scanned && same && err) {
-        settle_failed(app, &r, err);
+        finish_failed(app, &r, err);
     }
     catalog_recording_done(&r);
     return ok;
 }
 
-bool scan_settle(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
+bool scan_finish(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
     scan_hold_rows();
-    bool ok = settle_held(app, id, content, scanned, err);
+    bool ok = finish_held(app, id, content, scanned, err);
     scan_release_rows();
     if (id[0]) {
-        manifests_settle(app, id);
+        manifests_reconcile(app, id);
     }
     if (app->recordings) {
         recordings_forget(app->recordings, content);
@@ -306,7 +306,7 @@ static bool scan_recording(void *context, const struct reel_progress *progress, 
         return false;
     }
     bool ok = scan_content(a->app, &r, *r.format ? reel_format_named(r.format) : NULL, progress, err);
-    ok = scan_settle(a->app, a->id, r.content, ok, err);
+    ok = scan_finish(a->app, a->id, r.content, ok, err);
     scan_tidy(a->app, r.content); /* it may have been purged meanwhile */
     catalog_recording_done(&r);
     return ok;
@@ -320,11 +320,11 @@ struct job *scan_again(struct app *app, const struct catalog_recording *r, struc
     }
     a->app = app;
     memcpy(a->id, r->id, sizeof a->id);
-    return jobs_add_in(app->jobs, &(struct job_wish){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a,
+    return jobs_add_in(app->jobs, &(struct job_options){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a,
                        free, err);
 }
 
-bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {
+bool scan_restored(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {
     struct job_view view;
     struct job *queued = scan_again(app, r, err);
     if (!queued) {

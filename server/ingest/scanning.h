@@ -13,7 +13,7 @@ struct content_lock {
     char content[SHA256_HEX];
     struct content_lock *next;
 };
-void content_lock_take(struct content_lock *lock, const char *content);
+void content_lock_acquire(struct content_lock *lock, const char *content);
 bool content_lock_try(struct content_lock *lock, const char *content); /* false: somebody has it, and will clean up himself */
 void content_lock_release(struct content_lock *lock);                  /* also one that was never taken (zeroed) */
 #define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
@@ -24,7 +24,7 @@ struct content_locks {
     uint32_t n;
 };
 /* Of each of r's parts, of its content, and of `also` (NULL: none). Copies them: r may change. */
-bool content_locks_take(struct content_locks *locks, const struct catalog_recording *r, const char *also, struct reel_error *err);
+bool content_locks_acquire(struct content_locks *locks, const struct catalog_recording *r, const char *also, struct reel_error *err);
 void content_locks_release(struct content_locks *locks);
 #define AUTO_CONTENTS __attribute__((cleanup(content_locks_release)))
 
@@ -45,12 +45,12 @@ struct reel_index *scan_open_summary(struct app *app, const char *content, struc
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
 /* Writes the end of a scan of `content` into the catalog and the manifest: ready, failed or missing, or nothing when it may go better
  * another time, or when the recording is another content by now. */
-bool scan_settle(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err);
+bool scan_finish(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err);
 /* Around what changes the content or the state of a row after looking at it: jobs hold no content's lock. */
 void scan_hold_rows(void);
 void scan_release_rows(void);
 /* A recording of several parts whose file had gone, and is here again: queues a scan, `job` gets its id. */
-bool scan_mend(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err);
+bool scan_restored(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err);
 /* Queues a scan of a recording that the catalog has. */
 struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* Removes the content's files when no recording needs them. The lock is held. */

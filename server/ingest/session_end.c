@@ -31,7 +31,7 @@ static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, st
 }
 
 bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err) {
-    struct live *l = live_take(app->sessions, id, err);
+    struct live *l = live_acquire(app->sessions, id, err);
     if (!l) {
         return false;
     }
@@ -56,21 +56,21 @@ bool session_remove(struct app *app, const char *owner, const char *id, struct r
 /* Hashes, notes the hash (for a crash behind this), ingests. */
 static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
                              struct reel_error *err) {
-    AUTO(wishes_done) struct wishes wishes = {0};
+    AUTO(upload_options_done) struct upload_options options = {0};
     uint64_t size;
-    if (!wishes_load(&wishes, u->wishes, err) || !store_upload_finish(l->file, u->content, &size, err)) {
+    if (!upload_options_parse(&options, u->options, err) || !store_upload_finish(l->file, u->content, &size, err)) {
         return false;
     }
     memcpy(out->sha256, u->content, sizeof out->sha256);
     u->offset = size;
-    if (wishes.sha256[0] && strcmp(wishes.sha256, u->content) != 0) {
+    if (options.sha256[0] && strcmp(options.sha256, u->content) != 0) {
         return reel_fail(err, REEL_ARGUMENT, "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
-                         u->content, wishes.sha256);
+                         u->content, options.sha256);
     }
     if (!catalog_upload_update(app->catalog, u, err)) {
         return false;
     }
-    const struct ingest_request q = wishes_request(&wishes);
+    const struct ingest_request q = upload_options_request(&options);
     ingest_upload(app, l->file, u->content, size, &q, wait_ns, &out->ingest, err);
     if (out->ingest.outcome == INGEST_REFUSED) {
         return false;
@@ -129,7 +129,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
 
 void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err) {
     *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
-    struct live *l = live_take(app->sessions, u->id, err);
+    struct live *l = live_acquire(app->sessions, u->id, err);
     struct catalog_upload now = *u; /* its texts are the caller's */
     if (!l) {
         return;
@@ -176,8 +176,8 @@ static bool copy_part(struct app *app, const char *owner, const char *id, struct
     return false;
 }
 
-bool session_gather(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
-                    struct catalog_upload *now, struct reel_error *err) {
+bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
+                         struct catalog_upload *now, struct reel_error *err) {
     struct session_writer *w;
     struct session_piece piece = {.length = -1};
     struct catalog_upload at = {0};

@@ -63,7 +63,7 @@ static void close_oldest(struct sessions *all) {
     }
 }
 
-struct live *live_take(struct sessions *all, const char *id, struct reel_error *err) {
+struct live *live_acquire(struct sessions *all, const char *id, struct reel_error *err) {
     pthread_mutex_lock(&all->mutex);
     struct live *l = all->first;
     while (l && strcmp(l->id, id) != 0) {
@@ -131,7 +131,8 @@ int64_t session_expires(const struct app *app) {
 /* ---- made, looked at */
 
 /* The one that has the key already. */
-static bool find_again(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
+static bool find_again(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again,
+                       struct reel_error *err) {
     struct reel_error none = {0};
     *again = false;
     if (!ask->key[0] || !catalog_upload_by_key(app->catalog, ask->owner, ask->key, out, &none)) {
@@ -148,10 +149,10 @@ static bool find_again(struct app *app, const struct session_ask *ask, struct ca
     return session_get(app, NULL, id, out, err);
 }
 
-static bool make_row(struct app *app, const struct session_ask *ask, struct catalog_upload *u, struct reel_error *err) {
+static bool make_row(struct app *app, const struct session_request *ask, struct catalog_upload *u, struct reel_error *err) {
     u->owner = strdup(ask->owner);
     u->key = strdup(ask->key);
-    u->wishes = strdup(ask->wishes);
+    u->options = strdup(ask->options);
     u->metadata = strdup(ask->metadata);
     u->concat = strdup(ask->concat);
     u->draft = ask->draft;
@@ -159,10 +160,10 @@ static bool make_row(struct app *app, const struct session_ask *ask, struct cata
     u->created_ns = reel_now_ns();
     u->expires_ns = session_expires(app);
     memcpy(u->request, ask->request, sizeof u->request);
-    return (u->owner && u->key && u->wishes && u->metadata && u->concat) || reel_fail_memory(err);
+    return (u->owner && u->key && u->options && u->metadata && u->concat) || reel_fail_memory(err);
 }
 
-bool session_create(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
+bool session_create(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
     struct sessions *all = app->sessions;
     *out = (struct catalog_upload){0};
     if (!find_again(app, ask, out, again, err)) {
@@ -214,7 +215,7 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
     if (out->done) {
         return true;
     }
-    struct live *l = live_take(app->sessions, out->id, err);
+    struct live *l = live_acquire(app->sessions, out->id, err);
     if (!l) {
         catalog_upload_done(out);
         return false;
@@ -241,21 +242,21 @@ static bool overtake(struct live *l, struct reel_error *err) {
     return !before || !before->piece.checked || store_upload_back(l->file, before->piece.offset, err);
 }
 
-uint64_t session_told_offset(const struct catalog_upload *u) {
+uint64_t session_acknowledged_offset(const struct catalog_upload *u) {
     bool waits = !u->done && !u->draft && strcmp(u->concat, "partial") != 0 && u->length > 0 && session_is_full(u);
     return u->offset - waits;
 }
 
 static enum session_answer take_over(struct live *l, const struct session_piece *piece, struct catalog_upload *now,
                                      struct reel_error *err) {
-    if (l->writer && reel_now_ns() - l->heard_ns < SILENT_NS) {
+    if (l->writer && reel_now_ns() - l->active_ns < SILENT_NS) {
         return SESSION_BUSY;
     }
     if (!overtake(l, err) || !store_upload_flush(l->file, err)) {
         return SESSION_FAILED;
     }
     now->offset = store_upload_size(l->file);
-    if (now->offset != piece->offset && piece->offset == session_told_offset(now)) {
+    if (now->offset != piece->offset && piece->offset == session_acknowledged_offset(now)) {
         if (!store_upload_cut(l->file, piece->offset, err)) {
             return SESSION_FAILED;
         }
@@ -296,7 +297,7 @@ static enum session_answer begin_locked(struct app *app, struct live *l, const s
     *w = (struct session_writer){.app = app, .live = l, .u = *now, .piece = *piece, .confirmed = now->offset};
     *now = (struct catalog_upload){0};
     l->writer = w;
-    l->heard_ns = reel_now_ns();
+    l->active_ns = reel_now_ns();
     return SESSION_OK;
 }
 
@@ -310,7 +311,7 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
         return SESSION_ENDED;
     }
     AUTO_MEM struct session_writer *w = calloc(1, sizeof *w);
-    struct live *l = w ? live_take(app->sessions, now->id, err) : NULL;
+    struct live *l = w ? live_acquire(app->sessions, now->id, err) : NULL;
     if (!l) {
         if (!w) {
             reel_fail_memory(err);
@@ -349,7 +350,7 @@ bool session_write(struct session_writer *w, const void *data, size_t size, stru
     bool ok = is_mine(w, err);
     if (ok) {
         uint64_t after = store_upload_size(l->file) + size;
-        l->heard_ns = reel_now_ns();
+        l->active_ns = reel_now_ns();
         if (w->u.length >= 0 && after > (uint64_t)w->u.length) {
             ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced", w->u.length);
         } else if (max > 0 && after > max) {
@@ -398,7 +399,7 @@ static void sweep(struct app *app) {
         ok = session_sweep_one(app, u.id, now, &err); /* gone, or it expires later */
         catalog_upload_done(&u);
     }
-    catalog_answers_expire(app->catalog, &err);
+    catalog_responses_expire(app->catalog, &err);
     store_trim_derived(app->store, app->config.derived_bytes, &err);
     manifests_again(app);
 }

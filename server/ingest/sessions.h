@@ -23,15 +23,15 @@ void sessions_close(struct sessions *sessions);
 
 bool sessions_reconcile(struct app *app, struct reel_error *err); /* the first half of that alone (reconcile.c) */
 
-struct session_ask {
-    const char *owner, *key;                /* key: Idempotency-Key, "" = none */
-    char request[SHA256_HEX];               /* of what is asked, to tell the same request from another under that key */
-    const char *wishes, *metadata, *concat; /* as the row keeps them */
+struct session_request {
+    const char *owner, *key;                 /* key: Idempotency-Key, "" = none */
+    char request[SHA256_HEX];                /* of what is asked, to tell the same request from another under that key */
+    const char *options, *metadata, *concat; /* as the row keeps them */
     bool draft;
     int64_t length; /* -1 = not known yet */
 };
 /* A new session, or the one that this key made before (*again). REEL_CONFLICT: the key was used for something else. */
-bool session_create(struct app *app, const struct session_ask *ask, struct catalog_upload *out, bool *again, struct reel_error *err);
+bool session_create(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again, struct reel_error *err);
 
 /* As it is now; offset: what has been received. REEL_NOT_FOUND, also for another owner's (NULL: anybody's). */
 bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err);
@@ -58,7 +58,7 @@ bool session_end(struct session_writer *w, struct catalog_upload *now, struct re
 
 /* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
  * refused for what they are; when it is for a passing reason, or another request goes on with them (REEL_CONFLICT), the session stays
- * (out->again), and whoever asks comes back (session_told_offset()). */
+ * (out->again), and whoever asks comes back (session_acknowledged_offset()). */
 struct session_result {
     struct ingest_result ingest;
     bool partial, again;
@@ -71,8 +71,8 @@ static inline void session_result_done(struct session_result *r) {
 
 /* Copies the bytes of partial sessions that are complete into the new session `u`, in this order; they are removed by session_finish() of
  * it. */
-bool session_gather(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
-                    struct catalog_upload *now, struct reel_error *err);
+bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
+                         struct catalog_upload *now, struct reel_error *err);
 
 /* Is it complete by its length? */
 static inline bool session_is_full(const struct catalog_upload *u) {
@@ -80,6 +80,6 @@ static inline bool session_is_full(const struct catalog_upload *u) {
 }
 /* What counts for the client. Until the recording is there a tus upload lacks its last byte: its clients take it for done by the length
  * alone. Whoever goes on from there makes the recording. */
-uint64_t session_told_offset(const struct catalog_upload *u);
+uint64_t session_acknowledged_offset(const struct catalog_upload *u);
 
 #endif

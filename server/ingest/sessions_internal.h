@@ -1,6 +1,6 @@
 /* What sessions.c (bytes) and session_end.c (what becomes of them) share and nobody else needs. */
-#ifndef SERVER_SESSIONS_OWN_H
-#define SERVER_SESSIONS_OWN_H
+#ifndef SERVER_SESSIONS_INTERNAL_H
+#define SERVER_SESSIONS_INTERNAL_H
 
 #include <pthread.h>
 
@@ -14,11 +14,11 @@ struct live { /* a session that is in use, or was a moment ago */
     pthread_mutex_t mutex; /* guards what follows */
     struct store_upload *file;
     struct session_writer *writer;
-    int64_t heard_ns;
+    int64_t active_ns;
     bool removed;
 };
 
-struct live *live_take(struct sessions *all, const char *id, struct reel_error *err); /* for live_release() */
+struct live *live_acquire(struct sessions *all, const char *id, struct reel_error *err); /* for live_release() */
 void live_release(struct sessions *all, struct live *l);
 /* Its mutex is held in these. */
 bool live_open(struct app *app, struct live *l, struct reel_error *err);

@@ -25,7 +25,7 @@ static bool go_on(struct sweep *s) {
 }
 
 /* What the manifest of a content that is used says of others. */
-static void look_at_manifest(struct app *app, const char *content) {
+static void check_manifest(struct app *app, const char *content) {
     AUTO_CONTENT struct content_lock lock = {0};
     if (content_lock_try(&lock, content)) { /* else who has it called sweep_ahead() */
         rebuild_forget_unknown(app, content);
@@ -54,7 +54,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
             references_note(s->app, hex);
         }
         if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
-            look_at_manifest(s->app, hex); /* a crash between a manifest and its row */
+            check_manifest(s->app, hex); /* a crash between a manifest and its row */
         }
         return go_on(s);
     }
@@ -79,7 +79,7 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_CHANGED || references_has(s->app, r)) {
         struct catalog_recording now = *r;
         now.problem = NULL;
-        references_settle(s->app, &now);
+        references_update_state(s->app, &now);
         free(now.problem);
         return go_on(s);
     }

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <strings.h>
 
-void wishes_done(struct wishes *w) {
-    catalog_said_done(&w->said);
-    *w = (struct wishes){0};
+void upload_options_done(struct upload_options *w) {
+    catalog_annotations_done(&w->annotations);
+    *w = (struct upload_options){0};
 }
 
-static bool take_text(char out[WISH_TEXT], const char *key, const json_t *value, struct reel_error *err) {
+static bool take_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
-    if (!text || json_string_length(value) != strlen(text) || strlen(text) >= WISH_TEXT) {
-        return reel_fail(err, REEL_ARGUMENT, "%s must be a text of at most %d bytes", key, WISH_TEXT - 1);
+    if (!text || json_string_length(value) != strlen(text) || strlen(text) >= UPLOAD_OPTION_TEXT) {
+        return reel_fail(err, REEL_ARGUMENT, "%s must be a text of at most %d bytes", key, UPLOAD_OPTION_TEXT - 1);
     }
     if (!out[0]) {
         memcpy(out, text, strlen(text) + 1);
@@ -28,7 +28,7 @@ static bool take_bool(bool *out, const char *key, const json_t *value, struct re
     return yes || no || reel_fail(err, REEL_ARGUMENT, "%s must be true or false", key);
 }
 
-static bool take_sha256(struct wishes *w, const json_t *value, struct reel_error *err) {
+static bool take_sha256(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text || strspn(text, "0123456789abcdefABCDEF") != 64 || text[64]) {
         return reel_fail(err, REEL_ARGUMENT, "sha256 must be 64 hex digits");
@@ -39,7 +39,7 @@ static bool take_sha256(struct wishes *w, const json_t *value, struct reel_error
     return true;
 }
 
-static bool take_tags(struct wishes *w, const json_t *value, struct reel_error *err) {
+static bool take_tags(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value), *key;
     json_t *parsed = text ? json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL) : NULL, *item;
     const json_t *tags = text ? parsed : value;
@@ -47,13 +47,13 @@ static bool take_tags(struct wishes *w, const json_t *value, struct reel_error *
     json_object_foreach((json_t *)tags, key, item) {
         const char *of = json_string_value(item);
         good = good && (of || reel_fail(err, REEL_ARGUMENT, "tags: %.64s must be a text", key)) && catalog_tag_check(key, of, err) &&
-               (catalog_said_tag(&w->said, key) || catalog_said_set_tag(&w->said, key, of, err));
+               (catalog_annotations_tag(&w->annotations, key) || catalog_annotations_set_tag(&w->annotations, key, of, err));
     }
     json_decref(parsed);
     return good;
 }
 
-static bool take_description(struct wishes *w, const json_t *value, struct reel_error *err) {
+static bool take_description(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "description must be a text");
@@ -61,11 +61,11 @@ static bool take_description(struct wishes *w, const json_t *value, struct reel_
     if (!catalog_text_check("description", text, DESCRIPTION_MAX, err)) {
         return false;
     }
-    w->said.description = w->said.description ? w->said.description : strdup(text);
-    return w->said.description || reel_fail_memory(err);
+    w->annotations.description = w->annotations.description ? w->annotations.description : strdup(text);
+    return w->annotations.description || reel_fail_memory(err);
 }
 
-bool wishes_take(struct wishes *w, const char *key, const json_t *value, bool *known, struct reel_error *err) {
+bool upload_options_set(struct upload_options *w, const char *key, const json_t *value, bool *known, struct reel_error *err) {
     const struct {
         const char *name;
         char *to;
@@ -93,7 +93,7 @@ bool wishes_take(struct wishes *w, const char *key, const json_t *value, bool *k
 }
 
 /* All members of an object; one that is no wish is an error. */
-static bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_error *err) {
+static bool upload_options_set_all(struct upload_options *w, const json_t *object, struct reel_error *err) {
     const char *key;
     json_t *value;
     if (!json_is_object(object)) {
@@ -101,7 +101,7 @@ static bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_
     }
     json_object_foreach((json_t *)object, key, value) {
         bool known;
-        if (!wishes_take(w, key, value, &known, err)) {
+        if (!upload_options_set(w, key, value, &known, err)) {
             return false;
         }
         if (!known) {
@@ -113,15 +113,15 @@ static bool wishes_take_all(struct wishes *w, const json_t *object, struct reel_
     return true;
 }
 
-bool wishes_load(struct wishes *w, const char *text, struct reel_error *err) {
-    json_t *object = strlen(text) <= WISHES_JSON_MAX ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    bool good = object ? wishes_take_all(w, object, err)
-                       : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes", WISHES_JSON_MAX);
+bool upload_options_parse(struct upload_options *w, const char *text, struct reel_error *err) {
+    json_t *object = strlen(text) <= UPLOAD_OPTIONS_JSON_MAX ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    bool good = object ? upload_options_set_all(w, object, err)
+                       : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes", UPLOAD_OPTIONS_JSON_MAX);
     json_decref(object);
     return good;
 }
 
-char *wishes_save(const struct wishes *w, struct reel_error *err) {
+char *upload_options_print(const struct upload_options *w, struct reel_error *err) {
     const struct {
         const char *name, *text;
     } texts[] = {{"collection", w->collection},
@@ -130,7 +130,7 @@ char *wishes_save(const struct wishes *w, struct reel_error *err) {
                  {"part_of", w->part_of},
                  {"group", w->group},
                  {"sha256", w->sha256},
-                 {"description", w->said.description}};
+                 {"description", w->annotations.description}};
     json_t *object = json_object();
     bool good = object;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -138,9 +138,9 @@ char *wishes_save(const struct wishes *w, struct reel_error *err) {
     }
     good = good && (!w->replace || json_object_set_new(object, "replace", json_true()) == 0) &&
            (!w->keep || json_object_set_new(object, "keep", json_true()) == 0);
-    json_t *tags = w->said.n_tags > 0 ? json_object() : NULL;
-    for (uint32_t i = 0; i < w->said.n_tags; i++) {
-        good = good && json_object_set_new(tags, w->said.tags[i].key, json_string(w->said.tags[i].value)) == 0;
+    json_t *tags = w->annotations.n_tags > 0 ? json_object() : NULL;
+    for (uint32_t i = 0; i < w->annotations.n_tags; i++) {
+        good = good && json_object_set_new(tags, w->annotations.tags[i].key, json_string(w->annotations.tags[i].value)) == 0;
     }
     good = (!tags || json_object_set_new(object, "tags", tags) == 0) && good;
     char *text = good ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -151,17 +151,17 @@ char *wishes_save(const struct wishes *w, struct reel_error *err) {
     return text;
 }
 
-static const char *said(const char *text) {
+static const char *annotations(const char *text) {
     return text[0] ? text : NULL;
 }
 
-struct ingest_request wishes_request(const struct wishes *w) {
+struct ingest_request upload_options_request(const struct upload_options *w) {
     return (struct ingest_request){.collection = w->collection[0] ? w->collection : "default",
                                    .name = w->name,
-                                   .format = said(w->format),
-                                   .part_of = said(w->part_of),
-                                   .group = said(w->group),
-                                   .said = &w->said,
+                                   .format = annotations(w->format),
+                                   .part_of = annotations(w->part_of),
+                                   .group = annotations(w->group),
+                                   .annotations = &w->annotations,
                                    .replace = w->replace,
                                    .keep = w->keep};
 }

@@ -38,7 +38,7 @@ struct watch {
     char *folder, *collection;
     struct import_terms terms;
     struct import_run run;
-    struct import_figures figures;
+    struct import_statistics statistics;
     enum watch_state state;
     char note[384];
     bool polling; /* not every folder is told of */
@@ -104,7 +104,7 @@ static bool take_dirty(struct watches *all, int64_t now, struct dirty *out) {
     return found;
 }
 
-static void on_told(void *context, const struct import_told *told) {
+static void on_report(void *context, const struct import_report *told) {
     struct watch *w = context;
     if (told->outcome == IMPORT_WAITS) {
         add_dirty(w->all, w->number, told->folder, reel_now_ns() + w->terms.still_ns, false);
@@ -113,7 +113,7 @@ static void on_told(void *context, const struct import_told *told) {
 
 /* ---- what the system tells of */
 
-static uint32_t place_of(const struct watches *all, int wd) {
+static uint32_t position_of(const struct watches *all, int wd) {
     uint32_t low = 0, high = all->n_folders;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -127,7 +127,7 @@ static uint32_t place_of(const struct watches *all, int wd) {
 }
 
 static bool keep_watched(struct watches *all, int wd, unsigned watch, const char *folder) {
-    uint32_t at = place_of(all, wd);
+    uint32_t at = position_of(all, wd);
     char *copy = strdup(folder);
     if (copy && at < all->n_folders && all->folders[at].wd == wd) { /* it may have been moved */
         free(all->folders[at].folder);
@@ -177,7 +177,7 @@ static bool on_entered(void *context, const char *folder) {
 static void on_event(struct watches *all, const struct inotify_event *e) {
     char path[PATH_MAX] = "", folder[PATH_MAX] = "";
     pthread_mutex_lock(&all->mutex);
-    uint32_t at = place_of(all, e->wd);
+    uint32_t at = position_of(all, e->wd);
     struct watched *known = at < all->n_folders && all->folders[at].wd == e->wd ? &all->folders[at] : NULL;
     unsigned watch = known ? known->watch : 0;
     if (known) {
@@ -237,12 +237,12 @@ static void scan(struct watch *w) {
     w->polling = false;
     w->note[0] = '\0';
     pthread_mutex_unlock(&all->mutex);
-    uint64_t files = w->figures.files, folders = w->figures.folders;
+    uint64_t files = w->statistics.files, folders = w->statistics.folders;
     bool good = run_tree(&w->run, w->folder, &err);
     pthread_mutex_lock(&all->mutex);
     w->scan_ended_ns = reel_now_ns();
-    w->scan_files = w->figures.files - files;
-    w->scan_folders = w->figures.folders - folders;
+    w->scan_files = w->statistics.files - files;
+    w->scan_folders = w->statistics.folders - folders;
     w->state = !good ? WATCH_UNREADABLE : w->polling ? WATCH_POLLING : WATCH_WATCHING;
     if (!good) {
         snprintf(w->note, sizeof w->note, "%s", err.text);
@@ -342,10 +342,10 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
                                      .collection = w->collection,
                                      .watched = true,
                                      .still_ns = (int64_t)all->app->config.still_s * SECOND_NS,
-                                     .told = on_told,
+                                     .told = on_report,
                                      .entered = on_entered,
                                      .context = w};
-    w->run = (struct import_run){.app = all->app, .terms = &w->terms, .progress = &all->progress, .base = w->folder, .out = &w->figures};
+    w->run = (struct import_run){.app = all->app, .terms = &w->terms, .progress = &all->progress, .base = w->folder, .out = &w->statistics};
     run_begin(&w->run);
     all->n++;
     return true;
@@ -428,7 +428,7 @@ bool watches_view(struct watches *all, unsigned i, struct watch_view *out) {
     snprintf(out->name, sizeof out->name, "%s", slash && slash[1] ? slash + 1 : w->folder);
     snprintf(out->collection, sizeof out->collection, "%s", w->collection);
     pthread_mutex_lock(&w->run.mutex);
-    memcpy(out->outcomes, w->figures.outcomes, sizeof out->outcomes);
+    memcpy(out->outcomes, w->statistics.outcomes, sizeof out->outcomes);
     out->queue = w->run.under_way;
     pthread_mutex_unlock(&w->run.mutex);
     pthread_mutex_lock(&all->mutex);

@@ -70,11 +70,11 @@ static bool make(struct app *app, const char *folder, enum backup_blobs blobs, c
     char path[PATH_MAX];
     struct catalog_copy copy;
     bool alone = false;
-    struct store *to = prepare(folder, err) ? store_open_beside(folder, &alone, err) : NULL;
+    struct store *to = prepare(folder, err) ? store_open_readonly(folder, &alone, err) : NULL;
     struct backup_files files = {.from = app->store, .to = to, .blobs = blobs, .progress = progress};
     bool good = to && (alone || reel_fail(err, REEL_CONFLICT, "a server runs on that folder")) &&
                 disk_join(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
-    AUTO(catalog_close) struct catalog *copied = good ? catalog_open_beside(path, err) : NULL;
+    AUTO(catalog_close) struct catalog *copied = good ? catalog_open_readonly(path, err) : NULL;
     good = copied && backup_files(&files, copied, folder, err) && (*manifest = manifest_of(&copy, &files, blobs)) &&
            backup_write_json(folder, *manifest, err);
     store_close(to);
@@ -108,7 +108,7 @@ static bool work_alone(const struct backup_job *j, const struct reel_progress *p
     AUTO_MEM char *text =
         good && json_object_set_new(manifest, "name", json_string(j->name)) == 0 ? json_dumps(manifest, JSON_COMPACT) : NULL;
     json_decref(manifest);
-    return good && (text ? catalog_set_upkeep(j->app->catalog, "backup", text, err) : reel_fail_memory(err));
+    return good && (text ? catalog_set_maintenance(j->app->catalog, "backup", text, err) : reel_fail_memory(err));
 }
 
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {

@@ -17,20 +17,20 @@
 #include "store/roots.h"
 
 const char *fsck_kind_name(enum fsck_kind kind) {
-    static const char *const names[] = {"catalog", "figures", "search", "file", "index", "manifest", "unknown", "orphan", "leftover"};
+    static const char *const names[] = {"catalog", "totals", "search", "file", "index", "manifest", "unknown", "orphan", "leftover"};
     return names[kind];
 }
 
-void fsck_tell(struct fsck *f, enum fsck_kind kind, const char *subject, const char *mended, const char *format, ...) {
+void fsck_found(struct fsck *f, enum fsck_kind kind, const char *subject, const char *repaired, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     f->report->found++;
-    f->report->mended += mended != NULL;
+    f->report->repaired += repaired != NULL;
     if (f->options->found) {
-        f->options->found(f->options->context, kind, subject, text, mended);
+        f->options->found(f->options->context, kind, subject, text, repaired);
     }
 }
 
@@ -41,51 +41,51 @@ bool fsck_step(struct fsck *f, uint64_t done) {
 
 /* ---- the catalog by itself */
 
-static void tell_catalog(void *context, const char *kind, const char *text) {
+static void report_catalog(void *context, const char *kind, const char *text) {
     struct fsck *f = context;
-    enum fsck_kind k = strcmp(kind, "figures") == 0 ? FSCK_FIGURES : strcmp(kind, "search") == 0 ? FSCK_SEARCH : FSCK_CATALOG;
-    bool mended = f->repair && k != FSCK_CATALOG;
-    f->wrote = f->wrote || mended;
-    fsck_tell(f, k, "catalog", mended ? "counted anew" : NULL, "%s", text);
+    enum fsck_kind k = strcmp(kind, "totals") == 0 ? FSCK_TOTALS : strcmp(kind, "search") == 0 ? FSCK_SEARCH : FSCK_CATALOG;
+    bool repaired = f->repair && k != FSCK_CATALOG;
+    f->wrote = f->wrote || repaired;
+    fsck_found(f, k, "catalog", repaired ? "counted anew" : NULL, "%s", text);
 }
 
-static bool look_at_catalog(struct fsck *f, struct reel_error *err) {
+static bool check_catalog(struct fsck *f, struct reel_error *err) {
     struct reel_error why = {0};
-    const struct catalog_check check = {.tell = tell_catalog, .context = f, .writes = f->repair};
+    const struct catalog_check check = {.tell = report_catalog, .context = f, .writes = f->repair};
     if (catalog_check(f->app.catalog, &check, &why)) {
         return true;
     }
     if (why.code != REEL_CATALOG) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    fsck_tell(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again", why.text);
+    fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again", why.text);
     return true;
 }
 
 /* What is due, from what has been mended; then what is counted. */
 static bool finish(struct fsck *f, struct reel_error *err) {
-    return !f->wrote || (catalog_mend(f->app.catalog, err) && manifests_write_due(&f->app, 0, NULL, err));
+    return !f->wrote || (catalog_repair(f->app.catalog, err) && manifests_write_due(&f->app, 0, NULL, err));
 }
 
 static bool check_all(struct fsck *f, struct reel_error *err) {
-    return look_at_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) && finish(f, err);
+    return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) && finish(f, err);
 }
 
 /* ---- opening */
 
 /* Its store is the one to be looked at only: nothing is swept before it is told of. */
-static bool open_to_look(struct fsck *f, struct reel_error *err) {
+static bool open_for_reading(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct reel_error why = {0};
-    if (!catalog_place(f->options->data, path, err) || !(f->app.store = store_open_beside(f->options->data, &f->report->alone, err))) {
+    if (!catalog_location(f->options->data, path, err) || !(f->app.store = store_open_readonly(f->options->data, &f->report->alone, err))) {
         return false;
     }
-    f->app.catalog = catalog_open_beside(path, &why);
+    f->app.catalog = catalog_open_readonly(path, &why);
     if (f->app.catalog) {
         return true;
     }
     if (why.code == REEL_CATALOG || why.code == REEL_NOT_FOUND) {
-        fsck_tell(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again from the stored files", why.text);
+        fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again from the stored files", why.text);
         return true;
     }
     return reel_fail(err, why.code, "%s", why.text);
@@ -94,14 +94,15 @@ static bool open_to_look(struct fsck *f, struct reel_error *err) {
 static void drop_incoming(void *context, const char *name, const char *id) {
     struct fsck *f = context;
     if (!id) {
-        fsck_tell(f, FSCK_LEFTOVER, name, "removed", "of an upload that ended in the middle");
+        fsck_found(f, FSCK_LEFTOVER, name, "removed", "of an upload that ended in the middle");
     }
 }
 
 /* Opening it sweeps incoming/, which is told of first. */
-static bool open_to_mend(struct fsck *f, struct reel_error *err) {
+static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
-    struct store *beside = catalog_place(f->options->data, path, err) ? store_open_beside(f->options->data, &f->report->alone, err) : NULL;
+    struct store *beside =
+        catalog_location(f->options->data, path, err) ? store_open_readonly(f->options->data, &f->report->alone, err) : NULL;
     bool good = beside &&
                 (f->report->alone ||
                  reel_fail(err, REEL_CONFLICT, "a server uses this data folder: it can be looked at, and mended when that has ended")) &&
@@ -113,12 +114,12 @@ static bool open_to_mend(struct fsck *f, struct reel_error *err) {
     if (f->options->rebuild && !rebuild_set_catalog_aside(path, f->report->old_catalog, err)) {
         return false;
     }
-    return (f->app.catalog = catalog_open(path, err)) && catalog_is_fresh(f->app.catalog, &f->fresh, err);
+    return (f->app.catalog = catalog_open(path, err)) && catalog_is_new(f->app.catalog, &f->fresh, err);
 }
 
 /* Every recording is unknown then. */
 static bool rebuild(struct fsck *f, struct reel_error *err) {
-    bool good = fsck_files(f, err) && rebuild_collections(&f->app, err) && settings_take_back(&f->app, err);
+    bool good = fsck_files(f, err) && rebuild_collections(&f->app, err) && settings_restore(&f->app, err);
     f->report->files = 0; /* they are looked at once more */
     return good;
 }
@@ -127,7 +128,7 @@ bool fsck_run(const struct fsck_options *options, struct fsck_report *out, struc
     struct fsck f = {.options = options, .report = out, .repair = options->repair || options->rebuild, .began_ns = reel_now_ns()};
     *out = (struct fsck_report){0};
     f.app.roots = roots_open(options->roots, err);
-    bool good = f.app.roots && (f.repair ? open_to_mend(&f, err) : open_to_look(&f, err));
+    bool good = f.app.roots && (f.repair ? open_for_repair(&f, err) : open_for_reading(&f, err));
     if (good && f.app.catalog) {
         store_set_roots(f.app.store, f.app.roots);
         good = (!(options->rebuild || f.fresh) || rebuild(&f, err)) && check_all(&f, err);

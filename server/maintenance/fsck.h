@@ -7,7 +7,7 @@
 
 enum fsck_kind {
     FSCK_CATALOG,  /* the database's file, or its rows among each other: only a rebuild helps */
-    FSCK_FIGURES,  /* what is counted as it changes is not what is there */
+    FSCK_TOTALS,   /* what is counted as it changes is not what is there */
     FSCK_SEARCH,   /* words */
     FSCK_FILE,     /* a stored file is gone or of another size, or one that is not copied is gone or changed */
     FSCK_INDEX,    /* an index pack is gone, damaged or of another version */
@@ -24,11 +24,11 @@ struct fsck_options {
     bool repair, rebuild;     /* rebuild: the catalog is made again from the manifests; it repairs too */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Hears of everything found; `subject` names a recording or file. `mended` NULL: nothing was done about it, else what. */
-    void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *mended);
+    void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired);
     void *context;
 };
 struct fsck_report {
-    uint64_t found, mended;
+    uint64_t found, repaired;
     uint64_t recordings, files, manifests; /* looked at */
     uint64_t elsewhere;                    /* files that are not copied and lie below none of the roots: not looked at */
     bool alone;                            /* no server was there: all was looked at */

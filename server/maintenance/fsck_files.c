@@ -19,20 +19,20 @@ static bool may_be_under_way(const struct fsck *f, int64_t written_ns) {
 
 /* ---- recordings that only a manifest knows */
 
-static void tell_unknown(void *context, const struct rebuild_entry *e, const struct catalog_recording *r, const char *why) {
+static void report_unknown(void *context, const struct rebuild_entry *e, const struct catalog_recording *r, const char *why) {
     struct fsck *f = context;
     char subject[320], how[320];
     if (!r) {
-        fsck_tell(f, FSCK_MANIFEST, e->id, NULL, "what the manifest of %s says of it makes no sense: %s", e->content, why);
+        fsck_found(f, FSCK_MANIFEST, e->id, NULL, "what the manifest of %s says of it makes no sense: %s", e->content, why);
         return;
     }
     f->wrote = true;
     snprintf(subject, sizeof subject, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
     snprintf(how, sizeof how, "in the catalog again, %s%s%.200s", recording_state_name(r->state), r->problem[0] ? ": " : "", r->problem);
-    fsck_tell(f, FSCK_UNKNOWN, subject, how, "only its manifest knows it");
+    fsck_found(f, FSCK_UNKNOWN, subject, how, "only its manifest knows it");
 }
 
-static bool look_for_unknown(struct fsck *f, struct reel_error *err) {
+static bool find_unknown(struct fsck *f, struct reel_error *err) {
     struct rebuild_list list;
     if (!rebuild_find(&f->app, NULL, &list, err)) {
         return false;
@@ -40,13 +40,13 @@ static bool look_for_unknown(struct fsck *f, struct reel_error *err) {
     f->report->manifests = list.manifests;
     bool good = true;
     if (f->repair) {
-        const struct rebuild_told told = {.tell = tell_unknown, .context = f};
+        const struct rebuild_observer told = {.tell = report_unknown, .context = f};
         good = rebuild_adopt(&f->app, &list, &told, f->options->progress, err);
     }
     for (size_t i = 0; i < list.n && !f->repair; i++) {
         bool has = false;
         if (!may_be_under_way(f, list.items[i].created_ns) && catalog_has(f->app.catalog, list.items[i].id, &has, err) && !has) {
-            fsck_tell(f, FSCK_UNKNOWN, list.items[i].id, NULL, "only the manifest of %s knows it", list.items[i].content);
+            fsck_found(f, FSCK_UNKNOWN, list.items[i].id, NULL, "only the manifest of %s knows it", list.items[i].content);
         }
     }
     rebuild_list_done(&list);
@@ -97,24 +97,24 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
 }
 
 /* A leftover of a pack can be made again; everything else may be all that is left of something. */
-static void mend_orphan(struct fsck *f, const struct orphan *one) {
+static void repair_orphan(struct fsck *f, const struct orphan *one) {
     struct reel_error err;
     char subject[128];
     bool file = !one->suffix[0] || strcmp(one->suffix, ".ref") == 0,
          ours = file || strcmp(one->suffix, ".reel") == 0 || strcmp(one->suffix, ".json") == 0;
     snprintf(subject, sizeof subject, "%s%s", one->hex, one->suffix);
-    bool mended = f->repair && (ours ? store_set_aside(f->app.store, one->hex, one->suffix, &err)
-                                     : store_remove_leftover(f->app.store, one->hex, one->suffix, &err));
+    bool repaired = f->repair && (ours ? store_set_aside(f->app.store, one->hex, one->suffix, &err)
+                                       : store_remove_leftover(f->app.store, one->hex, one->suffix, &err));
     const char *what = file ? "no recording uses this file" : ours ? "no recording has this content" : "work on it ended in the middle";
-    fsck_tell(f, ours ? FSCK_ORPHAN : FSCK_LEFTOVER, subject, !mended ? NULL : ours ? "moved to lost+found" : "removed", "%s", what);
+    fsck_found(f, ours ? FSCK_ORPHAN : FSCK_LEFTOVER, subject, !repaired ? NULL : ours ? "moved to lost+found" : "removed", "%s", what);
 }
 
-static bool look_for_orphans(struct fsck *f, struct reel_error *err) {
+static bool find_orphans(struct fsck *f, struct reel_error *err) {
     struct orphans o = {.f = f};
     bool good =
         store_each(f->app.store, visit_file, &o, err) && (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
     for (size_t i = 0; i < o.n && good; i++) {
-        mend_orphan(f, &o.items[i]);
+        repair_orphan(f, &o.items[i]);
     }
     free(o.items);
     return good;
@@ -129,12 +129,11 @@ static void visit_incoming(void *context, const char *name, const char *id) {
     bool known = id && (catalog_upload_get(f->app.catalog, id, &upload, &none) || none.code != REEL_NOT_FOUND);
     catalog_upload_done(&upload);
     if (!known) {
-        bool mended = f->repair && store_remove_incoming(f->app.store, name, &none);
-        fsck_tell(f, FSCK_LEFTOVER, name, mended ? "removed" : NULL, "of an upload that nobody can go on with");
+        bool repaired = f->repair && store_remove_incoming(f->app.store, name, &none);
+        fsck_found(f, FSCK_LEFTOVER, name, repaired ? "removed" : NULL, "of an upload that nobody can go on with");
     }
 }
 
 bool fsck_files(struct fsck *f, struct reel_error *err) {
-    return look_for_unknown(f, err) && look_for_orphans(f, err) &&
-           (!f->report->alone || store_each_incoming(f->app.store, visit_incoming, f, err));
+    return find_unknown(f, err) && find_orphans(f, err) && (!f->report->alone || store_each_incoming(f->app.store, visit_incoming, f, err));
 }

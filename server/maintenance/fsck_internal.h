@@ -1,6 +1,6 @@
 /* What the files of fsck share and nobody else needs. */
-#ifndef SERVER_FSCK_OWN_H
-#define SERVER_FSCK_OWN_H
+#ifndef SERVER_FSCK_INTERNAL_H
+#define SERVER_FSCK_INTERNAL_H
 
 #include "maintenance/fsck.h"
 
@@ -16,8 +16,8 @@ struct fsck {
 };
 
 /* Tells of one; `mended` as in fsck.h. */
-__attribute__((format(printf, 5, 6))) void fsck_tell(struct fsck *f, enum fsck_kind kind, const char *subject, const char *mended,
-                                                     const char *format, ...);
+__attribute__((format(printf, 5, 6))) void fsck_found(struct fsck *f, enum fsck_kind kind, const char *subject, const char *repaired,
+                                                      const char *format, ...);
 bool fsck_step(struct fsck *f, uint64_t done); /* false: cancelled */
 
 bool fsck_rows(struct fsck *f, struct reel_error *err);  /* fsck_rows.c: each recording against its files */

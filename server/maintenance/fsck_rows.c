@@ -34,7 +34,7 @@ static bool is_as_it_was(struct fsck *f, const struct catalog_recording *r) {
 
 /* ---- files */
 
-static const char *mend_file(struct fsck *f, const struct catalog_recording *r, const char *sha256, bool there, const char *why) {
+static const char *repair_file(struct fsck *f, const struct catalog_recording *r, const char *sha256, bool there, const char *why) {
     struct reel_error err;
     if (!f->repair || (there && !store_set_aside(f->app.store, sha256, "", &err)) ||
         !catalog_set_state(f->app.catalog, r->id, STATE_MISSING, why, &err)) {
@@ -59,19 +59,19 @@ static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, co
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
     if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
-        bool mended = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
-        f->wrote = f->wrote || mended;
-        fsck_tell(f, FSCK_FILE, subject,
-                  !mended                 ? NULL
-                  : then == STATE_MISSING ? "the recording is missing it now"
-                                          : "the recording is changed now",
-                  "its file %s, which is not copied: %s", sha256, why.text);
+        bool repaired = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
+        f->wrote = f->wrote || repaired;
+        fsck_found(f, FSCK_FILE, subject,
+                   !repaired               ? NULL
+                   : then == STATE_MISSING ? "the recording is missing it now"
+                                           : "the recording is changed now",
+                   "its file %s, which is not copied: %s", sha256, why.text);
     }
     return false;
 }
 
 /* True: all are there. */
-static bool look_at_files(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+static bool check_files(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     bool whole = true, known = (r->state == STATE_TRASHED ? r->state_before_trash : r->state) == STATE_MISSING;
     for (uint32_t i = 0; i < r->n_parts; i++) {
         const struct catalog_part *part = &r->parts[i];
@@ -90,11 +90,12 @@ static bool look_at_files(struct fsck *f, const struct catalog_recording *r, con
             continue; /* the catalog says so itself */
         }
         if (!there) {
-            fsck_tell(f, FSCK_FILE, subject, mend_file(f, r, part->sha256, false, "the stored file is gone"), "its file %s is gone",
-                      part->sha256);
+            fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, false, "the stored file is gone"), "its file %s is gone",
+                       part->sha256);
         } else {
-            fsck_tell(f, FSCK_FILE, subject, mend_file(f, r, part->sha256, true, "the stored file had another size"),
-                      "its file %s has %llu bytes instead of %llu", part->sha256, (unsigned long long)size, (unsigned long long)part->size);
+            fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, true, "the stored file had another size"),
+                       "its file %s has %llu bytes instead of %llu", part->sha256, (unsigned long long)size,
+                       (unsigned long long)part->size);
         }
     }
     return whole;
@@ -103,7 +104,7 @@ static bool look_at_files(struct fsck *f, const struct catalog_recording *r, con
 /* ---- the index */
 
 /* Without jobs around it: nobody else is there. */
-static const char *mend_index(struct fsck *f, const struct catalog_recording *r) {
+static const char *repair_index(struct fsck *f, const struct catalog_recording *r) {
     struct reel_error err = {0};
     struct catalog_recording now = {0};
     AUTO(reel_index_free) struct reel_index *index = NULL;
@@ -126,12 +127,12 @@ static bool go_on(void *context, const struct reel_chunk *chunk) {
     return true;
 }
 
-static void look_at_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+static void check_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     struct reel_error why = {0};
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
     bool broken = !index || !reel_index_chunks(index, go_on, NULL, &why); /* what is inside of its segments is checked as it is read */
     if (broken && is_as_it_was(f, r)) {
-        fsck_tell(f, FSCK_INDEX, subject, mend_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
+        fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
     }
 }
 
@@ -154,11 +155,11 @@ static bool says(const json_t *item, const char *key, const char *text) {
     return strcmp(its ? its : "", text ? text : "") == 0;
 }
 
-static bool says_tags(const json_t *item, const struct catalog_said *said) {
+static bool says_tags(const json_t *item, const struct catalog_annotations *annotations) {
     const json_t *tags = json_object_get(item, "tags");
-    bool same = json_object_size(tags) == said->n_tags;
-    for (uint32_t i = 0; i < said->n_tags && same; i++) {
-        same = says(tags, said->tags[i].key, said->tags[i].value);
+    bool same = json_object_size(tags) == annotations->n_tags;
+    for (uint32_t i = 0; i < annotations->n_tags && same; i++) {
+        same = says(tags, annotations->tags[i].key, annotations->tags[i].value);
     }
     return same;
 }
@@ -188,24 +189,25 @@ static const char *difference(const json_t *manifest, const struct catalog_recor
     if (!says_parts(manifest, r)) {
         return "it has other files";
     }
-    bool said = says(item, "group", r->group) && says(item, "description", r->said.description) && says_tags(item, &r->said) &&
-                json_is_integer(epoch) == r->said.has_epoch && json_integer_value(epoch) == (r->said.has_epoch ? r->said.epoch_ns : 0) &&
-                json_array_size(json_object_get(item, "notes")) == r->said.notes &&
-                json_array_size(json_object_get(item, "events")) == r->said.events;
-    return said ? NULL : "it says something else of the recording";
+    bool annotations = says(item, "group", r->group) && says(item, "description", r->annotations.description) &&
+                       says_tags(item, &r->annotations) && json_is_integer(epoch) == r->annotations.has_epoch &&
+                       json_integer_value(epoch) == (r->annotations.has_epoch ? r->annotations.epoch_ns : 0) &&
+                       json_array_size(json_object_get(item, "notes")) == r->annotations.notes &&
+                       json_array_size(json_object_get(item, "events")) == r->annotations.events;
+    return annotations ? NULL : "it says something else of the recording";
 }
 
-static void look_at_manifest(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+static void check_manifest(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     struct reel_error why = {0}, ignored;
     bool due = false;
     json_t *manifest = store_load_manifest(f->app.store, r->content, &why);
     const char *wrong = manifest ? difference(manifest, r) : why.code == REEL_NOT_FOUND ? "it is gone" : why.text;
     if (wrong && catalog_manifest_is_due(f->app.catalog, r->row, &due, &ignored) && !due && is_as_it_was(f, r)) {
-        bool mended = f->repair &&
-                      (manifest || why.code == REEL_NOT_FOUND || store_set_aside(f->app.store, r->content, ".json", &ignored)) &&
-                      catalog_manifest_mark(f->app.catalog, r->id, &ignored);
-        f->wrote = f->wrote || mended;
-        fsck_tell(f, FSCK_MANIFEST, subject, mended ? "written again" : NULL, "its manifest: %s", wrong);
+        bool repaired = f->repair &&
+                        (manifest || why.code == REEL_NOT_FOUND || store_set_aside(f->app.store, r->content, ".json", &ignored)) &&
+                        catalog_manifest_mark(f->app.catalog, r->id, &ignored);
+        f->wrote = f->wrote || repaired;
+        fsck_found(f, FSCK_MANIFEST, subject, repaired ? "written again" : NULL, "its manifest: %s", wrong);
     }
     json_decref(manifest);
 }
@@ -215,10 +217,10 @@ static bool visit(void *context, const struct catalog_recording *r) {
     char subject[320];
     name_of(r, subject);
     enum recording_state state = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
-    if (look_at_files(f, r, subject) && state == STATE_READY) {
-        look_at_index(f, r, subject);
+    if (check_files(f, r, subject) && state == STATE_READY) {
+        check_index(f, r, subject);
     }
-    look_at_manifest(f, r, subject);
+    check_manifest(f, r, subject);
     return fsck_step(f, ++f->report->recordings);
 }
 

@@ -62,32 +62,33 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
 
 /* ---- what is said of it */
 
-static bool read_tags(const json_t *item, struct catalog_said *said, struct reel_error *err) {
+static bool read_tags(const json_t *item, struct catalog_annotations *annotations, struct reel_error *err) {
     struct reel_error ignored;
     const char *key;
     json_t *value;
     json_object_foreach(json_object_get(item, "tags"), key, value) {
         const char *text = json_string_value(value);
-        if (text && said->n_tags < TAGS_MAX && catalog_tag_check(key, text, &ignored) && !catalog_said_set_tag(said, key, text, err)) {
+        if (text && annotations->n_tags < TAGS_MAX && catalog_tag_check(key, text, &ignored) &&
+            !catalog_annotations_set_tag(annotations, key, text, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool read_said(const json_t *item, struct catalog_said *said, struct reel_error *err) {
+static bool read_annotations(const json_t *item, struct catalog_annotations *annotations, struct reel_error *err) {
     const json_t *custom = json_object_get(item, "custom");
     const json_t *epoch = json_object_get(item, "epoch_ns");
     const char *description = text_of(item, "description");
-    said->has_epoch = json_is_integer(epoch) && json_integer_value(epoch) >= 0;
-    said->epoch_ns = said->has_epoch ? json_integer_value(epoch) : 0;
-    if (strlen(description) <= DESCRIPTION_MAX && !(said->description = strdup(description))) {
+    annotations->has_epoch = json_is_integer(epoch) && json_integer_value(epoch) >= 0;
+    annotations->epoch_ns = annotations->has_epoch ? json_integer_value(epoch) : 0;
+    if (strlen(description) <= DESCRIPTION_MAX && !(annotations->description = strdup(description))) {
         return reel_fail_memory(err);
     }
-    if (json_is_object(custom) && json_object_size(custom) > 0 && !(said->custom = json_dumps(custom, JSON_COMPACT))) {
+    if (json_is_object(custom) && json_object_size(custom) > 0 && !(annotations->custom = json_dumps(custom, JSON_COMPACT))) {
         return reel_fail_memory(err);
     }
-    return read_tags(item, said, err);
+    return read_tags(item, annotations, err);
 }
 
 static bool read_notes(const json_t *item, struct catalog_notes *out, struct reel_error *err) {
@@ -174,8 +175,9 @@ static bool read_names(const json_t *manifest, const json_t *item, struct catalo
 
 bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err) {
     *out = (struct rebuilt){0};
-    bool good = read_names(manifest, item, &out->r, err) && read_parts(manifest, &out->r, err) && read_said(item, &out->r.said, err) &&
-                read_notes(item, &out->notes, err) && read_events(item, &out->events, err);
+    bool good = read_names(manifest, item, &out->r, err) && read_parts(manifest, &out->r, err) &&
+                read_annotations(item, &out->r.annotations, err) && read_notes(item, &out->notes, err) &&
+                read_events(item, &out->events, err);
     if (!good) {
         rebuilt_done(out);
         *out = (struct rebuilt){0};

@@ -158,7 +158,7 @@ static json_t *item_of(const json_t *manifest, const char *id) {
     return NULL;
 }
 
-static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_told *told,
+static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_observer *told,
                       const struct reel_progress *progress, struct reel_error *err) {
     struct reel_error why = {0}, stop = {0};
     struct rebuilt b;
@@ -180,8 +180,8 @@ static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct 
     return good;
 }
 
-bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_told *told, const struct reel_progress *progress,
-                   struct reel_error *err) {
+bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *told,
+                   const struct reel_progress *progress, struct reel_error *err) {
     struct catalog_adoption *a = catalog_adopt_begin(app->catalog, err);
     bool good = a;
     for (size_t i = 0; good && i < list->n; i++) {
@@ -262,11 +262,11 @@ static void count_added(void *context, const struct rebuild_entry *entry, const 
 }
 
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
-    AUTO_MEM char *copied = catalog_upkeep(app->catalog, "copied", err);
+    AUTO_MEM char *copied = catalog_maintenance(app->catalog, "copied", err);
     struct rebuild_list list;
     bool fresh = false;
     *n = 0;
-    if (!copied || !catalog_is_fresh(app->catalog, &fresh, err)) {
+    if (!copied || !catalog_is_new(app->catalog, &fresh, err)) {
         return false;
     }
     if (!fresh && !copied[0]) {
@@ -275,9 +275,9 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
     if (!rebuild_find(app, NULL, &list, err)) {
         return false;
     }
-    bool good = rebuild_adopt(app, &list, &(struct rebuild_told){.tell = count_added, .context = n}, NULL, err) &&
-                (*n == 0 || rebuild_collections(app, err)) && settings_take_back(app, err) &&
-                (!copied[0] || catalog_set_upkeep(app->catalog, "copied", NULL, err));
+    bool good = rebuild_adopt(app, &list, &(struct rebuild_observer){.tell = count_added, .context = n}, NULL, err) &&
+                (*n == 0 || rebuild_collections(app, err)) && settings_restore(app, err) &&
+                (!copied[0] || catalog_set_maintenance(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);
     return good;
 }
@@ -301,7 +301,7 @@ void rebuild_forget_unknown(struct app *app, const char *content) {
 
 int64_t rebuild_ran_since(struct app *app) {
     struct reel_error ignored;
-    AUTO_MEM char *text = catalog_upkeep(app->catalog, "stopped", &ignored);
+    AUTO_MEM char *text = catalog_maintenance(app->catalog, "stopped", &ignored);
     return text ? strtoll(text, NULL, 10) : 0;
 }
 
@@ -309,5 +309,5 @@ void rebuild_stopped(struct app *app) {
     struct reel_error ignored;
     char now[24];
     snprintf(now, sizeof now, "%lld", (long long)reel_now_ns());
-    catalog_set_upkeep(app->catalog, "stopped", now, &ignored);
+    catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
 }

@@ -32,14 +32,14 @@ bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *ou
 void rebuilt_done(struct rebuilt *b);
 
 /* Adds them to the catalog; what has no index yet is scanned for it. `tell` hears of each, why is NULL when it went well. */
-struct rebuild_told {
+struct rebuild_observer {
     void (*tell)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why);
     void *context;
 };
-bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_told *told, const struct reel_progress *progress,
-                   struct reel_error *err);
+bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *told,
+                   const struct reel_progress *progress, struct reel_error *err);
 
-/* Moves the catalog (catalog/place.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data
+/* Moves the catalog (catalog/location.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data
  * folder's lock is held. */
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err);
 /* Descriptions of collections, from collections.json. */

@@ -165,7 +165,7 @@ static bool do_one(struct run *run, const struct retention_item *item, struct re
     if (!catalog_trash(run->app->catalog, item->row.id, err)) {
         return false;
     }
-    manifests_settle(run->app, item->row.id);
+    manifests_reconcile(run->app, item->row.id);
     run->trashed++;
     return true;
 }
@@ -203,8 +203,8 @@ static void tell(struct run *run, const struct reel_progress *progress) {
     snprintf(text, sizeof text,
              "{\"ended\":\"%s\",\"trashed\":%" PRIu64 ",\"purged\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"purged_bytes\":%" PRIu64 "}", time,
              run->trashed, run->purged, run->failed, run->bytes);
-    job_tell(progress, text);
-    catalog_set_upkeep(run->app->catalog, LAST, text, NULL);
+    job_report(progress, text);
+    catalog_set_maintenance(run->app->catalog, LAST, text, NULL);
 }
 
 static bool walk(struct run *run, const struct reel_progress *progress, struct reel_error *err) {
@@ -263,6 +263,6 @@ struct job *retention_run(struct app *app, struct reel_error *err) {
 }
 
 json_t *retention_last(struct catalog *c, struct reel_error *err) {
-    AUTO_MEM char *text = catalog_upkeep(c, LAST, err);
+    AUTO_MEM char *text = catalog_maintenance(c, LAST, err);
     return text && *text ? json_loads(text, 0, NULL) : NULL;
 }

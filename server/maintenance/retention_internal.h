@@ -1,6 +1,6 @@
 /* What the files of retention share and nobody else needs. */
-#ifndef SERVER_RETENTION_OWN_H
-#define SERVER_RETENTION_OWN_H
+#ifndef SERVER_RETENTION_INTERNAL_H
+#define SERVER_RETENTION_INTERNAL_H
 
 #include <jansson.h>
 

@@ -98,7 +98,7 @@ bool retention_check(const json_t *document, struct reel_error *err) {
 }
 
 json_t *retention_get(struct catalog *c, struct reel_error *err) {
-    AUTO_MEM char *text = catalog_upkeep(c, KEY, err);
+    AUTO_MEM char *text = catalog_maintenance(c, KEY, err);
     if (!text) {
         return NULL;
     }
@@ -120,7 +120,7 @@ bool retention_set(struct catalog *c, const json_t *document, struct reel_error 
     json_object_set_new(whole, "rules", rules ? json_incref((json_t *)rules) : json_array());
     json_object_set_new(whole, "quotas", quotas ? json_incref((json_t *)quotas) : json_array());
     AUTO_MEM char *text = json_dumps(whole, JSON_COMPACT);
-    return text ? catalog_set_upkeep(c, KEY, text, err) : reel_fail_memory(err);
+    return text ? catalog_set_maintenance(c, KEY, text, err) : reel_fail_memory(err);
 }
 
 const json_t *retention_of(const json_t *document, const char *list, const char *collection) {

@@ -24,7 +24,7 @@ enum { READ_BYTES = 1 << 20 };
 
 struct scrub {
     struct app *app;
-    const struct scrub_wish *wish;
+    const struct scrub_options *options;
     const struct reel_progress *progress;
     struct scrub_result result;
     uint64_t files_total, bytes_total, read; /* read: of this run, for its rate */
@@ -39,17 +39,17 @@ static bool save(struct scrub *s, const char *state, struct reel_error *err) {
     json_t *j =
         json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state", state, "started_ns", (json_int_t)s->started_ns, "position",
                   s->position, "files", (json_int_t)s->result.files, "bytes", (json_int_t)s->result.bytes, "files_total",
-                  (json_int_t)s->files_total, "bytes_total", (json_int_t)s->bytes_total, "rotten", (json_int_t)s->result.rotten, "missing",
-                  (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
+                  (json_int_t)s->files_total, "bytes_total", (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted,
+                  "missing", (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
     json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
     AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(j);
     s->saved_ns = reel_now_ns();
-    return text ? catalog_set_upkeep(s->app->catalog, "scrub", text, err) : reel_fail_memory(err);
+    return text ? catalog_set_maintenance(s->app->catalog, "scrub", text, err) : reel_fail_memory(err);
 }
 
 static json_t *load(struct app *app, struct reel_error *err) {
-    AUTO_MEM char *text = catalog_upkeep(app->catalog, "scrub", err);
+    AUTO_MEM char *text = catalog_maintenance(app->catalog, "scrub", err);
     json_t *j = text && text[0] ? json_loads(text, 0, NULL) : NULL;
     return j ? j : text ? json_pack("{s:s}", "state", "none") : NULL;
 }
@@ -64,14 +64,14 @@ static bool find_place(struct scrub *s, struct reel_error *err) {
     json_t *last = load(s->app, err);
     const char *state = json_string_value(json_object_get(last, "state")), *position = json_string_value(json_object_get(last, "position"));
     bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 && strlen(position) == SHA256_HEX - 1 &&
-                 !s->wish->from_start;
+                 !s->options->from_start;
     s->started_ns = reel_now_ns();
     if (going) {
         memcpy(s->position, position, sizeof s->position);
         s->started_ns = (int64_t)number(last, "started_ns");
         s->result = (struct scrub_result){.files = number(last, "files"),
                                           .bytes = number(last, "bytes"),
-                                          .rotten = number(last, "rotten"),
+                                          .corrupted = number(last, "corrupted"),
                                           .missing = number(last, "missing"),
                                           .elsewhere = number(last, "elsewhere"),
                                           .resumed = true};
@@ -93,8 +93,8 @@ static bool keep_pace(struct scrub *s, struct reel_error *err) {
     if (!go_on(s, err)) {
         return false;
     }
-    for (; s->wish->bytes_per_s > 0;) {
-        double due_s = (double)s->read / (double)s->wish->bytes_per_s, at_s = (double)(reel_now_ns() - s->began_ns) / 1e9;
+    for (; s->options->bytes_per_s > 0;) {
+        double due_s = (double)s->read / (double)s->options->bytes_per_s, at_s = (double)(reel_now_ns() - s->began_ns) / 1e9;
         if (at_s >= due_s || at_s < 0) {
             break;
         }
@@ -139,23 +139,25 @@ static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread
     return good || reel_fail_memory(err);
 }
 
-static bool tell_rot(struct scrub *s, const char *sha256, const char *text, struct reel_error *err) {
+static bool report_corruption(struct scrub *s, const char *sha256, const char *text, struct reel_error *err) {
     bool used = false;
-    return catalog_blob_used(s->app->catalog, sha256, &used, err) && (!used || catalog_rot_found(s->app->catalog, sha256, text, err));
+    return catalog_blob_used(s->app->catalog, sha256, &used, err) &&
+           (!used || catalog_corruption_found(s->app->catalog, sha256, text, err));
 }
 
-static bool tell_missing(struct scrub *s, const char *sha256, struct reel_error *err) {
+static bool report_missing(struct scrub *s, const char *sha256, struct reel_error *err) {
     bool used = false;
     if (!catalog_blob_used(s->app->catalog, sha256, &used, err)) {
         return false;
     }
     s->result.missing += used; /* else it was purged this moment */
-    return !used || tell_rot(s, sha256, "the stored file is gone", err);
+    return !used || report_corruption(s, sha256, "the stored file is gone", err);
 }
 
-static bool tell_right(struct scrub *s, const char *sha256, struct reel_error *err) {
-    bool rotten = false;
-    return catalog_is_rotten(s->app->catalog, sha256, &rotten, err) && (!rotten || catalog_rot_healed(s->app->catalog, sha256, err));
+static bool report_repaired(struct scrub *s, const char *sha256, struct reel_error *err) {
+    bool corrupted = false;
+    return catalog_is_corrupted(s->app->catalog, sha256, &corrupted, err) &&
+           (!corrupted || catalog_corruption_cleared(s->app->catalog, sha256, err));
 }
 
 static bool look_at(struct scrub *s, const char *sha256, struct reel_error *err) {
@@ -169,27 +171,27 @@ static bool look_at(struct scrub *s, const char *sha256, struct reel_error *err)
         return true;
     }
     if (fd < 0) {
-        return errno == ENOENT ? tell_missing(s, sha256, err) : reel_fail_errno(err, "a stored file cannot be opened");
+        return errno == ENOENT ? report_missing(s, sha256, err) : reel_fail_errno(err, "a stored file cannot be opened");
     }
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     if (!hash_file(s, fd, is, &unread, err)) {
         return false;
     }
     if (unread == 0 && strcmp(is, sha256) == 0) {
-        return tell_right(s, sha256, err);
+        return report_repaired(s, sha256, err);
     }
-    s->result.rotten++;
+    s->result.corrupted++;
     if (unread) {
         snprintf(text, sizeof text, "the disk cannot read the stored file: %s", strerror(unread));
     } else {
         snprintf(text, sizeof text, "the stored file has changed on the disk, its SHA-256 is %s; sending it again mends it", is);
     }
-    return tell_rot(s, sha256, text, err);
+    return report_corruption(s, sha256, text, err);
 }
 
 /* ---- all of them */
 
-static bool look_at_all(struct scrub *s, struct reel_error *err) {
+static bool check_all(struct scrub *s, struct reel_error *err) {
     struct reel_error end = {0};
     char sha256[SHA256_HEX];
     uint64_t size;
@@ -206,15 +208,15 @@ static bool look_at_all(struct scrub *s, struct reel_error *err) {
     return end.code == REEL_NOT_FOUND || reel_fail(err, end.code, "%s", end.text);
 }
 
-bool scrub_run(struct app *app, const struct scrub_wish *wish, const struct reel_progress *progress, struct scrub_result *out,
+bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,
                struct reel_error *err) {
-    struct scrub s = {.app = app, .wish = wish, .progress = progress, .began_ns = reel_now_ns(), .buffer = malloc(READ_BYTES)};
+    struct scrub s = {.app = app, .options = options, .progress = progress, .began_ns = reel_now_ns(), .buffer = malloc(READ_BYTES)};
     AUTO_MEM uint8_t *buffer = s.buffer;
     struct reel_error ignored;
     if (!buffer) {
         return reel_fail_memory(err);
     }
-    bool good = find_place(&s, err), done = good && look_at_all(&s, err);
+    bool good = find_place(&s, err), done = good && check_all(&s, err);
     if (good) {
         done = save(&s, done ? "done" : "stopped", done ? err : &ignored) && done;
     }
@@ -226,7 +228,7 @@ bool scrub_run(struct app *app, const struct scrub_wish *wish, const struct reel
 
 struct scrub_job {
     struct app *app;
-    struct scrub_wish wish;
+    struct scrub_options options;
 };
 
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
@@ -235,13 +237,13 @@ static bool work(void *context, const struct reel_progress *progress, struct ree
     if (atomic_exchange(&j->app->scrubs, true)) {
         return reel_fail(err, REEL_CONFLICT, "another scrub runs");
     }
-    bool good = scrub_run(j->app, &j->wish, progress, &result, err);
+    bool good = scrub_run(j->app, &j->options, progress, &result, err);
     atomic_store(&j->app->scrubs, false);
     manifests_later(j->app);
     return good;
 }
 
-struct job *scrub_start(struct app *app, const struct scrub_wish *wish, struct reel_error *err) {
+struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err) {
     if (atomic_load(&app->scrubs)) {
         reel_fail(err, REEL_CONFLICT, "another scrub runs");
         return NULL;
@@ -251,14 +253,14 @@ struct job *scrub_start(struct app *app, const struct scrub_wish *wish, struct r
         reel_fail_memory(err);
         return NULL;
     }
-    *j = (struct scrub_job){.app = app, .wish = *wish};
+    *j = (struct scrub_job){.app = app, .options = *options};
     return jobs_add(app->jobs, "scrub", "stored files", "/api/v1/admin/scrub/last", work, j, free, err);
 }
 
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
                    struct reel_error *err) {
     char when[REEL_TIME_TEXT];
-    json_t *last = load(app, err), *rot = last ? catalog_rot_list(app->catalog, sees, context, err) : NULL;
+    json_t *last = load(app, err), *rot = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
     if (!rot) {
         json_decref(last);
         return NULL;
@@ -275,19 +277,19 @@ json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char
     }
     json_object_del(last, "started_ns");
     json_object_del(last, "ended_ns");
-    json_object_set_new(last, "rot", rot);
+    json_object_set_new(last, "corrupted_files", rot);
     return last;
 }
 
 bool scrub_keep(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err) {
-    bool rotten = false;
-    if (!catalog_is_rotten(app->catalog, sha256, &rotten, err)) {
+    bool corrupted = false;
+    if (!catalog_is_corrupted(app->catalog, sha256, &corrupted, err)) {
         return false;
     }
-    if (!rotten) {
+    if (!corrupted) {
         return store_upload_keep(upload, err);
     }
-    if (!store_upload_replace(upload, err) || !catalog_rot_healed(app->catalog, sha256, err)) {
+    if (!store_upload_replace(upload, err) || !catalog_corruption_cleared(app->catalog, sha256, err)) {
         return false;
     }
     if (app->recordings) {

@@ -9,18 +9,18 @@
 #include "app.h"
 #include "ingest/jobs.h"
 
-struct scrub_wish {
+struct scrub_options {
     uint64_t bytes_per_s; /* 0: as fast as it goes */
     bool from_start;      /* not where the last one stopped */
 };
 struct scrub_result {
-    uint64_t files, bytes, rotten, missing, elsewhere; /* of the whole look, also what came before it was stopped */
+    uint64_t files, bytes, corrupted, missing, elsewhere; /* of the whole look, also what came before it was stopped */
     bool resumed;
 };
 /* `app` needs store and catalog only. A cancelled one has kept its place. */
-bool scrub_run(struct app *app, const struct scrub_wish *wish, const struct reel_progress *progress, struct scrub_result *out,
+bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,
                struct reel_error *err);
-struct job *scrub_start(struct app *app, const struct scrub_wish *wish, struct reel_error *err); /* REEL_CONFLICT: one runs */
+struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err); /* REEL_CONFLICT: one runs */
 
 /* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, rotten, missing, rot: […]} */
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context, struct reel_error *err);

@@ -96,7 +96,7 @@ static bool take_webhook(struct app *app, json_t *item, struct reel_error *err) 
     return good;
 }
 
-bool settings_take_back(struct app *app, struct reel_error *err) {
+bool settings_restore(struct app *app, struct reel_error *err) {
     json_auto_t *all = store_load_settings(app->store);
     const json_t *retention = json_object_get(all, "retention");
     size_t i;

@@ -23,7 +23,7 @@ static bool nobody_has(const struct store *store) {
     return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0; /* let go of at once */
 }
 
-struct store *store_open_beside(const char *folder, bool *alone, struct reel_error *err) {
+struct store *store_open_readonly(const char *folder, bool *alone, struct reel_error *err) {
     AUTO(store_close) struct store *store = calloc(1, sizeof *store);
     struct stat st;
     char path[STORE_PATH];

@@ -1,6 +1,6 @@
 /* The store as its upkeep sees it: looked at beside a server, and files put where they harm nobody. Nothing here deletes a stored file. */
-#ifndef SERVER_STORE_LOOK_H
-#define SERVER_STORE_LOOK_H
+#ifndef SERVER_STORE_INSPECT_H
+#define SERVER_STORE_INSPECT_H
 
 #include <jansson.h>
 
@@ -8,7 +8,7 @@
 
 /* Opens a data folder that is there as it is: takes no lock, makes nothing, sweeps nothing. *alone says whether no server had it.
  * REEL_NOT_FOUND. */
-struct store *store_open_beside(const char *folder, bool *alone, struct reel_error *err);
+struct store *store_open_readonly(const char *folder, bool *alone, struct reel_error *err);
 const char *store_folder(const struct store *store);
 
 /* Of a file under blobs/; false: it is not there. */

@@ -69,23 +69,23 @@ static json_t *object_in(const char *text) {
     return out;
 }
 
-static void put_said(json_t *entry, const struct catalog_said *said) {
-    json_t *custom = object_in(said->custom), *tags = json_object();
-    for (uint32_t i = 0; i < said->n_tags; i++) {
-        json_object_set_new(tags, said->tags[i].key, json_string(said->tags[i].value));
+static void put_annotations(json_t *entry, const struct catalog_annotations *annotations) {
+    json_t *custom = object_in(annotations->custom), *tags = json_object();
+    for (uint32_t i = 0; i < annotations->n_tags; i++) {
+        json_object_set_new(tags, annotations->tags[i].key, json_string(annotations->tags[i].value));
     }
-    if (said->n_tags > 0) {
+    if (annotations->n_tags > 0) {
         json_object_set(entry, "tags", tags);
     }
     json_decref(tags);
-    if (said->description && said->description[0]) {
-        json_object_set_new(entry, "description", json_string(said->description));
+    if (annotations->description && annotations->description[0]) {
+        json_object_set_new(entry, "description", json_string(annotations->description));
     }
     if (custom) {
         json_object_set_new(entry, "custom", custom);
     }
-    if (said->has_epoch) {
-        json_object_set_new(entry, "epoch_ns", json_integer(said->epoch_ns));
+    if (annotations->has_epoch) {
+        json_object_set_new(entry, "epoch_ns", json_integer(annotations->epoch_ns));
     }
 }
 
@@ -113,7 +113,7 @@ static json_t *events_json(const struct catalog_events *events) {
 }
 
 /* Without `whole` its notes and events are those that the old manifest has. */
-static json_t *entry_for(const json_t *old, const struct catalog_recording *r, const struct store_said *whole) {
+static json_t *entry_for(const json_t *old, const struct catalog_recording *r, const struct store_annotations *whole) {
     json_t *entry = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name", r->name, "revision",
                               (int)r->revision, "state", recording_state_name(r->state), "created_ns", (json_int_t)r->created_ns);
     const json_t *before = entry_of(old, r->id);
@@ -122,7 +122,7 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r, c
     if (r->group && r->group[0]) {
         json_object_set_new(entry, "group", json_string(r->group));
     }
-    put_said(entry, &r->said);
+    put_annotations(entry, &r->annotations);
     if (json_array_size(notes) > 0) {
         json_object_set(entry, "notes", notes);
     }
@@ -134,7 +134,7 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r, c
     return entry;
 }
 
-static json_t *build(const json_t *old, const struct catalog_recording *r, const struct store_said *whole) {
+static json_t *build(const json_t *old, const struct catalog_recording *r, const struct store_annotations *whole) {
     json_t *entry = entry_for(old, r, whole);
     return !entry ? NULL
                   : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "",
@@ -147,8 +147,8 @@ static bool write_out(const struct store *store, const char *name, const char *s
     return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 
-bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole,
-                                struct reel_error *err) {
+bool store_replace_manifest(struct store *store, const struct catalog_recording *r, const struct store_annotations *whole,
+                            struct reel_error *err) {
     char path[STORE_PATH];
     if (!store_content_path(store, r->content, ".json", path, sizeof path)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -163,7 +163,7 @@ bool store_write_manifest_whole(struct store *store, const struct catalog_record
 }
 
 bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err) {
-    return store_write_manifest_whole(store, r, NULL, err);
+    return store_replace_manifest(store, r, NULL, err);
 }
 
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err) {

@@ -75,7 +75,7 @@ static void take_stat(const struct stat *st, struct store_reference *out) {
     out->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-bool store_look_at(int fd, const char *path, struct store_reference *out, struct reel_error *err) {
+bool store_inspect(int fd, const char *path, struct store_reference *out, struct reel_error *err) {
     struct stat st;
     if (fstat(fd, &st) != 0) {
         return reel_fail_errno(err, "the file cannot be looked at");
@@ -165,7 +165,7 @@ int store_open_reference(struct store *store, const char *sha256, struct reel_er
         }
         return -1;
     }
-    if (!store_look_at(fd, ref.path, &now, err)) {
+    if (!store_inspect(fd, ref.path, &now, err)) {
         return -1;
     }
     if (now.size != ref.size || now.mtime_ns != ref.mtime_ns) {

@@ -24,7 +24,7 @@ const struct roots *store_roots(const struct store *store);
 /* SHA-256 over the size and the first and last MiB, as hex. */
 bool store_fingerprint(int fd, uint64_t size, char out[65], struct reel_error *err);
 /* What an open file is like; `path` is copied. REEL_ARGUMENT when it is no plain file. */
-bool store_look_at(int fd, const char *path, struct store_reference *out, struct reel_error *err);
+bool store_inspect(int fd, const char *path, struct store_reference *out, struct reel_error *err);
 
 /* Makes the content readable where it lies. With a blob of it there is nothing to do. */
 bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref, struct reel_error *err);

@@ -92,7 +92,7 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err) {
                                                  : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
-bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
+bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
     char to[STORE_PATH];
     if (!store_content_path(store, hex, suffix, to, sizeof to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -132,7 +132,7 @@ bool store_write_text(const struct store *store, const char *name, const char *s
         return false;
     }
     bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) || reel_fail_errno(err, "the store cannot write a file");
-    good = good && (suffix ? store_place(store, from, name, suffix, err) : place_beside(store, from, name, err));
+    good = good && (suffix ? store_publish(store, from, name, suffix, err) : place_beside(store, from, name, err));
     if (!good) {
         unlink(from);
     }

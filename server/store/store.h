@@ -51,7 +51,7 @@ bool store_upload_cut(struct store_upload *u, uint64_t size,
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
 bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
-void store_upload_take_back(struct store_upload *u);     /* of a session: what was kept, and nobody uses, is the session's again */
+void store_upload_withdraw(struct store_upload *u);      /* of a session: what was kept, and nobody uses, is the session's again */
 void store_upload_drop(struct store_upload *u);          /* it goes when this is freed */
 /* Files of sessions, for bringing them and the catalog together at start. */
 bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
@@ -62,7 +62,7 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
-int64_t store_spent_ns(void);                             /* that this thread has waited for the disk with uploads, ever */
+int64_t store_elapsed_ns(void);                           /* that this thread has waited for the disk with uploads, ever */
 bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 
@@ -83,12 +83,12 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
  * or replaces r in it; its notes and events stay as they are there. */
 bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err);
 /* The same with notes and events. */
-struct store_said {
+struct store_annotations {
     const struct catalog_notes *notes;
     const struct catalog_events *events;
 };
-bool store_write_manifest_whole(struct store *store, const struct catalog_recording *r, const struct store_said *whole,
-                                struct reel_error *err);
+bool store_replace_manifest(struct store *store, const struct catalog_recording *r, const struct store_annotations *whole,
+                            struct reel_error *err);
 /* collections.json: {"name": "description"} as JSON. */
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
 /* Takes one recording out of it; fine when there is no manifest. */

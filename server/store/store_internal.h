@@ -1,6 +1,6 @@
 /* What the store's files share and nobody else needs. */
-#ifndef SERVER_STORE_OWN_H
-#define SERVER_STORE_OWN_H
+#ifndef SERVER_STORE_INTERNAL_H
+#define SERVER_STORE_INTERNAL_H
 
 #include <limits.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ bool store_content_path(const struct store *store, const char *hex, const char *
 /* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
 /* Renames a finished file to its place and makes that last. */
-bool store_place(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
+bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
 /* What an earlier run left under way is nobody's any more (the lock is ours), but for the files of sessions. */
 bool store_sweep_incoming(const struct store *store, struct reel_error *err);
 /* incoming/<id>.part; false when `id` is none. */

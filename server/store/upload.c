@@ -51,7 +51,7 @@ static bool hash_restart(struct store_upload *u, struct reel_error *err) {
 
 static _Thread_local int64_t spent_ns;
 
-int64_t store_spent_ns(void) {
+int64_t store_elapsed_ns(void) {
     return spent_ns;
 }
 
@@ -354,7 +354,7 @@ bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
     if (store_upload_is_whole(u)) {
         reel_own_by_folder(u->fd, u->path); /* it was somebody's file until now */
     }
-    bool lasts = store_place(u->store, u->path, u->sha256, "", err);
+    bool lasts = store_publish(u->store, u->path, u->sha256, "", err);
     u->placed = lasts || access(u->path, F_OK) != 0; /* it may have got its name, and not for good */
     if (lasts) {
         store_drop_reference(u->store, u->sha256); /* the copy stands for it from now on */
@@ -366,7 +366,7 @@ bool store_upload_is_here(const struct store_upload *u) {
     return !u->placed;
 }
 
-void store_upload_take_back(struct store_upload *u) {
+void store_upload_withdraw(struct store_upload *u) {
     char path[STORE_PATH];
     if (u->lasting && u->placed && store_content_path(u->store, u->sha256, "", path, sizeof path)) {
         u->placed = rename(path, u->path) != 0;

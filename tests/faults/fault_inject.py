@@ -408,7 +408,7 @@ class Scrub:
         job = self.post(w)
         assert job and job['state'] == 'done', job
         last = w.server.get(API + '/admin/scrub/last').json()
-        assert last['state'] == 'done' and not last['rot'] and last['rotten'] == 0 and last['missing'] == 0, last
+        assert last['state'] == 'done' and not last['corrupted_files'] and last['corrupted'] == 0 and last['missing'] == 0, last
         for rid, (name, digest) in w.kept.items():
             w.whole(rid, digest)
 

@@ -16,20 +16,20 @@ static void must(bool holds) {
 }
 
 /* What was taken can be kept, and means the same when it is read again. */
-static void keep(const struct wishes *w) {
+static void keep(const struct upload_options *w) {
     struct reel_error err;
-    AUTO_MEM char *text = wishes_save(w, &err), *again = NULL;
-    AUTO(wishes_done) struct wishes copy = {0};
-    if (text && strlen(text) <= WISHES_JSON_MAX) {
-        must(wishes_load(&copy, text, &err));
-        again = wishes_save(&copy, &err);
+    AUTO_MEM char *text = upload_options_print(w, &err), *again = NULL;
+    AUTO(upload_options_done) struct upload_options copy = {0};
+    if (text && strlen(text) <= UPLOAD_OPTIONS_JSON_MAX) {
+        must(upload_options_parse(&copy, text, &err));
+        again = upload_options_print(&copy, &err);
         must(again && strcmp(text, again) == 0);
     }
 }
 
 static void try_metadata(const char *text) {
     struct reel_error err = {0};
-    AUTO(wishes_done) struct wishes w = {0};
+    AUTO(upload_options_done) struct upload_options w = {0};
     if (tus_metadata(text, &w, &err)) {
         keep(&w);
     } else {
@@ -39,8 +39,8 @@ static void try_metadata(const char *text) {
 
 static void try_wishes(const char *text) {
     struct reel_error err = {0};
-    AUTO(wishes_done) struct wishes w = {0};
-    if (wishes_load(&w, text, &err)) {
+    AUTO(upload_options_done) struct upload_options w = {0};
+    if (upload_options_parse(&w, text, &err)) {
         keep(&w);
     }
 }

@@ -25,7 +25,7 @@ static void six_closed(struct make2 *b, const char *compression) {
     six(b, compression);
     make2_end(b);
 }
-static size_t place_of(const struct make2 *b, const char *text) {
+static size_t position_of(const struct make2 *b, const char *text) {
     uint8_t *p = (uint8_t *)memmem(b->out.data, b->out.size, text, strlen(text));
     assert(p);
     return (size_t)(p - b->out.data);
@@ -175,7 +175,7 @@ static void crashed_in_a_chunk(struct make2 *b) {
     six(b, "none");
     make_patch(&b->out, b->chunk_data - 4, 0, 4);
     make_patch(&b->out, b->chunk_data - 8, 0, 4);
-    b->out.size = place_of(b, "m5") + 1;
+    b->out.size = position_of(b, "m5") + 1;
 }
 static void crashed_in_a_packed_chunk(struct make2 *b) {
     six(b, "bz2");
@@ -185,7 +185,7 @@ static void crashed_in_a_packed_chunk(struct make2 *b) {
 }
 static void cut_in_chunk(struct make2 *b) {
     six_closed(b, "none");
-    b->out.size = place_of(b, "m4");
+    b->out.size = position_of(b, "m4");
 }
 static void cut_in_index(struct make2 *b) {
     six_closed(b, "lz4");
@@ -193,7 +193,7 @@ static void cut_in_index(struct make2 *b) {
 }
 static void chunk_does_not_decode(struct make2 *b) {
     six_closed(b, "bz2");
-    b->out.data[place_of(b, "BZh9") + 40] ^= 0x10;
+    b->out.data[position_of(b, "BZh9") + 40] ^= 0x10;
 }
 static void chunk_size_wrong(struct make2 *b) {
     make2_begin(b, "lz4");
@@ -213,7 +213,7 @@ static void garbage_over_chunk_header(struct make2 *b) {
 }
 static void message_length_wrong(struct make2 *b) {
     six_closed(b, "none");
-    make_patch(&b->out, place_of(b, "m1") - 4, 20, 4);
+    make_patch(&b->out, position_of(b, "m1") - 4, 20, 4);
 }
 static void index_at_odds(struct make2 *b) {
     make2_begin(b, "none");

@@ -247,10 +247,10 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
     sqlite3_free(question);
 }
 
-static const char *const columns[] = {"row", "name", "placed_start_ns", "placed_end_ns", "size", "messages", "duration_ns"};
+static const char *const columns[] = {"row", "name", "calendar_start_ns", "calendar_end_ns", "size", "messages", "duration_ns"};
 
-static void explain_list(sqlite3 *raw, const struct list_form *form, const char *allowed) {
-    char *sql = list_sql(form);
+static void explain_list(sqlite3 *raw, const struct list_plan *plan, const char *allowed) {
+    char *sql = list_sql(plan);
     explain(raw, "list", sql, allowed);
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
@@ -259,45 +259,46 @@ static void explain_list(sqlite3 *raw, const struct list_form *form, const char 
 }
 
 /* What a way goes with. */
-static uint32_t filters_of(enum list_way way) {
-    static const uint32_t needs[LIST_WAYS] = {[LIST_COLLECTION] = LIST_BIT(FILTER_COLLECTIONS),
-                                              [LIST_GROUP] = LIST_BIT(FILTER_GROUPS),
-                                              [LIST_ALLOWED] = LIST_BIT(FILTER_ALLOWED),
-                                              [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),
-                                              [LIST_STATE] = LIST_BIT(FILTER_STATES),
-                                              [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
-                                              [LIST_SIZE] = LIST_BIT(FILTER_SIZE),
-                                              [LIST_DURATION] = LIST_BIT(FILTER_DURATION),
-                                              [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
-                                              [LIST_WORDS] = LIST_BIT(FILTER_WORDS),
-                                              [LIST_INTERVAL] = LIST_BIT(FILTER_START),
-                                              [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
-                                              [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START),
-                                              [LIST_FOUND] = LIST_BIT(FILTER_TRASH)};
-    return needs[way];
+static uint32_t filters_of(enum list_driver driver) {
+    static const uint32_t needs[LIST_DRIVERS] = {[LIST_COLLECTION] = LIST_BIT(FILTER_COLLECTIONS),
+                                                 [LIST_GROUP] = LIST_BIT(FILTER_GROUPS),
+                                                 [LIST_ALLOWED] = LIST_BIT(FILTER_ALLOWED),
+                                                 [LIST_FORMAT] = LIST_BIT(FILTER_FORMATS),
+                                                 [LIST_STATE] = LIST_BIT(FILTER_STATES),
+                                                 [LIST_DAMAGED] = LIST_BIT(FILTER_DAMAGED),
+                                                 [LIST_SIZE] = LIST_BIT(FILTER_SIZE),
+                                                 [LIST_DURATION] = LIST_BIT(FILTER_DURATION),
+                                                 [LIST_MESSAGES] = LIST_BIT(FILTER_MESSAGES),
+                                                 [LIST_WORDS] = LIST_BIT(FILTER_WORDS),
+                                                 [LIST_INTERVAL] = LIST_BIT(FILTER_START),
+                                                 [LIST_STREAM_WORDS] = LIST_BIT(FILTER_WORDS),
+                                                 [LIST_STREAM_SPANS] = LIST_BIT(FILTER_START),
+                                                 [LIST_FOUND] = LIST_BIT(FILTER_TRASH)};
+    return needs[driver];
 }
 
-static bool in_order(enum list_way way) {
-    return way >= LIST_STREAM_WORDS;
+static bool in_order(enum list_driver driver) {
+    return driver >= LIST_STREAM_WORDS;
 }
-static bool leads(enum list_way way) {
-    return way == LIST_LINK || way == LIST_STREAM_LINK || way == LIST_STREAM_LINKS;
+static bool leads(enum list_driver driver) {
+    return driver == LIST_LINK || driver == LIST_STREAM_LINK || driver == LIST_STREAM_LINKS;
 }
 
-static void explain_way(sqlite3 *raw, enum list_way way, uint32_t filters, const char *template) {
+static void explain_way(sqlite3 *raw, enum list_driver driver, uint32_t filters, const char *template) {
     const struct list_link links[] = {{.by = BY_TAG_VALUE}, {.by = BY_LABEL}, {.by = BY_TAG_KEY, .negated = true}};
-    for (size_t col = 0; col < (in_order(way) ? 1 : sizeof columns / sizeof *columns); col++) {
+    for (size_t col = 0; col < (in_order(driver) ? 1 : sizeof columns / sizeof *columns); col++) {
         for (int bits = 0; bits < 4; bits++) {
-            struct list_form form = {.way = way,
+            struct list_plan plan = {.driver = driver,
                                      .column = columns[col],
                                      .descending = bits & 1,
                                      .counting = bits & 2,
-                                     .filters = filters | filters_of(way),
+                                     .filters = filters | filters_of(driver),
                                      .links = links,
-                                     .n_links = leads(way) || filters == 0xffffffffu ? 3 : 0};
-            for (form.lead = 0; form.lead < (leads(way) ? 2 : 1); form.lead++) {
-                bool sorted = way == LIST_WALK || (in_order(way) && way != LIST_STREAM_LINKS); /* a page of these ends when it is full */
-                explain_list(raw, &form, form.counting ? template : sorted ? "scan: width:" : "scan: width: may sort");
+                                     .n_links = leads(driver) || filters == 0xffffffffu ? 3 : 0};
+            for (plan.driving_link = 0; plan.driving_link < (leads(driver) ? 2 : 1); plan.driving_link++) {
+                bool sorted =
+                    driver == LIST_WALK || (in_order(driver) && driver != LIST_STREAM_LINKS); /* a page of these ends when it is full */
+                explain_list(raw, &plan, plan.counting ? template : sorted ? "scan: width:" : "scan: width: may sort");
             }
         }
     }
@@ -317,14 +318,14 @@ static void no_statement_scans_a_table(void **state) {
         assert_true(i == 0 || strcmp(sql_queries[i - 1].name, sql_queries[i].name) < 0);
     }
     const uint32_t all = 0xffffffffu, shown = ~LIST_BIT(FILTER_TRASH);
-    for (enum list_way way = LIST_WALK; way < LIST_WAYS; way++) {
-        explain_way(raw, way, 0, template);
+    for (enum list_driver driver = LIST_WALK; driver < LIST_DRIVERS; driver++) {
+        explain_way(raw, driver, 0, template);
         for (enum list_filter filter = 0; filter <= FILTER_CEILING; filter++) {
             if (filter != FILTER_TRASH) {
-                explain_way(raw, way, LIST_BIT(filter), template);
+                explain_way(raw, driver, LIST_BIT(filter), template);
             }
         }
-        explain_way(raw, way, all & shown, template);
+        explain_way(raw, driver, all & shown, template);
     }
     sqlite3_close(raw);
     assert_int_equal(n_scans, 0);

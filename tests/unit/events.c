@@ -265,8 +265,8 @@ static void hostile_durations_do_not_stop_uploads(void **state) {
         r.start_ns = digit % 2 ? INT64_MIN : 0;
         r.end_ns = INT64_MAX;
         r.clock = digit > '2' ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL;
-        r.said.has_epoch = true;
-        r.said.epoch_ns = INT64_MAX;
+        r.annotations.has_epoch = true;
+        r.annotations.epoch_ns = INT64_MAX;
         assert_true(catalog_add(c, &r, NULL, false, &err));
     }
     struct catalog_collection lab;
@@ -276,34 +276,6 @@ static void hostile_durations_do_not_stop_uploads(void **state) {
     catalog_collection_done(&lab);
 }
 
-/* A catalog of before tags: recordings are counted by their collections. */
-static void an_old_catalog_gets_its_collections(void **state) {
-    (void)state;
-    catalog_close(c);
-    assert_int_equal(remove(DB_FILE), 0);
-    sqlite3 *raw = open_raw();
-    assert_int_equal(sqlite3_exec(raw, sql_migrations[0].text, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(
-            raw,
-            "INSERT INTO recordings (id, collection, name, revision, state, state_before_trash, content, size, format, container, clock,"
-            " clock_note, start_ns, end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, "
-            "created_ns,"
-            " updated_ns) VALUES (randomblob(16), 'lab', 'a', 1, 1, 1, randomblob(32), 10, 'toy', '', 0, '', 5, 2000000005, 2000000000, 3, "
-            "4, 1, 0,"
-            " 0, 0, '', 1, 1); PRAGMA application_id = 0x5265656c; PRAGMA user_version = 1",
-            NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(raw);
-    c = catalog_open(DB_FILE, &err);
-    assert_non_null(c);
-    struct catalog_collection lab;
-    assert_true(catalog_collection_get(c, "lab", &lab, &err));
-    assert_true(lab.recordings == 1 && lab.bytes == 10 && lab.duration_ms == 2000 && lab.first_ns == 5);
-    catalog_collection_done(&lab);
-    assert_counts_hold();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(events_are_found_by_their_interval, set_up, tear_down),
@@ -311,7 +283,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_epoch_puts_on_the_calendar, set_up, tear_down),
         cmocka_unit_test_setup_teardown(collections_have_their_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_durations_do_not_stop_uploads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_old_catalog_gets_its_collections, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

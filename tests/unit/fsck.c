@@ -66,13 +66,13 @@ static void sql(const char *text) {
 /* ---- checks */
 
 struct heard {
-    unsigned kinds[FSCK_LEFTOVER + 1], mended;
+    unsigned kinds[FSCK_LEFTOVER + 1], repaired;
     char text[1024];
 };
-static void hear(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *mended) {
+static void hear(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
     struct heard *h = context;
     h->kinds[kind]++;
-    h->mended += mended != NULL;
+    h->repaired += repaired != NULL;
     snprintf(h->text, sizeof h->text, "%s: %s", subject, text);
 }
 
@@ -93,9 +93,9 @@ static void expect(enum fsck_kind kind, unsigned n) {
     for (int i = 0; i < 2; i++) {
         struct fsck_report r = fsck(i == 1, false, &h);
         assert_true(r.alone);
-        if (h.kinds[kind] != n || r.found != n || r.mended != (i == 1 ? n : 0)) {
+        if (h.kinds[kind] != n || r.found != n || r.repaired != (i == 1 ? n : 0)) {
             fail_msg("%s: %u of that kind, %llu found, %llu mended, last %s", fsck_kind_name(kind), h.kinds[kind],
-                     (unsigned long long)r.found, (unsigned long long)r.mended, h.text);
+                     (unsigned long long)r.found, (unsigned long long)r.repaired, h.text);
         }
     }
     struct fsck_report r = fsck(false, false, &h);
@@ -131,7 +131,7 @@ static void nothing_is_wrong_with_a_sound_archive(void **state) {
     (void)state;
     struct heard h;
     assert_true(catalog_trash(app.catalog, two.recording.id, &err));
-    manifests_settle(&app, two.recording.id);
+    manifests_reconcile(&app, two.recording.id);
     struct fsck_report r = fsck(false, false, &h); /* beside who has the lock */
     assert_false(r.alone);
     assert_int_equal(r.found, 0);
@@ -209,29 +209,29 @@ static void figures_are_counted_anew(void **state) {
     bool changed;
     const struct catalog_change tag = {.tags = &(struct catalog_tag){(char *)"robot", (char *)"r1"}, .n_tags = 1};
     assert_true(catalog_change(app.catalog, one.recording.id, &tag, &changed, &err));
-    manifests_settle(&app, one.recording.id);
-    sql("UPDATE figures SET recordings = recordings + 1, bytes = 7 WHERE state = 1");
-    expect(FSCK_FIGURES, 1);
+    manifests_reconcile(&app, one.recording.id);
+    sql("UPDATE state_totals SET recordings = recordings + 1, bytes = 7 WHERE state = 1");
+    expect(FSCK_TOTALS, 1);
     sql("UPDATE collections SET messages = 99");
-    expect(FSCK_FIGURES, 1);
+    expect(FSCK_TOTALS, 1);
     sql("UPDATE row_spans SET end_ns = end_ns - 1"); /* what lies outside would not be found */
-    expect(FSCK_FIGURES, 1);
+    expect(FSCK_TOTALS, 1);
     sql("DELETE FROM row_spans");
-    expect(FSCK_FIGURES, 1);
+    expect(FSCK_TOTALS, 1);
     sql("UPDATE tag_keys SET recordings = 5; UPDATE tag_values SET recordings = 6");
-    expect(FSCK_FIGURES, 2);
+    expect(FSCK_TOTALS, 2);
     sql("UPDATE labels SET recordings = 9 WHERE name = '/trial'; UPDATE totals SET bytes = 1 WHERE kind = 0 AND collection = ''");
-    expect(FSCK_FIGURES, 2);
+    expect(FSCK_TOTALS, 2);
     sql("UPDATE recordings SET notes = 3 WHERE name = 'b.trial'");
     struct heard h;
     app_down();
     struct fsck_report report = fsck(true, false, &h);
-    assert_int_equal(report.mended, h.kinds[FSCK_FIGURES] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
-    assert_int_equal(h.kinds[FSCK_FIGURES], 1);
+    assert_int_equal(report.repaired, h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
+    assert_int_equal(h.kinds[FSCK_TOTALS], 1);
     assert_int_equal(fsck(false, false, &h).found, 0);
     app_up();
-    struct catalog_figures f;
-    assert_true(catalog_figures(app.catalog, &f, &err));
+    struct catalog_statistics f;
+    assert_true(catalog_statistics(app.catalog, &f, &err));
     assert_int_equal(f.recordings[STATE_READY], 2);
     assert_int_equal(f.bytes, 7 + 8);
 }
@@ -284,7 +284,7 @@ static void what_a_manifest_knows_comes_back(void **state) {
     assert_int_equal(fsck(false, false, &h).found, 4); /* unknown, and its three files are nobody's */
     assert_int_equal(h.kinds[FSCK_UNKNOWN], 1);
     assert_int_equal(h.kinds[FSCK_ORPHAN], 3);
-    assert_int_equal(fsck(true, false, &h).mended, 1);
+    assert_int_equal(fsck(true, false, &h).repaired, 1);
     assert_int_equal(fsck(false, false, &h).found, 0);
     app_up();
     struct catalog_recording r = row_of(&two);
@@ -306,7 +306,7 @@ static void what_a_crash_left_in_a_manifest_goes(void **state) {
     assert_int_equal(fsck(false, false, &h).found, 0); /* beside a server it may be on its way */
     rebuild_stopped(&app);
     assert_true(rebuild_ran_since(&app) > other.recording.created_ns);
-    sql("DELETE FROM upkeep WHERE key = 'stopped'");
+    sql("DELETE FROM maintenance WHERE key = 'stopped'");
     assert_true(sweep_start(&app, &err));
     wait_until_idle();
     assert_true(app.swept);
@@ -341,7 +341,7 @@ static void broken_keys_are_told(void **state) {
         "'x')");
     struct fsck_report r = fsck(true, false, &h);
     assert_true(h.kinds[FSCK_CATALOG] >= 1);
-    assert_true(r.mended < r.found);
+    assert_true(r.repaired < r.found);
     app_up();
 }
 
@@ -362,9 +362,9 @@ static void say_all(void) {
     catalog_event_done(&event);
     assert_true(catalog_collection_describe(app.catalog, "lab", "the lab's", &err));
     assert_true(manifests_write_collections(&app, &err));
-    manifests_settle(&app, one.recording.id);
+    manifests_reconcile(&app, one.recording.id);
     assert_true(catalog_trash(app.catalog, two.recording.id, &err));
-    manifests_settle(&app, two.recording.id);
+    manifests_reconcile(&app, two.recording.id);
 }
 
 static void all_is_said_again(void) {
@@ -375,12 +375,12 @@ static void all_is_said_again(void) {
     assert_int_equal(r.state, STATE_READY);
     assert_int_equal(r.messages, 2);
     assert_int_equal(r.created_ns, one.recording.created_ns);
-    assert_string_equal(catalog_said_tag(&r.said, "robot"), "r1");
-    assert_string_equal(catalog_said_tag(&r.said, "site"), "hall 7");
-    assert_string_equal(r.said.description, "through the door");
-    assert_string_equal(r.said.custom, "{\"run\":7}");
-    assert_int_equal(r.said.notes, 1);
-    assert_int_equal(r.said.events, 1);
+    assert_string_equal(catalog_annotations_tag(&r.annotations, "robot"), "r1");
+    assert_string_equal(catalog_annotations_tag(&r.annotations, "site"), "hall 7");
+    assert_string_equal(r.annotations.description, "through the door");
+    assert_string_equal(r.annotations.custom, "{\"run\":7}");
+    assert_int_equal(r.annotations.notes, 1);
+    assert_int_equal(r.annotations.events, 1);
     catalog_recording_done(&r);
     struct catalog_notes notes;
     assert_true(catalog_notes_list(app.catalog, one.recording.id, 0, 10, &notes, &err));
@@ -415,7 +415,7 @@ static void a_damaged_catalog_is_made_again(void **state) {
     assert_int_equal(h.kinds[FSCK_CATALOG], 1);
     struct fsck_report r = fsck(false, true, &h);
     assert_int_equal(h.kinds[FSCK_UNKNOWN], 2);
-    assert_int_equal(r.mended, 2);
+    assert_int_equal(r.repaired, 2);
     assert_string_equal(r.old_catalog, "catalog.db.old-1");
     assert_int_equal(access(DATA "/catalog.db.old-1", F_OK), 0);
     assert_int_equal(fsck(false, false, &h).found, 0);
@@ -527,7 +527,7 @@ static void bad_manifests_are_refused(void **state) {
         "\"tags\": {\"a b\": \"x\", \"good\": \"yes\", \"n\": 1}, \"notes\": [7, {\"id\": \"?\"}], \"events\": {}, \"custom\": []}",
         0, NULL);
     assert_true(rebuild_read(manifest, item, &b, &err)); /* what makes no sense of what was said is left out */
-    assert_int_equal(b.r.said.n_tags, 1);
+    assert_int_equal(b.r.annotations.n_tags, 1);
     assert_int_equal(b.notes.n, 0);
     rebuilt_done(&b);
     json_object_set_new(manifest, "parts", json_array());

@@ -291,9 +291,9 @@ static inline int toy_stop(void **state) {
 }
 
 static inline struct http_figures toy_figures(void) {
-    struct http_figures figures;
-    http_server_figures(toy_server, &figures);
-    return figures;
+    struct http_figures statistics;
+    http_server_figures(toy_server, &statistics);
+    return statistics;
 }
 
 #define ASK(name, method, target, headers) AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))

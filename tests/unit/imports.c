@@ -121,7 +121,7 @@ struct heard {
     char ids[8][RECORDING_ID_TEXT];
     unsigned n;
 };
-static void hear(void *context, const struct import_told *t) {
+static void hear(void *context, const struct import_report *t) {
     struct heard *h = context;
     size_t used = strlen(h->text);
     h->outcomes[t->outcome]++;
@@ -141,14 +141,14 @@ static struct import_terms terms_of(enum import_mode mode, struct heard *h) {
     return (struct import_terms){.mode = mode, .collection = "lab", .told = hear, .context = h, .patient = true};
 }
 static void import(const char *path, const struct import_terms *terms) {
-    struct import_figures figures;
-    if (!import_paths(&app, &path, 1, terms, NULL, &figures, &err)) {
+    struct import_statistics statistics;
+    if (!import_paths(&app, &path, 1, terms, NULL, &statistics, &err)) {
         fail_msg("%s: %s", path, err.text);
     }
 }
 static uint64_t bytes_read(void) {
-    struct imports_figures f;
-    imports_figures(app.imports, &f);
+    struct imports_statistics f;
+    imports_statistics(app.imports, &f);
     return f.bytes_read;
 }
 static enum recording_state state_of(const char *id) {
@@ -161,7 +161,7 @@ static enum recording_state state_of(const char *id) {
 static bool settle(const char *id) {
     struct catalog_recording r;
     assert_true(catalog_get(app.catalog, id, &r, &err));
-    bool changed = references_settle(&app, &r);
+    bool changed = references_update_state(&app, &r);
     catalog_recording_done(&r);
     return changed;
 }
@@ -224,15 +224,15 @@ static void dry_runs_have_pages(void **state) {
     put(ROOT "/b/3.trial", "TRIAL3");
     put(ROOT "/b/no.trial", "no");
     for (unsigned pages = 1;; pages++) {
-        struct import_figures figures;
+        struct import_statistics statistics;
         struct import_terms terms = terms_of(IMPORT_MOVE, &h);
         const char *path = ROOT;
         terms.dry = true;
         terms.limit = 2;
         terms.cursor = cursor[0] ? cursor : NULL;
-        assert_true(import_paths(&app, &path, 1, &terms, NULL, &figures, &err));
+        assert_true(import_paths(&app, &path, 1, &terms, NULL, &statistics, &err));
         strcat(all, h.text);
-        memcpy(cursor, figures.next, sizeof cursor);
+        memcpy(cursor, statistics.next, sizeof cursor);
         if (!cursor[0]) {
             assert_int_equal(pages, 3);
             break;
@@ -246,7 +246,7 @@ static void dry_runs_have_pages(void **state) {
 static void files_that_are_written_to_wait(void **state) {
     (void)state;
     struct heard h;
-    struct import_figures figures;
+    struct import_statistics statistics;
     const char *path = ROOT;
     put(ROOT "/a.trial", "TRIALa");
     put(ROOT "/later.trial", "TRIALb"); /* its clock is wrong */
@@ -254,9 +254,9 @@ static void files_that_are_written_to_wait(void **state) {
     struct import_terms terms = terms_of(IMPORT_COPY, &h);
     terms.still_ns = 1000 * INT64_C(1000000000);
     int64_t before = reel_now_ns();
-    assert_true(import_paths(&app, &path, 1, &terms, NULL, &figures, &err));
+    assert_true(import_paths(&app, &path, 1, &terms, NULL, &statistics, &err));
     assert_string_equal(h.text, "waits a.trial,waits later.trial,");
-    assert_in_range(figures.due_ns, before + 900 * INT64_C(1000000000), before + 1010 * INT64_C(1000000000));
+    assert_in_range(statistics.due_ns, before + 900 * INT64_C(1000000000), before + 1010 * INT64_C(1000000000));
     usleep(50000);
     terms = terms_of(IMPORT_COPY, &h);
     terms.still_ns = 20 * INT64_C(1000000);
@@ -267,7 +267,7 @@ static void files_that_are_written_to_wait(void **state) {
 static void files_of_several_folders_are_named_at_once(void **state) {
     (void)state;
     struct heard h;
-    struct import_figures figures;
+    struct import_statistics statistics;
     const char *const paths[] = {ROOT "/night/d.trial", ROOT "/a.trial", ROOT "/day/c.trial", ROOT "/b.trial", ROOT "/day/c.trial"};
     mkdir(ROOT "/day", 0755);
     mkdir(ROOT "/night", 0755);
@@ -276,7 +276,7 @@ static void files_of_several_folders_are_named_at_once(void **state) {
     put(ROOT "/day/c.trial", "TRIALccc");
     put(ROOT "/night/d.trial", "TRIALeeee");
     struct import_terms terms = terms_of(IMPORT_COPY, &h);
-    assert_true(import_paths(&app, paths, 5, &terms, NULL, &figures, &err));
+    assert_true(import_paths(&app, paths, 5, &terms, NULL, &statistics, &err));
     assert_int_equal(h.outcomes[IMPORT_CREATED], 4);
     assert_non_null(strstr(h.text, "created c.trial,"));
     assert_non_null(strstr(h.text, "created d.trial,"));
@@ -403,9 +403,9 @@ static void references_come_and_go(void **state) {
     terms = terms_of(IMPORT_REFERENCE, &h);
     import(ROOT "/again.trial", &terms);
     assert_string_equal(h.text, "created again.trial,");
-    struct catalog_figures f;
-    references_look_again(&app, sha256);
-    assert_true(catalog_figures(app.catalog, &f, &err));
+    struct catalog_statistics f;
+    references_recheck(&app, sha256);
+    assert_true(catalog_statistics(app.catalog, &f, &err));
     assert_int_equal(f.recordings[STATE_READY], 2);
     assert_int_equal(f.recordings[STATE_CHANGED], 0);
 }

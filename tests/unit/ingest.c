@@ -25,8 +25,8 @@ static enum recording_state state_of(const char *id) {
 }
 
 static uint64_t all_recordings(void) {
-    struct catalog_figures f;
-    assert_true(catalog_figures(app.catalog, &f, &err));
+    struct catalog_statistics f;
+    assert_true(catalog_statistics(app.catalog, &f, &err));
     return f.recordings[0] + f.recordings[1] + f.recordings[2] + f.recordings[3] + f.recordings[4];
 }
 

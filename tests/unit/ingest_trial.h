@@ -74,11 +74,11 @@ static bool trial_summary(struct reel_scan *scan, struct reel_error *err) {
     if (!reel_source_read(s, s->size - 1, &last, 1, err)) {
         return false;
     }
-    struct reel_channel_stats said = {.count = s->size - 5, .first_ns = 5, .last_ns = (int64_t)s->size - 1};
+    struct reel_channel_stats annotations = {.count = s->size - 5, .first_ns = 5, .last_ns = (int64_t)s->size - 1};
     return last == 'n'
                ? reel_fail(err, REEL_UNSUPPORTED, "no index")
                : reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err) &&
-                     reel_scan_count(scan, id, &said, err);
+                     reel_scan_count(scan, id, &annotations, err);
 }
 
 static int trial_probe(struct reel_bytes head, struct reel_source *source) {

@@ -40,10 +40,10 @@ static int set_up_many(void **state) {
     sqlite3_finalize(s);
     assert_int_equal(sqlite3_exec(raw, fill, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(raw);
-    return catalog_mend(c, &err) ? 0 : -1; /* totals, words and spans */
+    return catalog_repair(c, &err) ? 0 : -1; /* totals, words and spans */
 }
 
-static struct catalog_page ask(const struct catalog_query *q) {
+static struct catalog_page query(const struct catalog_query *q) {
     struct catalog_page page;
     if (!catalog_list(c, q, &page, &err)) {
         fail_msg("%s", err.text);
@@ -71,7 +71,7 @@ static uint32_t walk(const struct catalog_query *like, const char *sort, uint32_
     *early = 0;
     do {
         q.cursor = cursor;
-        struct catalog_page page = ask(&q);
+        struct catalog_page page = query(&q);
         assert_int_equal(page.sorted_newest, 0);
         for (uint32_t i = 0; i < page.n_items; i++, n++) {
             assert_true(n == 0 || compare(&last, &page.items[i], sort + (*sort == '-')) == (*sort == '-' ? 1 : -1));
@@ -91,23 +91,23 @@ static uint32_t walk(const struct catalog_query *like, const char *sort, uint32_
 
 static void the_newest_are_sorted_and_that_is_said(void **state) {
     (void)state;
-    struct catalog_page page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50});
-    assert_int_equal(page.sorted_newest, LIST_LOOKED);
+    struct catalog_page page = query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50});
+    assert_int_equal(page.sorted_newest, LIST_WINDOW);
     assert_int_equal(page.n_items, 50);
     assert_string_equal(page.items[0].name, "n011000");
     assert_string_equal(page.items[49].name, "n011049");
-    struct catalog_page second = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .cursor = page.next});
-    assert_int_equal(second.sorted_newest, LIST_LOOKED);
+    struct catalog_page second = query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .cursor = page.next});
+    assert_int_equal(second.sorted_newest, LIST_WINDOW);
     assert_string_equal(second.items[0].name, "n011050");
     catalog_page_done(&second);
     catalog_page_done(&page);
-    page = ask(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 50}); /* the same by an offset */
-    assert_int_equal(page.sorted_newest, LIST_LOOKED);
+    page = query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 50}); /* the same by an offset */
+    assert_int_equal(page.sorted_newest, LIST_WINDOW);
     assert_string_equal(page.items[0].name, "n011050");
     catalog_page_done(&page);
-    page = ask(&(struct catalog_query){.words = "lab", .sort = "-size", .limit = 2});
-    assert_int_equal(page.sorted_newest, LIST_LOOKED);
-    assert_true(page.items[0].row > ROWS - LIST_LOOKED && page.items[0].size > page.items[1].size);
+    page = query(&(struct catalog_query){.words = "lab", .sort = "-size", .limit = 2});
+    assert_int_equal(page.sorted_newest, LIST_WINDOW);
+    assert_true(page.items[0].row > ROWS - LIST_WINDOW && page.items[0].size > page.items[1].size);
     catalog_page_done(&page);
     uint32_t early; /* in the order of creation nothing is left out */
     assert_int_equal(walk(&(struct catalog_query){.words = "lab"}, "-created", 1000, &early), ROWS);
@@ -116,7 +116,7 @@ static void the_newest_are_sorted_and_that_is_said(void **state) {
 
 static void counts_end(void **state) {
     (void)state;
-    struct catalog_page page = ask(&(struct catalog_query){.limit = 1, .count = true});
+    struct catalog_page page = query(&(struct catalog_query){.limit = 1, .count = true});
     assert_true(page.total == ROWS && !page.total_capped);
     catalog_page_done(&page);
     const char *tag = "run";
@@ -126,12 +126,12 @@ static void counts_end(void **state) {
         struct catalog_query q = many[i];
         q.limit = 1;
         q.count = true;
-        page = ask(&q);
+        page = query(&q);
         assert_true(page.total == LIST_COUNTED && page.total_capped);
         catalog_page_done(&page);
     }
     const char *glob = "run=run-20*";
-    page = ask(&(struct catalog_query){.tags = &glob, .n_tags = 1, .sort = "size", .limit = 1, .count = true});
+    page = query(&(struct catalog_query){.tags = &glob, .n_tags = 1, .sort = "size", .limit = 1, .count = true});
     assert_true(page.total == 11 * RUN && !page.total_capped);
     catalog_page_done(&page);
 }
@@ -151,7 +151,7 @@ static void values_that_fit_lead_to_all(void **state) {
     assert_int_equal(walk(&q, "created", 1000, &early), 55);
     q.sort = "name";
     q.limit = 10;
-    struct catalog_page page = ask(&q);
+    struct catalog_page page = query(&q);
     assert_true(page.sorted_newest > 0 && page.n_items == 10);
     assert_true(strcmp(page.items[0].name, page.items[1].name) < 0);
     catalog_page_done(&page);
@@ -160,18 +160,18 @@ static void values_that_fit_lead_to_all(void **state) {
 static void what_nearly_all_have_is_walked(void **state) {
     (void)state;
     const char *tag = "run";
-    struct catalog_page page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100});
+    struct catalog_page page = query(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100});
     assert_int_equal(page.sorted_newest, 0);
     for (uint32_t i = 0; i < 100; i++) {
         assert_int_equal(page.items[i].size, i);
     }
     catalog_page_done(&page);
-    page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100, .offset = 3000});
+    page = query(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "size", .limit = 100, .offset = 3000});
     assert_true(page.sorted_newest == 0 && page.n_items == 100);
     assert_int_equal(page.items[0].size, 3000);
     catalog_page_done(&page);
     tag = "run=run-*";
-    page = ask(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "-name", .limit = 500});
+    page = query(&(struct catalog_query){.tags = &tag, .n_tags = 1, .sort = "-name", .limit = 500});
     assert_true(page.sorted_newest == 0 && page.n_items == 500);
     assert_string_equal(page.items[499].name, "n011500");
     catalog_page_done(&page);

@@ -206,15 +206,15 @@ static void everything_a_recording_holds_comes_back(void **state) {
 /* A TIDE log keeps the values, and their names, but not which stood in a record together: so an MCAP made of it has one record of them. */
 static void tide_says_that_records_go(struct reel_recording *r) {
     struct reel_error err = {0};
-    size_t count, said = 0;
+    size_t count, annotations = 0;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &REEL_SELECT_ALL, &err);
     assert_true(reel_writer_accepts(&reel_writer_tide2, s, loss, &err));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     for (size_t i = 0; i < count; i++) {
-        said += items[i].kind == REEL_CHANGES && strstr(items[i].text, "5 values of metadata records") != NULL;
+        annotations += items[i].kind == REEL_CHANGES && strstr(items[i].text, "5 values of metadata records") != NULL;
     }
-    assert_int_equal(said, 1);
+    assert_int_equal(annotations, 1);
 }
 
 static void metadata_records_and_create_times_of_mcap_survive(void **state) {

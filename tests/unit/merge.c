@@ -21,7 +21,7 @@ static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t
     return m;
 }
 
-static struct merge_place place_of(const struct wanted *w) {
+static struct merge_place position_of(const struct wanted *w) {
     return (struct merge_place){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk},
                                 .source = w->source};
 }
@@ -43,7 +43,7 @@ static void counts_are_those_of_a_walk(void **state) {
         for (int round = 0; round < 50; round++) {
             size_t from = toy_next(&seed) % n, to = toy_next(&seed) % n;
             uint64_t counts[3] = {0}, truth[3] = {0};
-            struct merge_place first = place_of(&w[from]), last = place_of(&w[to]);
+            struct merge_place first = position_of(&w[from]), last = position_of(&w[to]);
             assert_true(merge_count(m, &first, &last, counts, &err));
             for (size_t i = from; i < to; i++) {
                 truth[w[i].entry.channel]++;

@@ -50,9 +50,9 @@ static void what_a_summary_says(void **state) {
     const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
     assert_string_equal(info->container, "ZIP, stored");
-    const struct reel_pairs *said = reel_index_metadata(summary);
-    assert_true(said->count > 0 && same_pairs(said, reel_index_metadata(deep)));
-    assert_string_equal(said->items[0].key, "system.simulation.name");
+    const struct reel_pairs *annotations = reel_index_metadata(summary);
+    assert_true(annotations->count > 0 && same_pairs(annotations, reel_index_metadata(deep)));
+    assert_string_equal(annotations->items[0].key, "system.simulation.name");
     assert_int_equal(info->messages, 6);
     assert_int_equal(info->payload_bytes, m.messages.size);
     assert_int_equal(info->start_ns, 5000);

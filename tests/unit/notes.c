@@ -13,9 +13,9 @@ static void assert_tags(const char *id, const char *expected) {
     struct catalog_recording r;
     char text[4096] = "";
     assert_true(catalog_get(c, id, &r, &err));
-    for (uint32_t i = 0; i < r.said.n_tags; i++) {
+    for (uint32_t i = 0; i < r.annotations.n_tags; i++) {
         size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s=%s", i > 0 ? " " : "", r.said.tags[i].key, r.said.tags[i].value);
+        snprintf(text + at, sizeof text - at, "%s%s=%s", i > 0 ? " " : "", r.annotations.tags[i].key, r.annotations.tags[i].value);
     }
     assert_string_equal(text, expected);
     catalog_recording_done(&r);
@@ -81,8 +81,8 @@ static void tags_survive_a_scan(void **state) {
     assert_tags(r.id, "robot=r1");
     struct catalog_recording now;
     assert_true(catalog_get(c, r.id, &now, &err));
-    assert_string_equal(now.said.description, "d");
-    assert_string_equal(now.said.custom, "{\"x\":1}");
+    assert_string_equal(now.annotations.description, "d");
+    assert_string_equal(now.annotations.custom, "{\"x\":1}");
     catalog_recording_done(&now);
     catalog_close(c);
     c = catalog_open(DB_FILE, &err);
@@ -151,8 +151,8 @@ static void many_are_tagged_at_once(void **state) {
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 1000, .sort = "-size"}, &page, &err));
     assert_int_equal(page.n_items, 29);
     for (uint32_t i = 0; i < page.n_items; i++) {
-        assert_string_equal(catalog_said_tag(&page.items[i].said, "name"), page.items[i].name);
-        assert_string_equal(catalog_said_tag(&page.items[i].said, "robot"), "r1");
+        assert_string_equal(catalog_annotations_tag(&page.items[i].annotations, "name"), page.items[i].name);
+        assert_string_equal(catalog_annotations_tag(&page.items[i].annotations, "robot"), "r1");
     }
     catalog_page_done(&page);
 }
@@ -169,7 +169,7 @@ static void a_change_is_of_one_version(void **state) {
     assert_int_equal(err.code, REEL_CHANGED);
     assert_true(catalog_get(c, id, &after, &err));
     assert_true(after.updated_ns > r.updated_ns);
-    assert_string_equal(after.said.description, "one");
+    assert_string_equal(after.annotations.description, "one");
     assert_true(catalog_change(c, id, &(struct catalog_change){.description = "one"}, &changed, &err)); /* as it is: no new version */
     assert_false(changed);
     first.version = after.updated_ns;
@@ -210,7 +210,7 @@ static void assert_custom(const char *id, const char *patch, const char *expecte
     struct catalog_recording r;
     assert_true(change(id, &(struct catalog_change){.custom = patch}));
     assert_true(catalog_get(c, id, &r, &err));
-    assert_string_equal(r.said.custom, expected);
+    assert_string_equal(r.annotations.custom, expected);
     catalog_recording_done(&r);
 }
 
@@ -239,14 +239,14 @@ static void custom_fields_are_merged(void **state) {
     assert_true(change(id, &(struct catalog_change){.description = big + 1}));
     struct catalog_recording r; /* too long for the cache of rows, and whole all the same */
     assert_true(catalog_get(c, id, &r, &err));
-    assert_int_equal(strlen(r.said.description), DESCRIPTION_MAX);
-    assert_int_equal(strlen(r.said.custom), CUSTOM_MAX);
+    assert_int_equal(strlen(r.annotations.description), DESCRIPTION_MAX);
+    assert_int_equal(strlen(r.annotations.custom), CUSTOM_MAX);
     catalog_recording_done(&r);
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 1}, &page, &err));
-    assert_int_equal(strlen(page.items[0].said.description), LIST_DESCRIPTION_MAX);
-    assert_string_equal(page.items[0].said.custom, "");
-    assert_true(page.items[0].said.cut_description && page.items[0].said.cut_custom);
+    assert_int_equal(strlen(page.items[0].annotations.description), LIST_DESCRIPTION_MAX);
+    assert_string_equal(page.items[0].annotations.custom, "");
+    assert_true(page.items[0].annotations.cut_description && page.items[0].annotations.cut_custom);
     catalog_page_done(&page);
     free(big);
 }
@@ -300,18 +300,18 @@ static void notes_come_and_go(void **state) {
 
 static void a_new_revision_inherits(void **state) {
     (void)state;
-    struct catalog_said before = {.description = strdup("old"), .custom = strdup("{\"a\":1}")}, now = {0};
-    assert_true(catalog_said_set_tag(&before, "robot", "r1", &err) && catalog_said_set_tag(&before, "area", "hall", &err));
-    assert_true(catalog_said_set_tag(&now, "robot", "r2", &err));
+    struct catalog_annotations before = {.description = strdup("old"), .custom = strdup("{\"a\":1}")}, now = {0};
+    assert_true(catalog_annotations_set_tag(&before, "robot", "r1", &err) && catalog_annotations_set_tag(&before, "area", "hall", &err));
+    assert_true(catalog_annotations_set_tag(&now, "robot", "r2", &err));
     now.description = strdup("new");
-    assert_true(catalog_said_inherit(&now, &before, &err));
+    assert_true(catalog_annotations_inherit(&now, &before, &err));
     assert_string_equal(now.description, "new");
     assert_string_equal(now.custom, "{\"a\":1}");
-    assert_string_equal(catalog_said_tag(&now, "robot"), "r2");
-    assert_string_equal(catalog_said_tag(&now, "area"), "hall");
+    assert_string_equal(catalog_annotations_tag(&now, "robot"), "r2");
+    assert_string_equal(catalog_annotations_tag(&now, "area"), "hall");
     assert_int_equal(now.n_tags, 2);
-    catalog_said_done(&before);
-    catalog_said_done(&now);
+    catalog_annotations_done(&before);
+    catalog_annotations_done(&now);
 }
 
 static bool write_down(const struct catalog_recording *r) {

@@ -28,14 +28,14 @@ static void add(const char *collection, const char *name, unsigned size, int day
     struct ingest_result r;
     char text[128] = "TRIAL";
     struct catalog_tag tags[] = {{.key = (char *)"robot", .value = (char *)robot}};
-    struct catalog_said said = {.tags = tags, .n_tags = robot != NULL};
+    struct catalog_annotations annotations = {.tags = tags, .n_tags = robot != NULL};
     static unsigned n;
     snprintf(text + 5, sizeof text - 5, "%08u", n++);
     for (size_t i = strlen(text); i < size; i++) {
         text[i] = 'a';
         text[i + 1] = '\0';
     }
-    const struct ingest_request q = {.collection = collection, .name = name, .said = robot ? &said : NULL};
+    const struct ingest_request q = {.collection = collection, .name = name, .annotations = robot ? &annotations : NULL};
     assert_int_equal(send_with(&q, text, INT64_MAX, &r, &err), INGEST_CREATED);
     ingest_result_done(&r);
     sqlite3 *raw;

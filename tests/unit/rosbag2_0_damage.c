@@ -27,7 +27,7 @@ static size_t first_chunk(const struct make2 *b) {
     (void)b;
     return 4117;
 }
-static size_t place_of(const struct maker *m, const char *text) {
+static size_t position_of(const struct maker *m, const char *text) {
     uint8_t *p = memmem(m->data, m->size, text, strlen(text));
     assert_non_null(p);
     return (size_t)(p - m->data);
@@ -55,7 +55,7 @@ static void chunks_never_finished(void **state) {
         make_patch(&b.out, b.chunk_data - 4, 0, 4); /* data length */
         make_patch(&b.out, b.chunk_data - 8, 0, 4); /* the field `size` */
         if (i == 0) {
-            b.out.size = place_of(&b.out, "m8") + 1; /* cut in the last but one message; index data come only after a chunk is closed */
+            b.out.size = position_of(&b.out, "m8") + 1; /* cut in the last but one message; index data come only after a chunk is closed */
         }
         RECORDING *r = bag_scan(&b.out);
         if (i == 0) {
@@ -76,7 +76,7 @@ static void cut_anywhere(void **state) {
     size_t ends[10], tail = b.out.size - b.conns.size - b.infos.size;
     for (unsigned i = 0; i < 10; i++) {
         const char text[] = {'m', (char)('0' + i), 0};
-        ends[i] = place_of(&b.out, text) + 2;
+        ends[i] = position_of(&b.out, text) + 2;
     }
     for (size_t size = 14; size < b.out.size; size += size < 4000 ? 397 : 7) {
         uint64_t whole = 0;
@@ -116,7 +116,7 @@ static void a_chunk_that_does_not_decode_is_lost_alone(void **state) {
     for (unsigned i = 1; i < COMPRESSIONS; i++) {
         BAG b;
         make2_ten(&b, compressions[i]);
-        size_t at = place_of(&b.out, i == 1 ? "BZh9" : "\x04\x22\x4d\x18");
+        size_t at = position_of(&b.out, i == 1 ? "BZh9" : "\x04\x22\x4d\x18");
         b.out.data[at + 30] ^= 0x40;
         RECORDING *r = bag_scan(&b.out);
         assert_string_equal(bag_payloads(r), "m5|m6|m7|m8|m9|");
@@ -131,7 +131,7 @@ static void a_compression_that_is_not_known(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "none");
-    memcpy(b.out.data + place_of(&b.out, "=none") + 1, "zap\n", 4);
+    memcpy(b.out.data + position_of(&b.out, "=none") + 1, "zap\n", 4);
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "m5|m6|m7|m8|m9|");
     bag_assert_finding(r, REEL_LOSS, "compression \"zap\n\" is not known; its 5 messages are lost");
@@ -231,7 +231,7 @@ static void garbage_between_and_in_chunks(void **state) {
     RECORDING *r = bag_scan(&with.out);
     assert_string_equal(bag_payloads(r), all_ten);
     bag_assert_finding(r, REEL_LOSS, "are lost");
-    memset(b.out.data + place_of(&b.out, "m6") - 46, 0, 20);
+    memset(b.out.data + position_of(&b.out, "m6") - 46, 0, 20);
     RECORDING *inside = bag_scan(&b.out);
     assert_string_equal(bag_payloads(inside), "m0|m1|m2|m3|m4|m5|m7|m8|m9|");
     bag_assert_finding(inside, REEL_LOSS, "are lost");
@@ -275,7 +275,7 @@ static void index_pos_that_points_elsewhere(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         BAG b;
         make2_ten(&b, "none");
-        make_patch(&b.out, b.index_pos_at, places[i] == 60 ? place_of(&b.out, "m3") : places[i], 8);
+        make_patch(&b.out, b.index_pos_at, places[i] == 60 ? position_of(&b.out, "m3") : places[i], 8);
         RECORDING *r = bag_scan(&b.out);
         assert_string_equal(bag_payloads(r), all_ten);
         assert_false(bag_info(r)->damaged);

@@ -44,8 +44,9 @@ static void restart(void) {
     up();
 }
 
-static void make(const char *wishes, const char *key, int64_t length, bool draft, char id[RECORDING_ID_TEXT]) {
-    struct session_ask ask = {.owner = "me", .key = key, .wishes = wishes, .metadata = "", .concat = "", .length = length, .draft = draft};
+static void make(const char *options, const char *key, int64_t length, bool draft, char id[RECORDING_ID_TEXT]) {
+    struct session_request ask = {
+        .owner = "me", .key = key, .options = options, .metadata = "", .concat = "", .length = length, .draft = draft};
     struct catalog_upload u;
     bool again;
     memset(ask.request, 'a', SHA256_HEX - 1);
@@ -110,7 +111,7 @@ static void pieces_become_a_recording(void **state) {
     const struct catalog_recording *r = &result.ingest.recording;
     assert_string_equal(r->name, "a.trial");
     assert_string_equal(r->group, "g");
-    assert_string_equal(catalog_said_tag(&r->said, "k"), "v");
+    assert_string_equal(catalog_annotations_tag(&r->annotations, "k"), "v");
     assert_int_equal(r->messages, 5);
     assert_true(session_get(&app, "me", id, &u, &err));
     assert_true(u.done);
@@ -283,7 +284,7 @@ static void what_somebody_goes_on_with_is_not_ended(void **state) {
 static void a_key_finds_its_session(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
-    struct session_ask ask = {.owner = "me", .key = "k", .wishes = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
+    struct session_request ask = {.owner = "me", .key = "k", .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
     struct catalog_upload u;
     bool again;
     make("{\"name\":\"q\"}", "k", 9, false, id);
@@ -313,7 +314,7 @@ static void *ask_with_key(void *context) {
     struct asking *a = context;
     struct reel_error why;
     struct catalog_upload u;
-    struct session_ask ask = {.owner = "me", .key = a->key, .wishes = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
+    struct session_request ask = {.owner = "me", .key = a->key, .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
     memset(ask.request, 'a', SHA256_HEX - 1);
     pthread_barrier_wait(a->together);
     if ((a->made = session_create(&app, &ask, &u, &a->again, &why))) {

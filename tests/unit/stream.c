@@ -337,13 +337,13 @@ static void the_state_at_the_cut_comes_first(void **state) {
         uint32_t channel = (const uint32_t[]){0, 1, 3, 4}[i % 4];
         assert_string_equal(s->channels[m.channel]->name, channel % 2 ? "/state" : channel ? "/topic/4" : "/topic/0");
         assert_int_equal(s->channel_source[m.channel], m.source);
-        uint64_t count = 0, said;
+        uint64_t count = 0, annotations;
         for (size_t k = 0; k < f.toys[m.source].n_entries; k++) {
             count += f.toys[m.source].entries[k].channel == channel && f.toys[m.source].entries[k].time_ns < q.start_ns;
         }
         struct reel_bytes payload;
-        assert_true(reel_stream_payload(s, &m, &payload, &err) && reel_stream_copy(s, &m, 0, &said, 8, &err));
-        assert_true(said == count && payload.size == 8 && m.entry.extra[0] == 7 && m.entry.extra[1] == 8);
+        assert_true(reel_stream_payload(s, &m, &payload, &err) && reel_stream_copy(s, &m, 0, &annotations, 8, &err));
+        assert_true(annotations == count && payload.size == 8 && m.entry.extra[0] == 7 && m.entry.extra[1] == 8);
         marks[i] = reel_mark_of(&m);
     }
     /* another stream takes the front as it is, and goes on at each place of it */

@@ -248,9 +248,9 @@ static inline void toy_check_planned(struct reel_bytes all, const struct toy *to
         }
         assert_int_equal(cursor_u8(&c), 'G');
         uint64_t size = (uint64_t)(c.at - all.data) - start;
-        uint32_t said = cursor_u32le(&c);
+        uint32_t annotations = cursor_u32le(&c);
         seen[groups].size = size + 4;
-        assert_true(said == (hashed || size + 4 > REEL_GROUP_WHOLE_MAX ? 0 : pack_crc(all.data + start, size)));
+        assert_true(annotations == (hashed || size + 4 > REEL_GROUP_WHOLE_MAX ? 0 : pack_crc(all.data + start, size)));
     }
     seen[groups].first = n;
     assert_true(n == 0 || tail_at == (uint64_t)(c.at - all.data));

@@ -198,7 +198,7 @@ export const text = {
             scrubNow: 'Scrub now',
             neverScrubbed: 'Nothing has been scrubbed yet.',
             noRot: (files: string, size: string) => `All of ${files} files, ${size}, are as they were.`,
-            rot: (rotten: number, missing: number) => `${some(rotten, 'file is', 'files are')} not what they were, ${some(missing, 'is', 'are')} missing.`,
+            rot: (corrupted: number, missing: number) => `${some(corrupted, 'file is', 'files are')} corrupted, ${some(missing, 'is', 'are')} missing.`,
             soFar: (share: string) => `${share} so far`,
             backup: 'Backup',
             backupHelp: 'A copy of the catalog, taken while the server runs, into the folder it was started with.',

@@ -14,11 +14,11 @@ interface Scrub {
     files?: number;
     bytes?: number;
     files_total?: number;
-    rotten?: number;
+    corrupted?: number;
     missing?: number;
     started?: string;
     ended?: string;
-    rot: { name?: string; path?: string; sha256?: string; problem?: string }[];
+    corrupted_files: { name?: string; path?: string; sha256?: string; problem?: string }[];
 }
 
 /** A button that starts work, and how far that is. */
@@ -64,14 +64,14 @@ function LastScrub({ round }: { round: number }) {
     if (scrub.state === 'none') {
         return <p class="soft">{text.admin.storage.neverScrubbed}</p>;
     }
-    const bad = (scrub.rotten ?? 0) + (scrub.missing ?? 0);
+    const bad = (scrub.corrupted ?? 0) + (scrub.missing ?? 0);
     return (
         <>
             <p class={bad > 0 ? 'error' : ''}>
-                {bad > 0 ? text.admin.storage.rot(scrub.rotten ?? 0, scrub.missing ?? 0) : text.admin.storage.noRot(count(scrub.files), bytes(scrub.bytes))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.soFar(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+                {bad > 0 ? text.admin.storage.rot(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.noRot(count(scrub.files), bytes(scrub.bytes))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.soFar(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             <ul>
-                {scrub.rot.map((r, i) => (
+                {scrub.corrupted_files.map((r, i) => (
                     <li key={i} class="mono">
                         {r.name ?? r.path ?? r.sha256} {r.problem}
                     </li>

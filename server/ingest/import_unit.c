@@ -1,0 +1,255 @@
+/* One recording taken in: read, stored, scanned, noted. Its one rule: whatever becomes of it is told, once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "ingest/import_internal.h"
+#include "ingest/names.h"
+#include "store/disk.h"
+#include "store/roots.h"
+#include "wire/cleanup.h"
+
+static const uint64_t LONG_BYTES = 64 << 20;    /* smaller ones are listed when their scan is done … */
+static const int64_t LONG_WAIT_NS = 2000000000; /* … larger ones after a moment, and the scan goes on */
+
+/* ---- telling */
+
+static void tell(struct import_unit *u, enum import_outcome outcome, const struct catalog_recording *r, const struct reel_error *why) {
+    AUTO_MEM const char **names = calloc(u->n, sizeof *names);
+    for (uint32_t i = 0; names && i < u->n; i++) {
+        names[i] = u->files[i].name;
+    }
+    struct import_report told = {
+        .outcome = outcome, .folder = u->folder, .names = names, .n = names ? u->n : 0, .name = u->name, .format = u->format};
+    told.size = u->size;
+    told.recording = r;
+    told.why = why;
+    run_report(u->run, &told);
+}
+
+/* How to try again. */
+static char *write_request(const struct import_unit *u) {
+    const struct import_terms *t = u->run->terms;
+    json_t *tags = json_object();
+    for (uint32_t i = 0; t->annotations && i < t->annotations->n_tags; i++) {
+        json_object_set_new(tags, t->annotations->tags[i].key, json_string(t->annotations->tags[i].value));
+    }
+    json_t *request = json_pack("{s:s, s:s, s:b, s:b, s:o}", "mode", import_mode_name(t->mode), "name", u->name, "replace", t->replace,
+                                "watched", t->watched, "tags", tags);
+    char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+    json_decref(request);
+    return text;
+}
+
+static struct catalog_import row_of(const struct import_unit *u, uint32_t i) {
+    const struct folder_file *f = &u->files[i];
+    return (struct catalog_import){
+        .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns, .mode = u->run->terms->mode};
+}
+
+void import_fail(struct import_unit *u, const struct reel_error *why) {
+    struct app *app = u->run->app;
+    struct reel_error ignored;
+    AUTO_MEM struct catalog_import *rows = calloc(u->n, sizeof *rows);
+    AUTO_MEM char *request = write_request(u), *reason = strdup(why->text);
+    request = request ? request : strdup(""); /* a name that is no UTF-8 */
+    for (uint32_t i = 0; rows && i < u->n; i++) {
+        rows[i] = row_of(u, i);
+    }
+    if (why->code == REEL_NOT_FOUND) { /* it has gone meanwhile: nothing to try again */
+        if (rows) {
+            catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
+        }
+        tell(u, u->run->terms->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
+        return;
+    }
+    struct catalog_failure f = {
+        .folder = u->folder, .name = u->files[0].name, .collection = (char *)u->run->terms->collection, .code = why->code};
+    f.reason = reason;
+    f.request = request;
+    if (rows && request && reason) {
+        catalog_failure_put(app->catalog, &f, rows, u->n, &ignored);
+    }
+    tell(u, IMPORT_FAILED, NULL, why);
+}
+
+/* ---- taking */
+
+struct taking {
+    struct import_unit *unit;
+    uint64_t counted; /* of the file that is being read */
+};
+
+static bool on_progress(void *context, uint64_t done, uint64_t total) {
+    struct taking *t = context;
+    (void)total;
+    t->counted = done < t->counted ? 0 : t->counted; /* the next file */
+    import_count_bytes(t->unit->run->app->imports, done - t->counted);
+    t->counted = done;
+    return run_goes_on(t->unit->run);
+}
+
+static void note_taken(struct import_unit *u, const struct ingest_file *files, const struct store_reference *are,
+                       const struct catalog_recording *r) {
+    struct app *app = u->run->app;
+    struct reel_error ignored;
+    AUTO_MEM struct catalog_import *rows = calloc(u->n, sizeof *rows);
+    for (uint32_t i = 0; rows && i < u->n; i++) {
+        rows[i] = row_of(u, i);
+        memcpy(rows[i].fingerprint, are[i].fingerprint, sizeof rows[i].fingerprint);
+        memcpy(rows[i].content, files[i].sha256, sizeof rows[i].content);
+        memcpy(rows[i].recording, r->id, sizeof rows[i].recording);
+    }
+    if (rows && u->run->terms->mode == IMPORT_MOVE) {
+        catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
+    } else if (rows) {
+        catalog_imports_put(app->catalog, u->folder, rows, u->n, &ignored);
+    }
+}
+
+static void take_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
+    const struct import_terms *t = u->run->terms;
+    struct taking taking = {.unit = u};
+    const struct reel_progress progress = {.report = on_progress, .context = &taking};
+    const struct ingest_request q = {
+        .collection = t->collection, .name = u->name, .annotations = t->annotations, .replace = t->replace || t->watched};
+    struct local_options options = {
+        .reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
+    options.wait_ns = t->patient || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
+    struct ingest_result result = {0};
+    struct reel_error why = {0};
+    ingest_files(u->run->app, paths, u->n, &q, &options, files, &result, &why);
+    switch (result.outcome) {
+    case INGEST_CREATED:
+    case INGEST_EXISTS:
+    case INGEST_JOINED:
+    case INGEST_SCANNING:
+        note_taken(u, files, are, &result.recording);
+        tell(u,
+             result.outcome == INGEST_CREATED    ? IMPORT_CREATED
+             : result.outcome == INGEST_SCANNING ? IMPORT_SCANNING
+                                                 : IMPORT_EXISTS,
+             &result.recording, NULL);
+        break;
+    case INGEST_REFUSED:
+    case INGEST_KEPT: /* it is there as failed, from before */
+        if (why.code == REEL_CANCELLED) {
+            break;
+        }
+        if (why.code == REEL_CHANGED && t->watched) { /* later */
+            tell(u, IMPORT_WAITS, NULL, &why);
+        } else {
+            import_fail(u, &why);
+        }
+    }
+    ingest_result_done(&result);
+}
+
+void import_unit_import(struct import_unit *u) {
+    struct reel_error why = {0};
+    char path[PATH_MAX];
+    AUTO_MEM char **paths = calloc(u->n, sizeof *paths);
+    AUTO_MEM struct store_reference *are = calloc(u->n, sizeof *are);
+    AUTO_MEM struct ingest_file *files = calloc(u->n, sizeof *files);
+    bool good = (paths && are && files) || reel_fail_memory(&why);
+    for (uint32_t i = 0; i < u->n && good; i++) {
+        are[i].size = u->files[i].size;
+        are[i].mtime_ns = u->files[i].mtime_ns;
+        good = disk_join(path, u->folder, u->files[i].name, &why) && ((paths[i] = strdup(path)) || reel_fail_memory(&why));
+    }
+    if (good) {
+        take_files(u, (const char *const *)paths, are, files);
+    } else {
+        import_fail(u, &why);
+    }
+    for (uint32_t i = 0; paths && i < u->n; i++) {
+        free(paths[i]);
+    }
+}
+
+/* ---- once more */
+
+static struct import_unit *unit_again(const struct catalog_failure *f, const struct catalog_imports *files, const char *name, int folder) {
+    struct import_unit *u = import_unit_new(f->folder, name, files->n);
+    for (uint32_t i = 0; u && i < files->n; i++) { /* as they are now; the first one leads */
+        struct store_reference is;
+        AUTO_FD int fd = openat(folder, files->items[i].name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct folder_file file = {.name = files->items[i].name};
+        if (fd >= 0 && store_inspect(fd, "", &is, NULL)) {
+            file.device = is.device;
+            file.inode = is.inode;
+            file.size = is.size;
+            file.mtime_ns = is.mtime_ns;
+        }
+        if (!import_unit_add(u, &file)) {
+            import_unit_free(TAKE(u));
+        } else if (strcmp(file.name, f->name) == 0) {
+            struct folder_file first = u->files[0];
+            u->files[0] = u->files[i];
+            u->files[i] = first;
+        }
+    }
+    return u;
+}
+
+static bool read_terms(const struct catalog_failure *f, struct import_terms *terms, struct catalog_annotations *annotations,
+                       json_t **request, struct reel_error *err) {
+    const char *mode = NULL, *name = NULL, *key;
+    int replace = 0, watched = 0;
+    json_t *tags = NULL, *value;
+    bool known = false;
+    *request = json_loads(f->request, 0, NULL);
+    if (!*request || json_unpack(*request, "{s:s, s:s, s:b, s:b, s:o}", "mode", &mode, "name", &name, "replace", &replace, "watched",
+                                 &watched, "tags", &tags) != 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "nobody knows any more how this was asked for: ask anew");
+    }
+    json_object_foreach(tags, key, value) {
+        if (!catalog_annotations_set_tag(annotations, key, json_string_value(value), err)) {
+            return false;
+        }
+    }
+    *terms = (struct import_terms){.mode = import_mode_named(mode, &known),
+                                   .collection = f->collection,
+                                   .annotations = annotations,
+                                   .replace = replace,
+                                   .watched = watched};
+    return known || reel_fail(err, REEL_UNSUPPORTED, "there is no mode %.40s", mode);
+}
+
+static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
+    AUTO(catalog_imports_done) struct catalog_imports files = {0};
+    AUTO_FD int folder = roots_open_file(store_roots(run->app->store), f->folder, O_RDONLY | O_DIRECTORY, err);
+    if (folder < 0 || !catalog_imports_of_failure(run->app->catalog, f->row, &files, err)) {
+        return false;
+    }
+    if (files.n == 0) {
+        return reel_fail(err, REEL_NOT_FOUND, "the file is gone");
+    }
+    struct import_unit *u = unit_again(f, &files, name, folder);
+    return u ? run_push(run, u) || reel_fail(err, REEL_CANCELLED, "cancelled") : reel_fail_memory(err);
+}
+
+bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(catalog_failure_done) struct catalog_failure f = {0};
+    struct import_terms terms = {0};
+    struct import_statistics statistics = {0};
+    struct catalog_annotations annotations = {0};
+    json_t *request = NULL;
+    struct import_run run = {.app = app, .terms = &terms, .progress = progress, .out = &statistics, .named = true};
+    if (!catalog_failure_get(app->catalog, failure, &f, err)) {
+        return false;
+    }
+    run_begin(&run);
+    bool good = read_terms(&f, &terms, &annotations, &request, err) &&
+                push_again(&run, &f, json_string_value(json_object_get(request, "name")), err);
+    run_wait(&run);
+    run_end(&run);
+    if (good && statistics.outcomes[IMPORT_FAILED] > 0) {
+        AUTO(catalog_failure_done) struct catalog_failure now = {0};
+        good = !catalog_failure_get(app->catalog, failure, &now, NULL) || reel_fail(err, now.code, "%s", now.reason);
+    }
+    catalog_annotations_done(&annotations);
+    json_decref(request);
+    return good;
+}

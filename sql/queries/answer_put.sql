@@ -1,7 +1,0 @@
--- The first answer stays while it lives.
-INSERT INTO answers (owner, idempotency_key, request, status, header, address, body, expires_ns)
-VALUES (:owner, :key, :request, :status, :header, :address, :body, :expires)
-ON CONFLICT (owner, idempotency_key) DO UPDATE SET
-    request = excluded.request, status = excluded.status, header = excluded.header, address = excluded.address, body = excluded.body,
-    expires_ns = excluded.expires_ns
-WHERE answers.expires_ns < :now;

@@ -1,1 +1,0 @@
-DELETE FROM answers WHERE expires_ns < :now;

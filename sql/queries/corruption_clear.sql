@@ -1,0 +1,1 @@
+DELETE FROM corrupted_files WHERE sha256 = :sha256;

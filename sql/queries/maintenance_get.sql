@@ -1,0 +1,1 @@
+SELECT value FROM maintenance WHERE key = :key;

@@ -1,1 +1,0 @@
-DELETE FROM rot WHERE sha256 = :sha256;

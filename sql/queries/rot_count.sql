@@ -1,2 +1,0 @@
--- scan: rot: as few as there are
-SELECT count(*), 0 FROM rot;

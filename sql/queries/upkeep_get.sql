@@ -1,1 +1,0 @@
-SELECT value FROM upkeep WHERE key = :key;
