@@ -1,4 +1,4 @@
-// The API's document: what the source says is what the server gives, redocly has nothing against it, and /docs shows all of it.
+// The OpenAPI document: the server returns the source's document, redocly accepts it, and /docs shows all of it.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT, Server, assert, look, shoot, withPage } from './harness.mjs';
@@ -19,14 +19,14 @@ export const tests = {
     async redocly_finds_nothing() {
         assert.deepEqual(await lintContract(), []);
     },
-    async the_server_gives_the_document_of_the_source() {
+    async the_server_returns_the_document_of_the_source() {
         const response = await fetch(server.base + '/openapi.json');
         assert.equal(response.headers.get('content-type'), 'application/json');
         assert.deepEqual(await response.json(), readContract());
     },
-    async the_licences_of_what_is_in_the_page_go_along() {
+    async third_party_licences_are_included() {
         await withPage(server, '/docs', {}, async (page) => {
-            const where = await page.getByRole('link', { name: 'Licences of what this page is made with' }).getAttribute('href');
+            const where = await page.getByRole('link', { name: 'Third-party licenses' }).getAttribute('href');
             const texts = await (await fetch(where)).text();
             for (const name of ['preact', 'three', 'uplot', 'tus-js-client', '@noble/hashes']) {
                 assert.match(texts, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
@@ -34,14 +34,14 @@ export const tests = {
             assert.match(texts, /Permission is hereby granted/);
         });
     },
-    async every_operation_is_listed_and_can_be_found() {
+    async lists_and_finds_every_operation() {
         const contract = readContract();
         const count = Object.values(contract.paths).flatMap((item) => Object.keys(item).filter((key) => key !== 'parameters')).length;
         await withPage(server, '/docs', {}, async (page) => {
-            await heading(page, /API of Reel/);
+            await heading(page, /Reel API/);
             const list = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
             assert.equal(await list.count(), count);
-            await page.getByRole('searchbox', { name: 'Find an operation or schema' }).fill('retention put');
+            await page.getByRole('searchbox', { name: 'Search operations and schemas' }).fill('retention put');
             await list.filter({ hasText: 'Set them' }).getByRole('link').click();
             await page.waitForURL('**/docs?op=setRetention');
             await page.getByText('/api/v1/config/retention', { exact: true }).waitFor();
@@ -52,15 +52,15 @@ export const tests = {
             await heading(page, 'Set them');
         });
     },
-    async each_operation_and_schema_is_drawn() {
+    async shows_every_operation_and_schema() {
         const contract = readContract();
         const names = Object.values(contract.paths).flatMap((item) => Object.entries(item).filter(([key]) => key !== 'parameters').map(([, operation]) => operation));
         await withPage(server, '/docs', {}, async (page) => {
-            await heading(page, /API of Reel/);
+            await heading(page, /Reel API/);
             for (const operation of names) {
                 await page.locator(`.docs-list a[href="/docs?op=${operation.operationId}"]`).click();
                 await page.waitForFunction((words) => document.querySelector('.docs-shown h1')?.textContent === words, operation.summary);
-                assert.equal(await page.locator('.docs-answer').count(), Object.keys(operation.responses).length, operation.operationId);
+                assert.equal(await page.locator('.docs-response').count(), Object.keys(operation.responses).length, operation.operationId);
             }
             for (const name of Object.keys(contract.components.schemas)) {
                 await page.evaluate((target) => { history.pushState(null, '', target); dispatchEvent(new PopStateEvent('popstate')); }, '/docs?schema=' + name);
@@ -68,8 +68,8 @@ export const tests = {
             }
         });
     },
-    async looks() {
-        await look(server, '/docs', 'docs', (page) => heading(page, /API of Reel/));
+    async looks_right() {
+        await look(server, '/docs', 'docs', (page) => heading(page, /Reel API/));
         await look(server, '/docs?op=createUpload', 'docs-operation', (page) => heading(page, /resumable upload begins/));
         await look(server, '/docs?schema=Recording', 'docs-schema', (page) => heading(page, 'Recording'));
         await withPage(server, '/docs?op=convertRecording', { size: { width: 320, height: 700 } }, async (page) => {

@@ -1,4 +1,4 @@
-// The library: finding recordings, by mouse and by keyboard, few and a hundred thousand.
+// The library: searching and filtering by mouse and keyboard, with few and with a hundred thousand recordings.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -35,7 +35,7 @@ export async function tearDown() {
 const search = (page) => page.getByRole('combobox', { name: 'Search recordings' });
 const body = (page) => page.locator('.library .table-body');
 const status = (page) => page.locator('.library-count');
-/** Names of the rows in sight, from above. */
+/** Names of the visible rows, from top to bottom. */
 async function names(page) {
     return page.locator('.table-row').evaluateAll((rows) =>
         rows
@@ -61,7 +61,7 @@ async function searches() {
         assert.equal(queryOf(page).get('q'), 'walk');
         await search(page).fill('robot:r1 -collection:hall');
         await namesAre(page, ['walk-1.bag']);
-        await page.goBack(); // to before all that was typed
+        await page.goBack(); // to the state before typing
         await namesAre(page, ALL);
         assert.equal(await search(page).inputValue(), '');
         await search(page).fill('site:"main hall"');
@@ -73,7 +73,7 @@ async function searches() {
     });
 }
 
-async function tellsWhatIsWrong() {
+async function reportsAnInvalidQuery() {
     await withPage(server, '/?q=' + encodeURIComponent('"walk'), { allow: [/status of 400/] }, async (page) => {
         await page.getByRole('alert').getByText('this quote is not closed').waitFor();
         await search(page).fill('"walk"');
@@ -81,10 +81,10 @@ async function tellsWhatIsWrong() {
     });
 }
 
-async function completes() {
+async function suggests() {
     await withPage(server, '/', {}, async (page) => {
         await search(page).pressSequentially('robo');
-        const list = page.getByRole('listbox', { name: 'What could be typed next' });
+        const list = page.getByRole('listbox', { name: 'Suggestions' });
         await list.getByRole('option', { name: /^robot:/ }).waitFor();
         await search(page).press('ArrowDown');
         await search(page).press('Enter');
@@ -98,18 +98,18 @@ async function completes() {
     });
 }
 
-async function narrowsByFacets() {
+async function filters() {
     await withPage(server, '/', {}, async (page) => {
-        const facets = page.getByRole('navigation', { name: 'Narrow down' });
-        await facets.getByRole('button', { name: /^hall/ }).click();
+        const nav = page.getByRole('navigation', { name: 'Filters' });
+        await nav.getByRole('button', { name: /^hall/ }).click();
         await namesAre(page, ['door open.bag']);
         assert.equal(await search(page).inputValue(), 'collection:hall');
         await page.getByText('the big hall').waitFor();
-        await facets.getByRole('button', { name: /^lab/ }).click(); // one more of the same: either
+        await nav.getByRole('button', { name: /^lab/ }).click(); // a second value: either matches
         await namesAre(page, ALL);
         assert.equal(queryOf(page).get('q'), 'collection:hall,lab');
-        await facets.getByRole('button', { name: /^robot/ }).click();
-        await facets.getByRole('button', { name: /^r1/ }).click();
+        await nav.getByRole('button', { name: /^robot/ }).click();
+        await nav.getByRole('button', { name: /^r1/ }).click();
         await namesAre(page, ['door open.bag', 'walk-1.bag']);
         await page.goBack();
         await namesAre(page, ALL);
@@ -121,8 +121,8 @@ async function narrowsByFacets() {
 
 async function describesACollection() {
     await withPage(server, '/?q=collection:lab', {}, async (page) => {
-        await page.getByRole('button', { name: 'Describe this collection' }).click();
-        const dialog = page.getByRole('dialog', { name: 'Describe this collection' });
+        await page.getByRole('button', { name: 'Edit collection description' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Edit collection description' });
         await checkAxe(page);
         await dialog.getByRole('textbox').fill('walks of robots');
         await dialog.getByRole('button', { name: 'Save' }).click();
@@ -145,7 +145,7 @@ async function sorts() {
     });
 }
 
-async function worksByKeyboardAlone() {
+async function worksByKeyboard() {
     await withPage(server, '/', {}, async (page) => {
         await namesAre(page, ALL);
         await page.keyboard.press('/');
@@ -186,19 +186,19 @@ async function trashAndUndo() {
         await page.keyboard.press('Delete');
         await namesAre(page, ALL.slice(1));
         await page
-            .getByRole('navigation', { name: 'Narrow down' })
+            .getByRole('navigation', { name: 'Filters' })
             .getByRole('button', { name: /^Trash/ })
             .click();
         await namesAre(page, ['demo.nanover.zip']);
         await body(page).focus();
         await page.keyboard.press('Home');
         await page.getByRole('button', { name: 'Restore' }).click();
-        await page.getByText('The trash is empty').waitFor();
+        await page.getByText('Trash is empty').waitFor();
         assert.equal((await server.json('/recordings?count=true')).total, 4);
     });
 }
 
-async function purgeAsksFirst() {
+async function confirmsPermanentDeletion() {
     const [made] = await server.feed([path.join(demo, 'demo.nanover.zip')], 'gone');
     await server.json('/recordings/' + made.id, { method: 'DELETE' });
     await withPage(server, '/?q=state:trashed', {}, async (page) => {
@@ -206,23 +206,23 @@ async function purgeAsksFirst() {
             .locator('.table-row')
             .first()
             .click({ position: { x: 400, y: 14 } });
-        await page.getByRole('button', { name: 'Delete for good' }).click();
-        const dialog = page.getByRole('dialog', { name: 'Delete for good?' });
+        await page.getByRole('button', { name: 'Delete permanently' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Delete permanently?' });
         await checkAxe(page);
         await dialog.getByRole('button', { name: 'Cancel' }).click();
         await namesAre(page, ['demo.nanover.zip']);
-        await page.getByRole('button', { name: 'Delete for good' }).click();
-        await dialog.getByRole('button', { name: 'Delete for good' }).click();
-        await page.getByText('The trash is empty').waitFor();
+        await page.getByRole('button', { name: 'Delete permanently' }).click();
+        await dialog.getByRole('button', { name: 'Delete permanently' }).click();
+        await page.getByText('Trash is empty').waitFor();
     });
     assert.equal((await fetch(`${server.api}/recordings/${made.id}`)).status, 404);
 }
 
-async function followsChanges() {
+async function updatesAfterChanges() {
     const other = await Server.start();
     try {
         await withPage(other, '/', {}, async (page) => {
-            await page.getByText('Nothing is here yet').waitFor();
+            await page.getByText('No recordings yet').waitFor();
             const [made] = await other.feed([path.join(demo, 'demo.bag')]);
             await namesAre(page, ['demo.bag']);
             await other.json('/recordings/' + made.id, {
@@ -232,7 +232,7 @@ async function followsChanges() {
             });
             await namesAre(page, ['renamed.bag']);
             await other.json('/recordings/' + made.id, { method: 'DELETE' });
-            await page.getByText('Nothing is here yet').waitFor();
+            await page.getByText('No recordings yet').waitFor();
         });
     } finally {
         await other.end();
@@ -254,12 +254,12 @@ async function zoomsInTime() {
         const day = Date.UTC(2010, 4, 11); // of the demonstration bag: the only day there is
         assert.ok(Math.abs((start - day) / 86400000 - 0.3) < 0.02, String(start));
         assert.ok(Math.abs((end - day) / 86400000 - 0.8) < 0.02, String(end));
-        await namesAre(page, ALL.slice(1)); // NanoVer has no place on the calendar
+        await namesAre(page, ALL.slice(1)); // NanoVer recordings have no date
         await page.getByRole('button', { name: 'Later' }).click();
         await status(page).getByText('0 recordings').waitFor();
         await page.goBack();
         await namesAre(page, ALL.slice(1));
-        await page.getByRole('button', { name: 'All times' }).click();
+        await page.getByRole('button', { name: 'Reset zoom' }).click();
         await namesAre(page, ALL);
     });
 }
@@ -287,10 +287,10 @@ async function scrollsAHundredThousand() {
                     .locator(`.table-row[aria-rowindex="${index + 2}"]`)
                     .getByText(wanted, { exact: true })
                     .waitFor();
-                assert.ok((await page.locator('.table-row').count()) < 80, 'only rows in sight are drawn');
+                assert.ok((await page.locator('.table-row').count()) < 80, 'only visible rows are rendered');
             }
             const longest = await body(page).evaluate(async (box) => {
-                // told, not judged: the machine may be busy
+                // reported, not asserted: the machine may be busy
                 let worst = 0;
                 let before = performance.now();
                 for (let i = 0; i < 120; i++) {
@@ -311,7 +311,7 @@ async function scrollsAHundredThousand() {
             await page.goBack(); // to the same row
             await page.locator('.table-row.current').getByText(last, { exact: true }).waitFor();
             await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
-            await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // the other way round it is the first
+            await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // in reverse order it is the first
             assert.equal(await body(page).evaluate((box) => box.scrollTop), 0);
         });
         await look(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor());
@@ -320,7 +320,7 @@ async function scrollsAHundredThousand() {
     }
 }
 
-async function asksForAToken() {
+async function requiresAToken() {
     const closed = await Server.start();
     try {
         const bag = fs.readFileSync(path.join(demo, 'demo.bag'));
@@ -331,11 +331,11 @@ async function asksForAToken() {
             const field = page.getByLabel('Token');
             await field.fill('reel_wrong');
             await field.press('Enter');
-            await page.getByText('does not know this token').waitFor();
+            await page.getByText('Invalid token').waitFor();
             await checkAxe(page);
             await field.fill(token);
             await page.getByRole('button', { name: 'Log in' }).click();
-            await namesAre(page, ['demo.bag']); // where one wanted to be
+            await namesAre(page, ['demo.bag']); // the view that was requested
             await page.reload();
             await namesAre(page, ['demo.bag']);
             assert.equal(await page.evaluate(() => localStorage.length + document.cookie.length), 0, 'kept for this tab only');
@@ -375,17 +375,17 @@ async function looksRight() {
 
 export const tests = {
     searches,
-    tells_what_is_wrong: tellsWhatIsWrong,
-    completes,
-    narrows_by_facets: narrowsByFacets,
+    reports_an_invalid_query: reportsAnInvalidQuery,
+    suggests,
+    filters,
     describes_a_collection: describesACollection,
     sorts,
-    works_by_keyboard_alone: worksByKeyboardAlone,
+    works_by_keyboard: worksByKeyboard,
     trash_and_undo: trashAndUndo,
-    purge_asks_first: purgeAsksFirst,
-    follows_changes: followsChanges,
+    confirms_permanent_deletion: confirmsPermanentDeletion,
+    updates_after_changes: updatesAfterChanges,
     zooms_in_time: zoomsInTime,
     looks_right: looksRight,
-    asks_for_a_token: asksForAToken,
+    requires_a_token: requiresAToken,
     scrolls_a_hundred_thousand: scrollsAHundredThousand,
 };

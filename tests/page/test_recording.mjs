@@ -1,4 +1,4 @@
-// The view of a recording: head, timeline, player, panels, what people say, taking away.
+// The view of a recording: header, timeline, playback, panels, annotations, export.
 import fs from 'node:fs';
 import { Server, assert, eventually, look, sample, withPage } from './harness.mjs';
 
@@ -13,7 +13,7 @@ export async function tearDown() {
     await server?.end();
 }
 
-const head = (page) => page.getByRole('slider', { name: 'Play head' });
+const head = (page) => page.getByRole('slider', { name: 'Playhead' });
 const at = async (page) => Number(await head(page).getAttribute('aria-valuenow'));
 /** Drags over the timeline, as parts of its width. */
 async function drag(page, from, to) {
@@ -32,13 +32,13 @@ const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recordin
 export const tests = {
     async looks_right() {
         await look(server, `/recordings/${bag.id}`, 'recording-bag', ready);
-        await look(server, `/recordings/${bag.id}?panels=plot,messages,map,table`, 'recording-panels', async (page) => {
+        await look(server, `/recordings/${bag.id}?panels=plot,messages,map,topics`, 'recording-panels', async (page) => {
             await ready(page);
-            await page.locator('.table-plain tbody tr').first().waitFor();
+            await page.locator('.plain-table tbody tr').first().waitFor();
         });
         await look(server, `/recordings/${archive.id}`, 'recording-nanover', ready);
     },
-    async says_what_it_is() {
+    async shows_name_and_topics() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await page.getByRole('heading', { level: 1, name: bag.name }).waitFor();
             await ready(page);
@@ -47,23 +47,23 @@ export const tests = {
             assert.match(await page.title(), new RegExp(bag.name.replace('.', '\\.')));
         });
     },
-    async a_click_moves_the_head_and_a_drag_makes_a_range() {
+    async a_click_moves_the_playhead_and_a_drag_selects_a_range() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await ready(page);
             const box = await page.locator('.timeline-field').boundingBox();
             await page.mouse.click(box.x + box.width / 2, box.y + box.height - 6);
-            await eventually(async () => Math.abs((await at(page)) - seconds(bag) / 2) < seconds(bag) / 50, 'the head');
+            await eventually(async () => Math.abs((await at(page)) - seconds(bag) / 2) < seconds(bag) / 50, 'the playhead');
             await drag(page, 0.25, 0.75);
             await page.waitForURL(/range=/);
             const [from, to] = new URL(page.url()).searchParams.get('range').split('~').map(Number);
             assert.ok(Math.abs(from - seconds(bag) / 4) < seconds(bag) / 50 && Math.abs(to - (seconds(bag) * 3) / 4) < seconds(bag) / 50, `${from} to ${to}`);
             await page.reload();
-            await page.locator('.timeline-range').waitFor(); // the address holds it
-            await page.getByRole('button', { name: 'Forget the range' }).click();
+            await page.locator('.timeline-range').waitFor(); // restored from the URL
+            await page.getByRole('button', { name: 'Clear selection' }).click();
             assert.equal(await page.locator('.timeline-range').count(), 0);
         });
     },
-    async works_by_keyboard_alone() {
+    async works_by_keyboard() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await ready(page);
             await head(page).focus();
@@ -82,40 +82,40 @@ export const tests = {
             await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
         });
     },
-    async a_range_is_pulled_at_one_end_and_the_other_stays() {
+    async one_end_of_the_selection_can_be_dragged() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await ready(page);
             await drag(page, 0.5, 0.75);
             await page.locator('.timeline-range').waitFor();
-            await drag(page, 0.75, 0.25); // across the end that stays
+            await drag(page, 0.75, 0.25); // across the fixed end
             const range = () => (new URL(page.url()).searchParams.get('range') ?? '~').split('~').map(Number);
             const near = (value, part) => Math.abs(value - seconds(bag) * part) < seconds(bag) / 50;
             await eventually(async () => near(range()[0], 0.25) && near(range()[1], 0.5), 'the range');
         });
     },
-    async an_address_may_say_anything() {
+    async accepts_any_url() {
         const query = 'panels=plot,messages&range=9~2&at=never&messages.topic=/no%20such%7Ctopic&plot.zoom=a~b&plot.fields=%7C';
         await withPage(server, `/recordings/${bag.id}?${query}`, {}, async (page) => {
-            await page.getByText('Nothing is plotted yet').waitFor(); // no field at all is not the usual ones
+            await page.getByText('No fields selected').waitFor(); // an empty list does not mean the default fields
             assert.equal(await page.locator('.timeline-range').count(), 0);
             await head(page).focus();
             await page.keyboard.press('End');
-            await page.locator('.messages .tree').waitFor(); // a topic that is there is shown
+            await page.locator('.messages .tree').waitFor(); // an existing topic is shown instead
             await page.keyboard.press('Home');
-            await page.getByRole('button', { name: 'Play', exact: true }).click(); // a range the wrong way round would not play
-            await eventually(async () => (await at(page)) > 0, 'that it plays');
+            await page.getByRole('button', { name: 'Play', exact: true }).click(); // an inverted range would not play
+            await eventually(async () => (await at(page)) > 0, 'playback');
         });
     },
-    async the_last_field_can_be_taken_away() {
+    async the_last_field_can_be_removed() {
         const field = 'frame.frame.energy.kinetic';
         await withPage(server, `/recordings/${archive.id}?panels=plot&plot.fields=${field}`, {}, async (page) => {
             await page.getByRole('button', { name: 'Fields' }).click();
             await page.getByRole('dialog').getByRole('checkbox', { checked: true }).uncheck();
             await page.getByRole('button', { name: 'Done' }).click();
-            await page.getByText('Nothing is plotted yet').waitFor();
+            await page.getByText('No fields selected').waitFor();
         });
     },
-    async from_one_recording_to_one_that_is_not_there() {
+    async navigates_to_a_missing_recording_and_back() {
         await withPage(server, `/recordings/${bag.id}?panels=none`, { allow: [/404/] }, async (page) => {
             await ready(page);
             await page.evaluate((target) => {
@@ -124,24 +124,24 @@ export const tests = {
                 document.body.append(link);
                 link.click();
             }, '/recordings/00000000000000000000000000000000');
-            await page.getByRole('alert').waitFor();
+            await page.getByRole('heading', { name: 'Recording not found' }).waitFor();
             await page.goBack();
             await page.getByRole('link', { name: bag.collection }).click();
             await page.waitForURL(new RegExp(`q=collection%3A${bag.collection}`));
         });
     },
-    async a_range_to_the_end_holds_the_last_message() {
+    async a_selection_to_the_end_includes_the_last_message() {
         await withPage(server, `/recordings/${bag.id}?panels=none`, {}, async (page) => {
             await ready(page);
             await head(page).focus();
-            await page.keyboard.press('PageUp'); // some way in
+            await page.keyboard.press('PageUp'); // away from the start
             await page.keyboard.press('['); // from here to the end
             await page.locator('.timeline-range').waitFor();
-            await page.getByRole('button', { name: 'Take away' }).click();
+            await page.getByRole('button', { name: 'Export' }).click();
             const asked = page.waitForRequest((r) => r.url().includes('/as/') && r.url().includes('report='));
-            await page.getByLabel('Format').selectOption({ label: await page.getByLabel('Format').locator('option', { hasText: 'lines of JSON' }).textContent() });
+            await page.getByLabel('Format').selectOption({ label: await page.getByLabel('Format').locator('option', { hasText: 'NDJSON' }).textContent() });
             const params = new URL((await asked).url()).searchParams;
-            assert.ok(params.get('start') !== null && params.get('end') === null, String(params)); // what is at `end` is out
+            assert.ok(params.get('start') !== null && params.get('end') === null, String(params)); // `end` is exclusive
         });
     },
     async plays() {
@@ -150,10 +150,10 @@ export const tests = {
             await page.getByLabel('Speed').selectOption('100');
             await page.getByRole('button', { name: 'Play', exact: true }).click();
             await eventually(async () => Math.abs((await at(page)) - seconds(bag)) < 1e-6, 'the end');
-            await page.getByRole('button', { name: 'Play', exact: true }).waitFor(); // it has stopped by itself
+            await page.getByRole('button', { name: 'Play', exact: true }).waitFor(); // it stops by itself
         });
     },
-    async steps_from_message_to_message() {
+    async steps_through_messages() {
         const topic = bag.topics.find((t) => t.count > 3).name;
         const rows = (await (await fetch(`${server.api}/recordings/${bag.id}/messages?topic=${encodeURIComponent(topic)}&limit=3&time_format=nanoseconds`)).text()).trim().split('\n').map((line) => JSON.parse(line));
         await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=${encodeURIComponent(topic)}`, {}, async (page) => {
@@ -173,23 +173,23 @@ export const tests = {
             await eventually(async () => (await shown()) === words(rows[first + 1]), words(rows[first + 1]));
             await page.getByRole('button', { name: 'Previous message' }).click();
             await eventually(async () => (await shown()) === words(rows[first]), 'back again');
-            await page.getByRole('button', { name: 'Bytes' }).click();
+            await page.getByRole('button', { name: 'Hex' }).click();
             assert.match(await page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
         });
     },
-    async plots_what_the_api_says() {
+    async plots_the_values_of_the_api() {
         const field = 'frame.frame.energy.kinetic';
         const series = await server.json(`/recordings/${archive.id}/series?field=${field}&time_format=nanoseconds&max_points=5000`);
         await withPage(server, `/recordings/${archive.id}?panels=plot&plot.fields=${field}`, {}, async (page) => {
-            const over = page.locator('.plot-room .u-over');
+            const over = page.locator('.plot-area .u-over');
             await over.waitFor();
             const box = await over.boundingBox();
-            const values = page.locator('.plot-room .u-legend .u-value');
+            const values = page.locator('.plot-area .u-legend .u-value');
             for (const part of [0.2, 0.5, 0.8]) {
                 await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
                 await eventually(async () => /\d/.test(await values.nth(1).textContent()), 'a value');
                 const shown = Number((await values.nth(1).textContent()).replace(/[^0-9.eE+-]/g, ''));
-                assert.ok(series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3), `${shown} is none of the ${series.length} values`);
+                assert.ok(series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3), `${shown} is not one of the ${series.length} values`);
             }
             const before = page.url();
             await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
@@ -198,17 +198,17 @@ export const tests = {
             await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
             const asked = page.waitForRequest((r) => r.url().includes('/series') && new URL(r.url()).searchParams.get('start') !== null);
             await page.mouse.up();
-            await asked; // zooming asks anew
+            await asked; // zooming loads the range anew
             await page.waitForURL(/plot\.zoom=/);
             assert.notEqual(page.url(), before);
         });
     },
-    async carla_scene_has_the_actors_of_the_truth() {
+    async carla_scene_has_the_expected_actors() {
         const truth = JSON.parse(fs.readFileSync(sample('carla/truth.json')))['tkortz_2762.rec'];
         const [drive] = await server.feed([sample('carla/tkortz_2762.rec')]);
-        await look(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-facts', { hasText: 'Actors' }).waitFor());
+        await look(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-stats', { hasText: 'Actors' }).waitFor());
         await withPage(server, `/recordings/${drive.id}?at=8&panels=scene`, {}, async (page) => {
-            const facts = page.locator('.scene-facts');
+            const facts = page.locator('.scene-stats');
             await eventually(async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`, 'the number of actors');
             assert.equal(await page.getByLabel('Follow').locator('option').count(), truth.max_positions_in_a_frame + 1);
         });
@@ -219,19 +219,19 @@ export const tests = {
             await ready(page);
             await head(page).focus();
             await page.keyboard.press('End');
-            await eventually(async () => (await page.locator('.scene-facts').textContent()).startsWith(`Atoms${frame['particle.positions'].length}`), 'the atoms');
+            await eventually(async () => (await page.locator('.scene-stats').textContent()).startsWith(`Atoms${frame['particle.positions'].length}`), 'the atoms');
         });
     },
-    async takes_away_what_the_api_gives() {
+    async exports_what_the_api_returns() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
             await ready(page);
             await drag(page, 0.25, 0.75);
             await page.waitForURL(/range=/);
-            await page.getByRole('button', { name: 'Take away' }).click();
+            await page.getByRole('button', { name: 'Export' }).click();
             await page.getByLabel('Format').selectOption('.mcap');
-            const outcome = page.locator('.take-outcome');
-            await eventually(async () => /exactly/.test(await outcome.textContent()), 'the size');
-            const size = Number(/\(([\d\u202f]+) bytes exactly\)/.exec(await outcome.textContent())[1].replace(/\u202f/g, ''));
+            const outcome = page.locator('.export-preview');
+            await eventually(async () => /bytes\)/.test(await outcome.textContent()), 'the size');
+            const size = Number(/\(([\d\u202f]+) bytes\)/.exec(await outcome.textContent())[1].replace(/\u202f/g, ''));
             const coming = page.waitForEvent('download');
             await page.getByRole('button', { name: 'Download' }).click();
             const download = await coming;
@@ -242,13 +242,13 @@ export const tests = {
             assert.match(new URL(download.url()).search, /start=/);
         });
     },
-    async of_several_files_each_can_be_taken_away() {
+    async exports_each_of_several_files() {
         const [traj, state] = ['one.traj', 'one.state'].map((name) => ({ name, bytes: fs.readFileSync(sample('nanover_legacy/sim-switching.' + name.split('.')[1])) }));
         const { id } = await server.json(`/recordings/by-name/pair/${traj.name}`, { method: 'PUT', body: traj.bytes });
         await server.json(`/recordings/by-name/pair/${state.name}?part_of=${traj.name}`, { method: 'PUT', body: state.bytes });
         await withPage(server, `/recordings/${id}`, {}, async (page) => {
             await ready(page);
-            await page.getByRole('button', { name: 'Take away' }).click();
+            await page.getByRole('button', { name: 'Export' }).click();
             const second = page.getByLabel('File').locator('option').nth(1);
             const name = (await second.textContent()).split(' ')[0];
             await page.getByLabel('File').selectOption('1');
@@ -258,30 +258,30 @@ export const tests = {
             assert.ok(got.equals([traj, state].find((one) => one.name === name).bytes));
         });
     },
-    async edits_are_kept() {
+    async saves_annotations() {
         await withPage(server, `/recordings/${bag.id}`, { allow: [/412/] }, async (page) => {
             await ready(page);
             await page.getByPlaceholder('key=value').fill('robot=r7');
             await page.keyboard.press('Enter');
             await page.getByRole('link', { name: 'robot r7' }).waitFor();
-            await page.getByRole('button', { name: 'Edit the description' }).click();
+            await page.getByRole('button', { name: 'Edit description' }).click();
             await page.getByLabel('Description').fill('the door is stuck');
             await server.json(`/recordings/${bag.id}`, { method: 'PATCH', body: '{"custom":{"by":"somebody else"}}', headers: { 'Content-Type': 'application/json' } });
-            await page.locator('.about').getByRole('button', { name: 'Save' }).click();
+            await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             await eventually(async () => {
-                const alert = page.getByText('Somebody has changed this recording');
+                const alert = page.getByText('Someone else edited this');
                 return (await alert.count()) > 0 || (await server.json('/recordings/' + bag.id)).description !== '';
-            }, 'an answer');
+            }, 'a response');
             if ((await server.json('/recordings/' + bag.id)).description === '') {
-                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck'); // what was typed is not lost
-                await page.locator('.about').getByRole('button', { name: 'Save' }).click();
+                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck'); // the typed text is not lost
+                await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             }
             await eventually(async () => (await server.json('/recordings/' + bag.id)).description === 'the door is stuck', 'the description');
             await page.getByLabel('New note').fill('seen again');
-            await page.locator('.about-part', { hasText: 'Notes' }).getByRole('button', { name: 'Add' }).click();
+            await page.locator('.details-part', { hasText: 'Notes' }).getByRole('button', { name: 'Add' }).click();
             await page.getByText('seen again').waitFor();
-            await page.getByLabel('Title of an event').fill('fall');
-            await page.getByRole('button', { name: 'Mark' }).click();
+            await page.getByLabel('Event title').fill('fall');
+            await page.getByRole('button', { name: 'Add event' }).click();
             await page.locator('.timeline-event').waitFor({ state: 'attached' });
             const now = await server.json('/recordings/' + bag.id);
             assert.deepEqual([now.tags.robot, now.notes, now.events, now.custom.by], ['r7', 1, 1, 'somebody else']);
@@ -291,20 +291,20 @@ export const tests = {
         await withPage(server, `/recordings/${bag.id}`, { allow: [/410/] }, async (page) => {
             await ready(page);
             await page.getByRole('button', { name: 'More actions' }).click();
-            await page.getByRole('menuitem', { name: 'Move to the trash' }).click();
+            await page.getByRole('menuitem', { name: 'Move to trash' }).click();
             await page.getByRole('button', { name: 'Undo' }).waitFor();
             assert.equal((await server.json('/recordings/' + bag.id)).state, 'trashed');
             await page.getByRole('button', { name: 'Undo' }).click();
             await eventually(async () => (await server.json('/recordings/' + bag.id)).state === 'ready', 'the recording');
         });
     },
-    async offers_the_viewer_the_server_names() {
+    async offers_the_configured_viewer() {
         const other = await Server.start('--viewer', 'https://viewer.example/', '--origin', 'https://viewer.example');
         try {
             const [demo] = await other.feedDemo();
             await withPage(other, `/recordings/${demo.id}?panels=none`, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
                 await page.getByRole('button', { name: 'More actions' }).click();
-                await page.getByRole('menuitem', { name: 'Copy a link for the viewer' }).click();
+                await page.getByRole('menuitem', { name: 'Copy viewer link' }).click();
                 await page.getByText('Copied').waitFor();
                 assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^https:\/\/viewer\.example\/\?ds=remote-file&ds\.url=/);
             });
@@ -312,10 +312,10 @@ export const tests = {
             await other.end();
         }
     },
-    async says_what_is_wrong() {
+    async reports_a_missing_recording() {
         await withPage(server, '/recordings/00000000000000000000000000000000', { allow: [/404/] }, async (page) => {
-            await page.getByRole('alert').waitFor();
-            await page.getByRole('button', { name: 'Try again' }).waitFor();
+            await page.getByRole('heading', { name: 'Recording not found' }).waitFor();
+            await page.getByRole('link', { name: 'Back to library' }).waitFor();
         });
     },
 };

@@ -1,4 +1,4 @@
-// Uploading by picker and by drop, interrupted, known already, refused.
+// Uploads by file picker and by drop: interrupted, already stored, rejected.
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,7 +17,7 @@ export async function tearDown() {
     fs.rmSync(folder, { recursive: true, force: true });
 }
 
-const expected = [/sha256:.*404|404.*sha256:/]; // asking whether the content is there is answered by 404 when it is not
+const expected = [/sha256:.*404|404.*sha256:/]; // the check for stored content answers 404 if there is none
 const row = (page, name) => page.locator('.upload-item', { hasText: name });
 const state = (page, name, words) => eventually(async () => (await row(page, name).locator('.badge').textContent()) === words, `${name}: ${words}`);
 const digest = (file) => crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex');
@@ -42,20 +42,20 @@ export const tests = {
             await page.getByLabel('Tags').fill('robot=r1 site=hall');
             await picker(page).setInputFiles(files);
             for (const file of files) {
-                await state(page, path.basename(file), 'done');
+                await state(page, path.basename(file), 'Done');
                 assert.deepEqual((await isThere(file, 'picked')).tags, { robot: 'r1', site: 'hall' });
             }
             await row(page, path.basename(files[0])).getByRole('link').click();
             await page.getByRole('heading', { level: 1, name: path.basename(files[0]) }).waitFor();
             await page.goBack();
             await picker(page).setInputFiles(files[0]);
-            await eventually(async () => (await page.locator('.upload-item .badge', { hasText: 'known already' }).count()) === 1, 'that it is known');
+            await eventually(async () => (await page.locator('.upload-item .badge', { hasText: 'Already stored' }).count()) === 1, 'the duplicate');
         });
     },
     async by_drop_on_any_view() {
         const name = 'dropped.bag';
         const bytes = fs.readFileSync(files.find((f) => f.endsWith('.bag')));
-        const other = Buffer.concat([bytes, Buffer.from('more')]); // other content, so that it is not known already
+        const other = Buffer.concat([bytes, Buffer.from('more')]); // other content, so that it is not a duplicate
         await withPage(server, '/', { allow: expected }, async (page) => {
             await page.evaluate(({ name, data }) => {
                 const transfer = new DataTransfer();
@@ -65,15 +65,15 @@ export const tests = {
                 }
             }, { name, data: other.toString('base64') });
             await page.waitForURL('**/upload');
-            await state(page, name, 'done');
+            await state(page, name, 'Done');
         });
         fs.writeFileSync(path.join(folder, name), other);
         await isThere(path.join(folder, name), 'default');
     },
-    async goes_on_where_it_was() {
+    async resumes_where_it_stopped() {
         const big = path.join(folder, 'big.bag');
         const bag = fs.readFileSync(files.find((f) => f.endsWith('.bag')));
-        fs.writeFileSync(big, Buffer.concat([bag, crypto.randomBytes(24 << 20)])); // what follows the bag is told as damage, and kept
+        fs.writeFileSync(big, Buffer.concat([bag, crypto.randomBytes(24 << 20)])); // the bytes after the bag are reported as damage, and kept
         await withPage(server, '/upload', { allow: [...expected, /ERR_|Failed to load/] }, async (page) => {
             await page.getByLabel('Collection').fill('resumed');
             const cdp = await page.context().newCDPSession(page);
@@ -81,45 +81,45 @@ export const tests = {
             await cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 4 << 20 });
             await picker(page).setInputFiles(big);
             const sent = async () => Number(/^([\d.]+) MB/.exec(await row(page, 'big.bag').locator('.upload-size').textContent())?.[1] ?? 0);
-            await state(page, 'big.bag', 'sending');
+            await state(page, 'big.bag', 'Uploading');
             await eventually(async () => (await sent()) > 4, 'some of it');
             await page.getByRole('button', { name: 'Pause big.bag' }).click();
-            await state(page, 'big.bag', 'paused');
-            await server.stop(); // and the server goes away meanwhile
+            await state(page, 'big.bag', 'Paused');
+            await server.stop(); // the server restarts in between
             await server.again();
             await cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
             const offsets = [];
             page.on('request', (r) => r.method() === 'PATCH' && offsets.push(Number(r.headers()['upload-offset'])));
-            await page.getByRole('button', { name: 'Go on with big.bag' }).click();
-            await state(page, 'big.bag', 'done');
-            assert.ok(offsets.length > 0 && offsets[0] > 0, `went on at ${offsets}`);
+            await page.getByRole('button', { name: 'Resume big.bag' }).click();
+            await state(page, 'big.bag', 'Done');
+            assert.ok(offsets.length > 0 && offsets[0] > 0, `resumed at ${offsets}`);
         });
         await isThere(big, 'resumed');
     },
-    async says_what_it_does_not_take() {
+    async rejects_empty_files_duplicates_and_invalid_tags() {
         const empty = path.join(folder, 'empty.bag');
         fs.writeFileSync(empty, '');
         await withPage(server, '/upload', { allow: expected }, async (page) => {
             await picker(page).setInputFiles(empty);
-            await state(page, 'empty.bag', 'failed');
+            await state(page, 'empty.bag', 'Failed');
             assert.match(await row(page, 'empty.bag').getByRole('alert').textContent(), /The file is empty/);
-            await picker(page).setInputFiles(empty); // it is in the list already
-            await page.getByText('1 file is in the list already.').waitFor();
+            await picker(page).setInputFiles(empty); // already in the list
+            await page.getByText('1 file is already in the list.').waitFor();
             assert.equal(await page.locator('.upload-item').count(), 1);
             await page.getByLabel('Tags').fill('robot');
-            await picker(page).setInputFiles(files[0]); // not without the tags that were meant
+            await picker(page).setInputFiles(files[0]); // not without the intended tags
             await page.locator('.toast.error', { hasText: 'key=value' }).waitFor();
             assert.equal(await page.locator('.upload-item').count(), 1);
         });
     },
-    async says_why_not() {
+    async shows_why_an_upload_failed() {
         const junk = path.join(folder, 'junk.bag');
         fs.writeFileSync(junk, crypto.randomBytes(5000));
         await withPage(server, '/upload', { allow: [...expected, /415/] }, async (page) => {
             await picker(page).setInputFiles(junk);
-            await state(page, 'junk.bag', 'failed');
+            await state(page, 'junk.bag', 'Failed');
             assert.match(await row(page, 'junk.bag').getByRole('alert').textContent(), /no known recording format/);
-            await page.getByRole('button', { name: 'Remove junk.bag from the list' }).click();
+            await page.getByRole('button', { name: 'Remove junk.bag' }).click();
             assert.equal(await page.locator('.upload-item').count(), 0);
         });
     },

@@ -1,17 +1,17 @@
-// The address bar holds the whole state of a view. Its one rule: views read from here and write to here, and keep no copy.
+// The URL holds the whole state of a view: views read it from here, change it here, and keep no copy.
 import { Store, useStore } from './store';
 
 export interface Address {
     path: string; // '/recordings/ID'
-    query: URLSearchParams; // not to be changed: see setQuery
+    query: URLSearchParams; // read only: change it with setQuery
 }
 
-function here(): Address {
+function current(): Address {
     return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-export const address = new Store<Address>(here());
-addEventListener('popstate', () => address.set(here()));
+export const address = new Store<Address>(current());
+addEventListener('popstate', () => address.set(current()));
 
 export type Query = Record<string, string | number | readonly string[] | null | undefined>;
 
@@ -28,33 +28,33 @@ function withChanges(query: URLSearchParams, changes: Query): URLSearchParams {
     return next;
 }
 
-/** '/recordings/ID?at=…' for an href. */
+/** Builds an href such as '/recordings/ID?at=…'. */
 export function href(path: string, query: Query = {}): string {
-    const tail = withChanges(new URLSearchParams(), query).toString();
-    return path + (tail ? '?' + tail : '');
+    const search = withChanges(new URLSearchParams(), query).toString();
+    return path + (search ? '?' + search : '');
 }
 
-/** To another view; back leads here again. `replace`: it does not. */
+/** Navigates to another view. `replace`: without a new history entry. */
 export function go(target: string, replace = false): void {
     if (target !== location.pathname + location.search) {
         history[replace ? 'replaceState' : 'pushState'](null, '', target);
     }
-    address.set(here());
+    address.set(current());
 }
 
-/** Changes some of this view's state; null or '' takes a name away. `replace` for what back should not stop at: typing, dragging, playing. */
+/** Changes parameters of the current URL; null or '' removes one. `replace` for changes that need no history entry: typing, dragging, playing. */
 export function setQuery(changes: Query, replace = false): void {
     const { path, query } = address.get();
-    const tail = withChanges(query, changes).toString();
-    go(path + (tail ? '?' + tail : ''), replace);
+    const search = withChanges(query, changes).toString();
+    go(path + (search ? '?' + search : ''), replace);
 }
 
 export function useAddress(): Address {
     return useStore(address);
 }
 
-/** Links of the page work without loading it anew: called once, for the whole document. */
-export function catchLinks(): void {
+/** Follows the page's own links without reloading it. Call once. */
+export function handleLinks(): void {
     document.addEventListener('click', (event) => {
         const anchor = event.target instanceof Element ? event.target.closest('a') : null;
         const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;

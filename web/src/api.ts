@@ -1,4 +1,4 @@
-// THE file that talks to the server. Its one rule: nothing else in the page calls fetch or knows where the token is.
+// All communication with the server. No other file calls fetch or accesses the token (tus-js-client gets its headers from here).
 import { readEvents, readLines } from './api_streams';
 import { Store } from './store';
 import { text } from './text';
@@ -7,10 +7,10 @@ import type { Change, Job, Problem } from './types';
 export const BASE = '/api/v1';
 export type Params = Record<string, string | number | bigint | boolean | null | undefined | readonly string[]>;
 
-/** What the server answered instead; `message` is fit to be shown. */
+/** A failed request; `message` can be shown to people. */
 export class ApiError extends Error {
     constructor(
-        readonly status: number, // 0: no answer came
+        readonly status: number, // 0: no response
         readonly problem: Problem | null,
         message: string,
     ) {
@@ -18,10 +18,10 @@ export class ApiError extends Error {
     }
 }
 
-// ---- who asks
+// ---- session
 
 const KEY = 'reel.token';
-/** needed: the server wants a token (a better one, when there is one). */
+/** needed: the server requires a token, or rejected the current one. */
 export const session = new Store<{ token: string | null; needed: boolean }>({ token: sessionStorage.getItem(KEY), needed: false });
 
 export function logIn(token: string): void {
@@ -32,18 +32,18 @@ export function logOut(): void {
     sessionStorage.removeItem(KEY);
     session.set({ token: null, needed: false });
 }
-/** For who must send requests by itself (tus). Asked so, the server does not offer Basic, for which the browser would open its own prompt. */
+/** Headers for clients that send requests themselves (tus). X-Requested-With keeps the server from offering Basic authentication, for which the browser would open a prompt. */
 export function tokenHeaders(): Record<string, string> {
     const { token } = session.get();
     return { 'X-Requested-With': 'reel', ...(token ? { Authorization: 'Bearer ' + token } : {}) };
 }
 
-// ---- asking
+// ---- requests
 
-/** Rises whenever the server says that work has begun. */
-export const began = new Store(0);
+/** Increases with every 202 response, that is, when the server has started a job. */
+export const jobsStarted = new Store(0);
 
-/** '/recordings' and its parameters as an address of this server; lists repeat, null and undefined are left out. */
+/** The URL of an API path with parameters. Arrays become repeated parameters; null and undefined are omitted. */
 export function apiUrl(path: string, params: Params = {}): string {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(params)) {
@@ -53,51 +53,51 @@ export function apiUrl(path: string, params: Params = {}): string {
             query.set(name, String(value));
         }
     }
-    const tail = query.toString();
-    return BASE + path + (tail ? '?' + tail : '');
+    const search = query.toString();
+    return BASE + path + (search ? '?' + search : '');
 }
 
-export interface Ask {
+export interface RequestOptions {
     params?: Params;
-    body?: unknown; // becomes JSON; a Blob or ArrayBuffer goes as it is
+    body?: unknown; // sent as JSON, a Blob or ArrayBuffer as it is
     headers?: Record<string, string>;
     ifMatch?: string | null;
     signal?: AbortSignal;
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-    const words = await response.text().catch(() => '');
+    const body = await response.text().catch(() => '');
     let problem: Problem | null = null;
     try {
-        problem = JSON.parse(words) as Problem;
+        problem = JSON.parse(body) as Problem;
     } catch {
-        // a proxy's page, or nothing
+        // no problem document: the page of a proxy, or an empty body
     }
     return new ApiError(response.status, problem, problem?.detail || problem?.title || text.httpError(response.status));
 }
 
-/** Any request; throws ApiError for what is not 2xx (or 304), and DOMException AbortError when it was given up. */
-export async function request(method: string, path: string, ask: Ask = {}): Promise<Response> {
-    const headers: Record<string, string> = { ...tokenHeaders(), ...ask.headers };
+/** Sends a request. Throws ApiError unless the status is 2xx or 304, and DOMException AbortError when aborted. */
+export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+    const headers: Record<string, string> = { ...tokenHeaders(), ...options.headers };
     let body: BodyInit | undefined;
-    if (ask.body instanceof Blob || ask.body instanceof ArrayBuffer) {
-        body = ask.body;
-    } else if (ask.body !== undefined) {
-        body = JSON.stringify(ask.body);
+    if (options.body instanceof Blob || options.body instanceof ArrayBuffer) {
+        body = options.body;
+    } else if (options.body !== undefined) {
+        body = JSON.stringify(options.body);
         headers['Content-Type'] ??= method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     }
-    if (ask.ifMatch) {
-        headers['If-Match'] = ask.ifMatch;
+    if (options.ifMatch) {
+        headers['If-Match'] = options.ifMatch;
     }
-    const asked = session.get().token;
-    const response = await fetch(apiUrl(path, ask.params), { method, headers, body, signal: ask.signal }).catch((error: unknown) => {
+    const { token } = session.get();
+    const response = await fetch(apiUrl(path, options.params), { method, headers, body, signal: options.signal }).catch((error: unknown) => {
         throw error instanceof DOMException && error.name === 'AbortError' ? error : new ApiError(0, null, text.noAnswer);
     });
-    if (response.status === 401 && asked === session.get().token) {
+    if (response.status === 401 && token === session.get().token) {
         session.set({ ...session.get(), needed: true });
     }
     if (response.status === 202) {
-        began.set(began.get() + 1);
+        jobsStarted.set(jobsStarted.get() + 1);
     }
     if (!response.ok && response.status !== 304) {
         throw await errorOf(response);
@@ -109,25 +109,25 @@ export async function get<T>(path: string, params?: Params, signal?: AbortSignal
     return (await (await request('GET', path, { params, signal, headers: { Accept: 'application/json' } })).json()) as T;
 }
 
-/** With the entity tag that a later patch() sends back. */
+/** Also returns the ETag, for a later patch(). */
 export async function getTagged<T>(path: string, params?: Params, signal?: AbortSignal): Promise<{ value: T; tag: string | null }> {
     const response = await request('GET', path, { params, signal, headers: { Accept: 'application/json' } });
     return { value: (await response.json()) as T, tag: response.headers.get('ETag') };
 }
 
-/** POST, PUT, DELETE …: the JSON of the answer, or null when it has none. */
-export async function send<T = unknown>(method: string, path: string, ask: Ask = {}): Promise<T | null> {
-    const words = await (await request(method, path, ask)).text();
-    return words ? (JSON.parse(words) as T) : null;
+/** POST, PUT, DELETE …; returns the JSON of the response, or null if it has no body. */
+export async function send<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<T | null> {
+    const body = await (await request(method, path, options)).text();
+    return body ? (JSON.parse(body) as T) : null;
 }
 
-/** A merge patch. With a tag it throws ApiError 412 when the thing has changed meanwhile. */
+/** Sends a merge patch. With an ETag it throws ApiError 412 if the resource has changed since. */
 export async function patch<T>(path: string, body: unknown, tag?: string | null): Promise<{ value: T; tag: string | null }> {
     const response = await request('PATCH', path, { body, ifMatch: tag });
     return { value: (await response.json()) as T, tag: response.headers.get('ETag') };
 }
 
-/** The contract of the API; it lies beside it, and is open to all. */
+/** The OpenAPI document. It is outside /api/v1 and needs no token. */
 export async function getContract<T>(signal?: AbortSignal): Promise<T> {
     const response = await fetch('/openapi.json', { signal }).catch((error: unknown) => {
         throw error instanceof DOMException ? error : new ApiError(0, null, text.noAnswer);
@@ -137,14 +137,14 @@ export async function getContract<T>(signal?: AbortSignal): Promise<T> {
     }
     return (await response.json()) as T;
 }
-export async function getBytes(path: string, params?: Params, ask: Ask = {}): Promise<ArrayBuffer> {
-    return (await request('GET', path, { ...ask, params })).arrayBuffer();
+export async function getBytes(path: string, params?: Params, options: RequestOptions = {}): Promise<ArrayBuffer> {
+    return (await request('GET', path, { ...options, params })).arrayBuffer();
 }
-export async function getBlob(path: string, params?: Params, ask: Ask = {}): Promise<Blob> {
-    return (await request('GET', path, { ...ask, params })).blob();
+export async function getBlob(path: string, params?: Params, options: RequestOptions = {}): Promise<Blob> {
+    return (await request('GET', path, { ...options, params })).blob();
 }
-export async function getText(path: string, params?: Params, ask: Ask = {}): Promise<string> {
-    return (await request('GET', path, { ...ask, params })).text();
+export async function getText(path: string, params?: Params, options: RequestOptions = {}): Promise<string> {
+    return (await request('GET', path, { ...options, params })).text();
 }
 
 // ---- lists
@@ -153,14 +153,14 @@ export interface Page<T> {
     items: T[];
     next: string | null;
     total?: number; // with count: true
-    total_capped?: boolean; // … there are more
+    total_capped?: boolean; // the total is a lower bound
     capped?: boolean;
     counted?: number;
 }
 export async function getPage<T>(path: string, params: Params = {}, cursor?: string | null, signal?: AbortSignal): Promise<Page<T>> {
     return get<Page<T>>(path, { ...params, cursor }, signal);
 }
-/** All of a list that is known to be short (at most `most` rows). */
+/** All pages of a short list, up to about `most` rows. */
 export async function getAll<T>(path: string, params: Params = {}, most = 5000, signal?: AbortSignal): Promise<T[]> {
     const all: T[] = [];
     let cursor: string | null = null;
@@ -174,7 +174,7 @@ export async function getAll<T>(path: string, params: Params = {}, most = 5000, 
 
 // ---- streams
 
-/** NDJSON, row by row as it comes: messages, series, any list. Ends early without an error only when `signal` says so. */
+/** NDJSON, row by row: messages, series, any list. */
 export async function* getRows<T>(path: string, params: Params = {}, signal?: AbortSignal): AsyncGenerator<T> {
     const response = await request('GET', path, { params, signal, headers: { Accept: 'application/x-ndjson' } });
     for await (const line of readLines(response, true)) {
@@ -184,20 +184,20 @@ export async function* getRows<T>(path: string, params: Params = {}, signal?: Ab
     }
 }
 
-/** Server-sent events with the token (EventSource sends no headers). Comes again by itself until it has ended or the returned function is called. */
-export function follow(path: string, params: Params, heard: (kind: string, data: unknown) => void, endless = false): () => void {
+/** Server-sent events with the token, which EventSource cannot send. Reconnects until the stream has ended or the returned function is called. */
+export function follow(path: string, params: Params, onEvent: (kind: string, data: unknown) => void, endless = false): () => void {
     const stop = new AbortController();
     void readEvents({
-        ask: (last) =>
+        connect: (last) =>
             request('GET', path, {
                 params,
                 signal: stop.signal,
                 headers: { Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}) },
             }),
-        heard,
+        onEvent,
         endless,
         signal: stop.signal,
-        final: (error) => error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429,
+        isFinal: (error) => error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429,
     });
     return () => stop.abort();
 }
@@ -205,7 +205,7 @@ export function follow(path: string, params: Params, heard: (kind: string, data:
 const changeListeners = new Set<(change: Change) => void>();
 let stopChanges: (() => void) | null = null;
 
-/** /changes, one connection for the whole page. `gap`: what was known is no more: load again. */
+/** Subscribes to /changes; the page shares one connection. After a change of kind `gap` some changes were missed: reload. */
 export function onChange(listener: (change: Change) => void): () => void {
     changeListeners.add(listener);
     stopChanges ??= follow(
@@ -227,7 +227,7 @@ export function onChange(listener: (change: Change) => void): () => void {
 }
 session.subscribe(() => {
     if (stopChanges && !session.get().needed) {
-        // somebody else asks now
+        // another token: reconnect
         stopChanges();
         stopChanges = null;
         const [one] = changeListeners;
@@ -237,25 +237,25 @@ session.subscribe(() => {
     }
 });
 
-/** A job until it ends. */
-export function followJob(id: string, heard: (job: Job) => void): () => void {
-    return follow(`/jobs/${id}`, {}, (_kind, data) => heard(data as Job));
+/** Reports the state of a job until it has ended. */
+export function followJob(id: string, onState: (job: Job) => void): () => void {
+    return follow(`/jobs/${id}`, {}, (_kind, data) => onState(data as Job));
 }
 
-// ---- links: for what the browser itself asks for
+// ---- links: for requests that the browser makes by itself
 
-/** A link to a path that works without the token: as it is on an open server, else signed. */
+/** A link that works without a token: signed if the page is logged in. */
 export async function linkTo(path: string, params: Params = {}, expires = '1h'): Promise<string> {
     const plain = apiUrl(path, params);
     if (!session.get().token) {
         return plain;
     }
-    const made = await send<{ url: string }>('POST', '/links', { body: { path: plain, expires } });
-    const url = new URL(made?.url ?? plain, location.origin);
+    const link = await send<{ url: string }>('POST', '/links', { body: { path: plain, expires } });
+    const url = new URL(link?.url ?? plain, location.origin);
     return url.pathname + url.search;
 }
 
-/** Saves it as a file, whatever its size: the browser loads it, not the page. */
+/** Downloads a file of any size: the browser writes it to disk. */
 export async function download(path: string, params: Params = {}): Promise<void> {
     const anchor = document.createElement('a');
     anchor.href = await linkTo(path, params);

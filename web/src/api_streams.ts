@@ -1,6 +1,7 @@
-// Bodies that come piece by piece: lines and server-sent events. Its one rule: a piece is handed on when it is whole.
-// Empty ones too. What stands behind the last line's end is given only when it may be whole.
-export async function* readLines(response: Response, endsWithoutOne: boolean): AsyncGenerator<string> {
+// Readers of streamed responses: lines and server-sent events.
+
+/** All lines, including empty ones. An unterminated last line is returned only with `keepPartial`. */
+export async function* readLines(response: Response, keepPartial: boolean): AsyncGenerator<string> {
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     try {
@@ -13,24 +14,24 @@ export async function* readLines(response: Response, endsWithoutOne: boolean): A
             rest = lines.pop() ?? '';
             yield* lines;
         }
-        if (endsWithoutOne) {
+        if (keepPartial) {
             yield rest;
         }
     } finally {
-        void reader.cancel().catch(() => undefined); // who stops early wants no more bytes
+        void reader.cancel().catch(() => undefined); // stops the transfer if the caller left the loop early
     }
 }
 
-export interface EventsAsk {
-    ask: (last: string | null) => Promise<Response>;
-    heard: (kind: string, data: unknown) => void;
+export interface EventStream {
+    connect: (last: string | null) => Promise<Response>;
+    onEvent: (kind: string, data: unknown) => void;
     signal: AbortSignal;
-    endless: boolean; // an end only says: come again
-    final: (error: unknown) => boolean; // asking again would not help
+    endless: boolean; // reconnect also after the event `end`
+    isFinal: (error: unknown) => boolean; // true: do not reconnect
 }
 
 const WAIT_MS = 2000;
-const WAIT_MOST_MS = 60000;
+const MAX_WAIT_MS = 60000;
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((done) => {
@@ -44,7 +45,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     });
 }
 
-async function readOnce(asked: EventsAsk, response: Response, last: { id: string | null }): Promise<boolean> {
+async function readOnce(stream: EventStream, response: Response, last: { id: string | null }): Promise<boolean> {
     let kind = 'message';
     let data: string[] = [];
     let ended = false;
@@ -52,8 +53,8 @@ async function readOnce(asked: EventsAsk, response: Response, last: { id: string
         if (line === '') {
             if (data.length > 0) {
                 ended = kind === 'end';
-                if (!ended || !asked.endless) {
-                    asked.heard(kind, JSON.parse(data.join('\n')));
+                if (!ended || !stream.endless) {
+                    stream.onEvent(kind, JSON.parse(data.join('\n')));
                 }
             }
             kind = 'message';
@@ -69,30 +70,30 @@ async function readOnce(asked: EventsAsk, response: Response, last: { id: string
     return ended;
 }
 
-export async function readEvents(asked: EventsAsk): Promise<void> {
+export async function readEvents(stream: EventStream): Promise<void> {
     const last: { id: string | null } = { id: null };
     let wait = WAIT_MS;
-    let again = false;
-    while (!asked.signal.aborted) {
+    let reconnected = false;
+    while (!stream.signal.aborted) {
         try {
-            const response = await asked.ask(last.id);
+            const response = await stream.connect(last.id);
             if (response.status === 204) {
                 return;
             }
             wait = WAIT_MS;
-            if (again && asked.endless && last.id === null) {
-                asked.heard('gap', {}); // nothing says what was missed between
+            if (reconnected && stream.endless && last.id === null) {
+                stream.onEvent('gap', {}); // events between the connections are unknown
             }
-            again = true;
-            if ((await readOnce(asked, response, last)) && !asked.endless) {
+            reconnected = true;
+            if ((await readOnce(stream, response, last)) && !stream.endless) {
                 return;
             }
         } catch (error) {
-            if (asked.signal.aborted || asked.final(error)) {
+            if (stream.signal.aborted || stream.isFinal(error)) {
                 break;
             }
         }
-        await pause(wait, asked.signal);
-        wait = Math.min(wait * 2, WAIT_MOST_MS);
+        await pause(wait, stream.signal);
+        wait = Math.min(wait * 2, MAX_WAIT_MS);
     }
 }

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them. Its one rule: the same value is written the same way everywhere.
+// Formats numbers, sizes and times for display.
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 export function bytes(n: number | null | undefined): string {
@@ -25,9 +25,9 @@ function toNs(value: bigint | number | string | null | undefined): bigint | null
     return typeof value === 'bigint' ? value : BigInt(typeof value === 'number' ? Math.round(value) : value);
 }
 
-/** RFC 3339 to ns; null for what is none. */
-export function parseTime(words: string | null | undefined): bigint | null {
-    const found = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d\d:\d\d)$/.exec(words ?? '');
+/** RFC 3339 to ns; null if it is not one. */
+export function parseTime(value: string | null | undefined): bigint | null {
+    const found = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d\d:\d\d)$/.exec(value ?? '');
     const ms = found ? Date.parse(found[1]!.replace(' ', 'T') + found[3]!.toUpperCase()) : NaN;
     return Number.isNaN(ms) ? null : BigInt(ms) * 1000000n + BigInt((found![2] ?? '').padEnd(9, '0') || '0');
 }
@@ -51,7 +51,7 @@ export function duration(value: bigint | number | string | null | undefined): st
     return h > 0 ? `${h}:${two(m)}:${two(whole % 60)}` : `${m}:${two(whole % 60)}`;
 }
 
-/** Of an RFC 3339 text or ns, in UTC: 2024-05-01 10:00:00[.123] */
+/** An RFC 3339 time or ns, in UTC: 2024-05-01 10:00:00[.123] */
 export function dateTime(value: string | bigint | null | undefined, digits = 0): string {
     const ns = typeof value === 'bigint' ? value : parseTime(value);
     if (ns === null) {
@@ -62,15 +62,15 @@ export function dateTime(value: string | bigint | null | undefined, digits = 0):
     if (Number.isNaN(date.getTime())) {
         return '–';
     }
-    const words = date.toISOString().replace('T', ' ').replace('Z', '');
-    const nanos = words.slice(20) + String(((ns % 1000000n) + 1000000n) % 1000000n).padStart(6, '0');
-    return words.slice(0, 19) + (digits > 0 ? '.' + nanos.slice(0, digits) : '');
+    const iso = date.toISOString().replace('T', ' ').replace('Z', '');
+    const nanos = iso.slice(20) + String(((ns % 1000000n) + 1000000n) % 1000000n).padStart(6, '0');
+    return iso.slice(0, 19) + (digits > 0 ? '.' + nanos.slice(0, digits) : '');
 }
 export function date(value: string | bigint | null | undefined): string {
     return dateTime(value).slice(0, 10);
 }
 
-/** Where in a recording: +12.345 s from its start, as 0:12.345 */
+/** An offset from the start of a recording: 12.345 s is 0:12.345 */
 export function offset(ns: bigint, digits = 3): string {
     const below = ns < 0n;
     const abs = below ? -ns : ns;

@@ -1,24 +1,25 @@
-// Work that goes on in the server, in the bar: how much, how far, and to be stopped. Its one rule: while nothing runs nothing is asked.
+// Running jobs in the header: how many, their progress, and a button to cancel each. Polls only while jobs run.
 import { useEffect, useState } from 'preact/hooks';
-import { began, get, onChange, send } from './api';
-import { text } from './text';
+import { get, jobsStarted, onChange, send } from './api';
+import { labelOf, text } from './text';
 import { showError } from './toasts';
 import type { Job } from './types';
 import { Button, Progress, Spinner } from './ui';
 
-const AGAIN_MS = 1500;
-const words = text.jobs;
+const POLL_MS = 1500;
+const t = text.jobs;
+const titleOf = (job: Job) => t.title(labelOf(t.kinds, job.kind), job.subject);
 
-/** Jobs that have been under way for more than one look: what is over at once is not worth a word. */
+/** Jobs that were running in two polls in a row: shorter ones are not worth showing. */
 function useJobs(): Job[] {
     const [jobs, setJobs] = useState<Job[]>([]);
     useEffect(() => {
         const stop = new AbortController();
         let timer: ReturnType<typeof setTimeout> | undefined;
         let known = new Set<string>();
-        const look = async () => {
+        const poll = async () => {
             timer = undefined;
-            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] })); // who may not see them has none
+            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] })); // without permission to list jobs, show none
             const running = all.items.filter((job) => job.state === 'running' || job.state === 'queued');
             if (stop.signal.aborted) {
                 return;
@@ -26,14 +27,14 @@ function useJobs(): Job[] {
             setJobs(running.filter((job) => known.has(job.id)));
             known = new Set(running.map((job) => job.id));
             if (running.length > 0) {
-                timer ??= setTimeout(() => void look(), AGAIN_MS); // a change heard meanwhile has set it already
+                timer ??= setTimeout(() => void poll(), POLL_MS); // unless a change event has set it in the meantime
             }
         };
         const soon = () => {
-            timer ??= setTimeout(() => void look(), AGAIN_MS / 3);
+            timer ??= setTimeout(() => void poll(), POLL_MS / 3);
         };
         soon();
-        const stops = [onChange(soon), began.subscribe(soon)];
+        const stops = [onChange(soon), jobsStarted.subscribe(soon)];
         return () => {
             stop.abort();
             clearTimeout(timer);
@@ -52,22 +53,22 @@ export function Jobs() {
         <details class="jobs">
             <summary>
                 <Spinner label="" />
-                {words.running(jobs.length)}
+                {t.running(jobs.length)}
             </summary>
             <ul>
                 {jobs.map((job) => (
                     <li key={job.id}>
                         <span class="ellipsis" title={job.subject}>
-                            {words.what(job.kind, job.subject)}
+                            {titleOf(job)}
                         </span>
                         <Progress
                             value={job.state === 'running' && job.total > 0 ? job.done / job.total : null}
-                            label={words.what(job.kind, job.subject)}
+                            label={titleOf(job)}
                         />
                         <Button
                             kind="quiet"
                             icon="close"
-                            label={words.stop(job.subject)}
+                            label={t.cancel(titleOf(job))}
                             onClick={() => void send('DELETE', `/jobs/${job.id}`).catch(showError)}
                         />
                     </li>

@@ -1,11 +1,11 @@
-// Where the page starts.
+// Entry point of the page.
 import { render } from 'preact';
-import { catchLinks } from './address';
-import { catchDrops } from './drops';
-import { Frame } from './frame';
+import { handleLinks } from './address';
+import { handleFileDrops } from './file_drop';
+import { App } from './app';
 import { startTheme } from './theme';
 
 startTheme();
-catchLinks();
-catchDrops();
-render(<Frame />, document.getElementById('app')!);
+handleLinks();
+handleFileDrops();
+render(<App />, document.getElementById('app')!);

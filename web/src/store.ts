@@ -1,4 +1,4 @@
-// A value that can be listened to. Its one rule: listeners hear of a change after it has happened, and only of changes.
+// An observable value. Listeners are called after each change.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Readable<T> {
@@ -29,7 +29,7 @@ export class Store<T> implements Readable<T> {
 export function useStore<T>(store: Readable<T>): T {
     const [value, setValue] = useState(store.get());
     useEffect(() => {
-        setValue(() => store.get()); // it may have changed between the first drawing and now
+        setValue(() => store.get()); // it may have changed since the first render
         return store.subscribe((next) => setValue(() => next));
     }, [store]);
     return value;

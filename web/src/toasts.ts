@@ -1,4 +1,4 @@
-// Short messages in the corner. Its one rule: an error stays until it is closed, all else goes by itself.
+// Short messages in the corner. Errors stay until closed; others disappear after some seconds.
 import { Store } from './store';
 
 export interface Toast {
@@ -9,8 +9,8 @@ export interface Toast {
 }
 export const toasts = new Store<Toast[]>([]);
 let next = 1;
-const GOES_AFTER_MS = 6000;
-const WITH_ACTION_MS = 12000;
+const DURATION_MS = 6000;
+const ACTION_DURATION_MS = 12000;
 
 export function dropToast(id: number): void {
     toasts.set(toasts.get().filter((toast) => toast.id !== id));
@@ -20,11 +20,11 @@ export function showToast(message: string, action?: Toast['action'], kind: Toast
     const id = next++;
     toasts.set([...toasts.get().slice(-3), { id, kind, message, action }]);
     if (kind === 'info') {
-        setTimeout(() => dropToast(id), action ? WITH_ACTION_MS : GOES_AFTER_MS);
+        setTimeout(() => dropToast(id), action ? ACTION_DURATION_MS : DURATION_MS);
     }
 }
 
-/** What went wrong, in the server's words. What was given up by the page itself is no error. */
+/** Shows the message of an error. Requests that the page aborted itself are not errors. */
 export function showError(error: unknown): void {
     if (error instanceof DOMException && error.name === 'AbortError') {
         return;

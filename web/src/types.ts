@@ -1,5 +1,5 @@
-// What the API speaks of, by the names the page uses; the shapes are those of openapi.yaml. Times are RFC 3339 texts, *_ns decimal texts (more than a
-// number holds). Counts are numbers here: texts only come above 2^53, which nothing that is counted in an archive reaches.
+// Types of the API as the page uses them, derived from openapi.yaml. Times are RFC 3339 strings; *_ns are decimal strings, since they exceed 2^53.
+// Counts are typed as numbers: the API sends strings only above 2^53.
 import type { components } from './api_types';
 
 type Schemas = components['schemas'];
@@ -22,7 +22,7 @@ export type Recording = Omit<Of<'Recording'>, 'duration_ns' | 'custom' | 'tags' 
     duration_ns: number | string | null;
     custom: Record<string, unknown>;
     tags: Record<string, string>;
-    format: string; // null only while it is being read for the first time: shown as nothing
+    format: string; // null only during the first scan: shown as an empty string
 };
 export interface Message<T = unknown> {
     topic: string;
@@ -42,7 +42,7 @@ export type Collection = Of<'Collection'>;
 export type CollectionSpan = Of<'CoverageOfCollection'>;
 export type Job = Of<'Job'>;
 export interface Change {
-    kind: string; // recording.created …, scan.done …; gap: what was known is no more
+    kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;
     time: string;
     recording?: string;

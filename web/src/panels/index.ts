@@ -1,6 +1,6 @@
-// The panels that can be put below a recording's timeline. Its one rule: a panel is its folder and one line here.
+// The panels of the recording view. A panel is a folder and one entry in `panels`.
 import type { ComponentType } from 'preact';
-import type { Clock } from '../clock';
+import type { Playback } from '../playback';
 import type { Recording, Topic } from '../types';
 import { image } from './image';
 import { log } from './log';
@@ -8,23 +8,23 @@ import { map } from './map';
 import { messages } from './messages';
 import { plot } from './plot';
 import { scene } from './scene';
-import { table } from './table';
+import { topics } from './topics';
 
 export interface PanelProps {
     recording: Recording;
     topics: Topic[];
-    clock: Clock;
-    /** What the panel was set to (topics, fields, camera …), as the address keeps it: short texts. */
+    playback: Playback;
+    /** The panel's settings (topics, fields, camera …) as short strings; the URL holds them. */
     settings: Record<string, string>;
-    /** Sets some of it; null takes a name away. The address changes in place. */
+    /** Changes some settings; null removes one. Replaces the URL in place. */
     onSettings: (changes: Record<string, string | null>) => void;
 }
 export interface Panel {
-    name: string; // in the address: 'plot'
-    title: string; // from text.panels
-    /** How well it fits: 0 not at all (not offered), 1 possible, 2 useful, 3 what this recording is for. */
+    name: string; // in the URL: 'plot'
+    title: string;
+    /** How well the panel fits: 0 not at all (not offered), 1 possible, 2 useful, 3 made for this recording. */
     fits: (recording: Recording, topics: Topic[]) => number;
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, table];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics];

@@ -1,4 +1,4 @@
-// The small pieces: buttons, fields, badges, what stands where nothing is. Its one rule: every control has a name that is read out.
+// Basic controls: buttons, fields, badges, empty and error states. Every control has an accessible name.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { text } from '../text';
@@ -15,7 +15,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
 type ButtonProps = Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'label'> & {
     kind?: 'plain' | 'main' | 'danger' | 'quiet';
     icon?: IconName;
-    label?: string; // for a button that shows only its icon
+    label?: string; // accessible name of a button that shows only an icon
     pressed?: boolean;
 };
 export function Button({ kind = 'plain', icon, label, pressed, children, class: more, type = 'button', ...rest }: ButtonProps) {
@@ -47,7 +47,7 @@ export function Field({ label, hidden_label, help, error, multiline, class: more
     const shared = { id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined };
     return (
         <div class={`field ${more ?? ''}`}>
-            <label for={id} class={hidden_label ? 'unseen' : ''}>
+            <label for={id} class={hidden_label ? 'visually-hidden' : ''}>
                 {label}
             </label>
             {multiline ? (
@@ -85,13 +85,13 @@ export function Select({
     const id = useId();
     return (
         <div class="field select">
-            <label for={id} class={hidden_label ? 'unseen' : ''}>
+            <label for={id} class={hidden_label ? 'visually-hidden' : ''}>
                 {label}
             </label>
             <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-                {options.map(([key, words]) => (
+                {options.map(([key, label_]) => (
                     <option key={key} value={key}>
-                        {words}
+                        {label_}
                     </option>
                 ))}
             </select>
@@ -121,7 +121,7 @@ export function Check({
 export function Spinner({ label = text.loading }: { label?: string }) {
     return (
         <span class="spinner" role="status">
-            <span class="unseen">{label}</span>
+            <span class="visually-hidden">{label}</span>
         </span>
     );
 }
@@ -156,7 +156,7 @@ export function EmptyState({ title, help, children }: { title: string; help?: st
     );
 }
 
-/** What could not be had, in the server's words, and again. */
+/** A failed request: the error message and a button to retry. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
     return (
         <div class="empty" role="alert">

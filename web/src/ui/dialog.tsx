@@ -1,4 +1,4 @@
-// A modal dialog over the browser's own <dialog>: focus is kept in it and given back, Escape closes.
+// A modal dialog, based on <dialog>: it traps the focus and restores it; Escape closes it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { text } from '../text';
@@ -42,7 +42,7 @@ export function Dialog({
     );
 }
 
-/** Are you sure? With `word` it must be typed first. */
+/** A confirmation dialog. `word` must be typed to confirm, if given. */
 export function Confirm({
     title,
     help,
@@ -74,7 +74,7 @@ export function Confirm({
         >
             <p>{help}</p>
             {word !== undefined && (
-                <Field label={text.typeWord(word)} value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
+                <Field label={text.typeToConfirm(word)} value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
             )}
         </Dialog>
     );

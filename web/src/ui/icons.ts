@@ -1,4 +1,4 @@
-// Drawings of 16 by 16, one path each, filled with the colour of the text. Drawn for this page.
+// Icons of 16 by 16, one path each, drawn for this page.
 export const icons = {
     search: 'M7 2a5 5 0 1 0 3.1 8.9l3 3 1-1-3-3A5 5 0 0 0 7 2Zm0 1.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7Z',
     close: 'm3.5 2.5 4.5 4.5 4.5-4.5 1 1L9 8l4.5 4.5-1 1L8 9l-4.5 4.5-1-1L7 8 2.5 3.5Z',

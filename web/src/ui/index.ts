@@ -1,6 +1,6 @@
 export * from './basic';
 export * from './dialog';
-export * from './later';
+export * from './lazy';
 export * from './menu';
 export * from './table';
 export * from './tree';

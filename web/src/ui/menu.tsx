@@ -1,4 +1,4 @@
-// A button that opens a list of actions. Keyboard: arrows, Home, End, Escape.
+// A button that opens a menu of actions. Keys: arrows, Home, End, Escape.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { text } from '../text';

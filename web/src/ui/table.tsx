@@ -1,4 +1,4 @@
-// A table of any length of which only the rows in sight are drawn. Its one rule: a row costs nothing until it is seen; the caller keeps the rows.
+// A table of any length that renders only the visible rows. The caller holds the rows.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './basic';
@@ -8,7 +8,7 @@ export interface Column<Row> {
     title: string;
     width: string; // a track of a CSS grid: '8ch', 'minmax(12ch, 1fr)'
     right?: boolean; // numbers
-    sort?: boolean; // its key is sorted by
+    sort?: boolean; // can be sorted by this column
     help?: string;
     cell: (row: Row, index: number) => ComponentChildren;
 }
@@ -20,22 +20,22 @@ export interface VirtualTableProps<Row> {
     label: string;
     columns: Column<Row>[];
     count: number;
-    rowAt: (index: number) => Row | undefined; // undefined: not there yet
+    rowAt: (index: number) => Row | undefined; // undefined: not loaded yet
     rowHeight?: number;
-    current?: number; // the row the keyboard is at, -1: none
+    current?: number; // the current row; -1: none
     onCurrent?: (index: number) => void;
     onOpen?: (index: number) => void; // Enter, or a double click
-    onSeen?: (first: number, end: number) => void; // rows that are to be had
-    onKey?: (event: KeyboardEvent, index: number) => void; // keys the table does not use itself
+    onSeen?: (first: number, end: number) => void; // the visible rows, to be loaded
+    onKey?: (event: KeyboardEvent, index: number) => void; // keys the table does not handle itself
     sort?: Sort;
     onSort?: (sort: Sort) => void;
     rowClass?: (row: Row, index: number) => string;
-    reveal?: number; // a row to be scrolled to when this changes
-    of?: unknown; // what the rows are of: when that changes, the table begins at its top
+    reveal?: number; // scrolls to this row when it changes
+    source?: unknown; // identity of the list: when it changes, the table scrolls to the top
 }
 
-const TALLEST = 8e6; // px: higher boxes are drawn wrongly by some browsers; above it the scroll bar is scaled
-const AROUND = 8; // rows drawn beyond what is in sight
+const MAX_HEIGHT = 8e6; // px: some browsers render taller elements wrongly; above it the scroll bar is scaled
+const OVERSCAN = 8; // rows rendered beyond the visible ones
 
 function useHeight(ref: { current: HTMLElement | null }): number {
     const [height, setHeight] = useState(600);
@@ -77,17 +77,17 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
 }
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, of } = props;
+    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, source } = props;
     const body = useRef<HTMLDivElement>(null);
     const id = useId();
     const [top, setTop] = useState(0);
     const height = useHeight(body);
     const whole = count * rowHeight;
-    const tall = Math.min(whole, TALLEST);
+    const tall = Math.min(whole, MAX_HEIGHT);
     const scale = tall > height ? (whole - height) / (tall - height) : 1;
-    const at = top * scale; // in the px of all rows
-    const first = Math.max(0, Math.min(Math.floor(at / rowHeight) - AROUND, count - 1));
-    const end = Math.min(count, Math.ceil((at + height) / rowHeight) + AROUND);
+    const at = top * scale; // in px of the unscaled table
+    const first = Math.max(0, Math.min(Math.floor(at / rowHeight) - OVERSCAN, count - 1));
+    const end = Math.min(count, Math.ceil((at + height) / rowHeight) + OVERSCAN);
 
     useEffect(() => onSeen?.(first, end), [first, end, count]);
 
@@ -95,27 +95,27 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         const box = body.current!;
         const from = index * rowHeight;
         const seen = box.scrollTop * scale;
-        const room = box.clientHeight; // `height` is not known yet when it is first drawn
+        const room = box.clientHeight; // `height` is not known on the first render
         if (from < seen) {
             box.scrollTop = from / scale;
         } else if (from + rowHeight > seen + room) {
             box.scrollTop = (from + rowHeight - room) / scale;
         }
     };
-    const drawn = useRef(of);
+    const drawn = useRef(source);
     useLayoutEffect(() => {
-        if (drawn.current !== of) {
-            drawn.current = of;
+        if (drawn.current !== source) {
+            drawn.current = source;
             body.current!.scrollTop = 0;
             setTop(0);
-            onSeen?.(0, Math.ceil(height / rowHeight) + AROUND);
+            onSeen?.(0, Math.ceil(height / rowHeight) + OVERSCAN);
         }
-    }, [of]);
+    }, [source]);
     useLayoutEffect(() => {
         if (reveal !== undefined && reveal >= 0 && count > 0) {
             show(reveal);
         }
-    }, [reveal, of, count > 0]);
+    }, [reveal, source, count > 0]);
 
     const move = (event: KeyboardEvent) => {
         const page = Math.max(1, Math.floor(height / rowHeight) - 1);
@@ -170,7 +170,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 aria-label={label}
                 aria-rowcount={count + 1}
                 aria-colcount={columns.length}
-                aria-owns={`${id}-head`} // what scrolls has the focus, and so must be the grid; its head stands above it
+                aria-owns={`${id}-head`} // the scrolling element has the focus, so it must be the grid; the header is outside of it
                 aria-activedescendant={current >= first && current < end ? `${id}-${current}` : undefined}
                 onScroll={(event) => setTop(event.currentTarget.scrollTop)}
                 onKeyDown={move}

@@ -1,5 +1,4 @@
-// A tree of values that opens step by step (WAI-ARIA tree: arrows, Home, End). Its one rule: only what is open is drawn, and of long lists
-// only a part.
+// A tree of values (WAI-ARIA tree; keys: arrows, Home, End). Only expanded nodes are rendered, and long lists in steps.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { text } from '../text';
@@ -9,7 +8,7 @@ export interface TreeNode {
     key: string; // among its siblings
     label: ComponentChildren;
     value?: ComponentChildren;
-    children?: () => TreeNode[]; // asked for when it is opened
+    children?: () => TreeNode[]; // called when the node is expanded
 }
 
 const STEP = 200;
@@ -29,16 +28,16 @@ function Branch({
 }) {
     const [shown, setShown] = useState(STEP);
     const here = `${path}/${node.key}`;
-    const is = node.children ? open.has(here) : undefined;
-    const children = is ? node.children!() : [];
+    const expanded = node.children ? open.has(here) : undefined;
+    const children = expanded ? node.children!() : [];
     return (
-        <li role="treeitem" aria-expanded={is} aria-level={level} tabIndex={-1} data-path={here}>
+        <li role="treeitem" aria-expanded={expanded} aria-level={level} tabIndex={-1} data-path={here}>
             <div class="tree-line" onClick={() => node.children && toggle(here)}>
-                <span class="tree-mark">{node.children && <Icon name={is ? 'down' : 'right'} size={12} />}</span>
+                <span class="tree-mark">{node.children && <Icon name={expanded ? 'down' : 'right'} size={12} />}</span>
                 <span class="tree-label">{node.label}</span>
                 {node.value !== undefined && <span class="tree-value">{node.value}</span>}
             </div>
-            {is && (
+            {expanded && (
                 <ul role="group">
                     {children.slice(0, shown).map((child) => (
                         <Branch key={child.key} node={child} level={level + 1} path={here} open={open} toggle={toggle} />
@@ -46,7 +45,7 @@ function Branch({
                     {children.length > shown && (
                         <li role="none">
                             <button type="button" class="button quiet" onClick={() => setShown(shown + STEP * 5)}>
-                                {text.moreOf(children.length - shown)}
+                                {text.moreItems(children.length - shown)}
                             </button>
                         </li>
                     )}
@@ -56,7 +55,7 @@ function Branch({
     );
 }
 
-/** `open`: paths that are open, as '/key/key'; kept by whoever draws the tree when given, so that the next message opens alike. */
+/** `open`: the expanded paths, as '/key/key'. Optional: a caller that holds them keeps them for the next message. */
 export function Tree({ label, nodes, open, onOpen }: { label: string; nodes: TreeNode[]; open?: Set<string>; onOpen?: (open: Set<string>) => void }) {
     const [own, setOwn] = useState(new Set<string>());
     const root = useRef<HTMLUListElement>(null);

@@ -1,4 +1,4 @@
-// The panel "image": pictures of a topic, at the play head.
+// The panel "image": the image of a topic at the playhead.
 import { text } from '../../text';
 import type { Topic } from '../../types';
 import type { Panel } from '../index';

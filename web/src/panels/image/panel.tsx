@@ -1,35 +1,35 @@
-// The picture at the play head, as large as the panel, asked for in the size that is shown.
+// The image at the playhead, requested in the size of the panel.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getBlob } from '../../api';
 import { text } from '../../text';
 import { Failed, Select } from '../../ui';
-import { useAtHead } from '../at_head';
+import { useAtPlayhead } from '../use_at_playhead';
 import type { PanelProps } from '../index';
 import { isImage } from './index';
 
-/** Whole steps, so that a panel that is dragged larger does not ask for each pixel. */
-const stepped = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
+/** Rounded up to steps, so that resizing the panel does not load an image per pixel. */
+const requestWidth = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
 
-export function ImagePanel({ recording, topics, clock, settings, onSettings }: PanelProps) {
+export function ImagePanel({ recording, topics, playback, settings, onSettings }: PanelProps) {
     const images = topics.filter(isImage);
     const chosen = images.find((t) => t.name === settings.topic) ?? images[0];
     const topic = chosen?.name ?? '';
-    const room = useRef<HTMLDivElement>(null);
+    const area = useRef<HTMLDivElement>(null);
     const [width, setWidth] = useState(640);
-    const [address, setAddress] = useState<string | null>(null);
+    const [imageUrl, setUrl] = useState<string | null>(null);
     useEffect(() => {
-        const sizes = new ResizeObserver(([entry]) => setWidth(stepped(entry!.contentRect.width)));
-        sizes.observe(room.current!);
+        const sizes = new ResizeObserver(([entry]) => setWidth(requestWidth(entry!.contentRect.width)));
+        sizes.observe(area.current!);
         return () => sizes.disconnect();
     }, []);
-    const picture = useAtHead<Blob>(clock, async (time, signal) => (time < BigInt(chosen?.first_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
+    const picture = useAtPlayhead<Blob>(playback, async (time, signal) => (time < BigInt(chosen?.first_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
     useEffect(() => {
         if (!picture.value) {
             return;
         }
-        const made = URL.createObjectURL(picture.value);
-        setAddress(made);
-        return () => URL.revokeObjectURL(made);
+        const url = URL.createObjectURL(picture.value);
+        setUrl(url);
+        return () => URL.revokeObjectURL(url);
     }, [picture.value]);
     return (
         <div class="image">
@@ -38,8 +38,8 @@ export function ImagePanel({ recording, topics, clock, settings, onSettings }: P
                     <Select label={text.image.topic} hidden_label value={topic} options={images.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />
                 </div>
             )}
-            <div class="image-room" ref={room}>
-                {picture.error !== null ? <Failed error={picture.error} retry={picture.again} /> : picture.value && address ? <img src={address} alt={text.image.alt(topic)} /> : picture.time !== null && <p class="soft">{text.image.none}</p>}
+            <div class="image-area" ref={area}>
+                {picture.error !== null ? <Failed error={picture.error} retry={picture.reload} /> : picture.value && imageUrl ? <img src={imageUrl} alt={text.image.alt(topic)} /> : picture.time !== null && <p class="muted">{text.image.none}</p>}
             </div>
         </div>
     );

@@ -1,4 +1,4 @@
-// The panel "log": rosout, and what happened in a simulation.
+// The panel "log": rosout, and events of a simulation.
 import { text } from '../../text';
 import type { Panel } from '../index';
 import { LogPanel } from './panel';

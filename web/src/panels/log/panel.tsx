@@ -1,23 +1,23 @@
-// The log, filtered by level and words; the line at the play head is marked, and a line that is opened moves the head.
+// The log, filtered by level and text. The line at the playhead is highlighted; opening a line moves the playhead.
 import { useMemo, useState } from 'preact/hooks';
-import { useAsk } from '../../ask';
-import { useClock } from '../../clock';
+import { useRequest } from '../../use_request';
+import { usePlayback } from '../../playback';
 import { text } from '../../text';
-import { since } from '../../times';
+import { relativeTime } from '../../recording_time';
 import { Badge, Failed, Field, Select, Spinner, VirtualTable, type Column } from '../../ui';
 import type { PanelProps } from '../index';
-import { countUntil } from '../windows';
-import { linesOf, MOST, type Line } from './rows';
+import { countUntil } from '../time_windows';
+import { MAX_LINES, readLog, type Line } from './rows';
 
 const LEVELS: Line['level'][] = ['debug', 'info', 'warn', 'error', 'fatal'];
 
-export function LogPanel({ recording, topics, clock, settings, onSettings }: PanelProps) {
-    const [words, setWords] = useState('');
+export function LogPanel({ recording, topics, playback, settings, onSettings }: PanelProps) {
+    const [filter, setFilter] = useState('');
     const level = (settings.level ?? 'debug') as Line['level'];
-    const asked = useAsk<Line[]>(
+    const result = useRequest<Line[]>(
         async (signal) => {
             const all: Line[] = [];
-            for await (const line of linesOf(recording, topics, signal)) {
+            for await (const line of readLog(recording, topics, signal)) {
                 all.push(line);
             }
             return all;
@@ -25,23 +25,23 @@ export function LogPanel({ recording, topics, clock, settings, onSettings }: Pan
         [recording.id],
     );
     const lines = useMemo(() => {
-        const wanted = words.toLowerCase();
-        return (asked.value ?? []).filter((l) => LEVELS.indexOf(l.level) >= LEVELS.indexOf(level) && (l.words.toLowerCase().includes(wanted) || l.source.toLowerCase().includes(wanted)));
-    }, [asked.value, words, level]);
-    const { time_ns } = useClock(clock, 200);
+        const wanted = filter.toLowerCase();
+        return (result.value ?? []).filter((l) => LEVELS.indexOf(l.level) >= LEVELS.indexOf(level) && (l.message.toLowerCase().includes(wanted) || l.source.toLowerCase().includes(wanted)));
+    }, [result.value, filter, level]);
+    const { time_ns } = usePlayback(playback, 200);
     const last = countUntil(lines, time_ns, (l) => l.time) - 1;
     const [picked, setPicked] = useState<Line | null>(null);
-    const current = picked && picked.time === lines[last]?.time && lines.includes(picked) ? lines.indexOf(picked) : last; // one of several at one time
+    const current = picked && picked.time === lines[last]?.time && lines.includes(picked) ? lines.indexOf(picked) : last; // several lines may have the same time
     const columns: Column<Line>[] = [
-        { key: 'time', title: text.log.time, width: '9ch', cell: (l) => <span class="mono">{since(recording, l.time)}</span> },
+        { key: 'time', title: text.log.time, width: '9ch', cell: (l) => <span class="mono">{relativeTime(recording, l.time)}</span> },
         { key: 'level', title: text.log.level, width: '6ch', cell: (l) => <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>{text.log.levels[l.level]}</Badge> },
-        { key: 'words', title: text.log.message, width: 'minmax(12ch, 1fr)', cell: (l) => <span title={`${l.source}: ${l.words}`}>{l.words}</span> },
-        { key: 'source', title: text.log.source, width: 'minmax(8ch, 18ch)', cell: (l) => <span class="soft">{l.source}</span> },
+        { key: 'message', title: text.log.message, width: 'minmax(12ch, 1fr)', cell: (l) => <span title={`${l.source}: ${l.message}`}>{l.message}</span> },
+        { key: 'source', title: text.log.source, width: 'minmax(8ch, 18ch)', cell: (l) => <span class="muted">{l.source}</span> },
     ];
-    if (asked.error !== null) {
-        return <Failed error={asked.error} retry={asked.again} />;
+    if (result.error !== null) {
+        return <Failed error={result.error} retry={result.reload} />;
     }
-    if (!asked.value) {
+    if (!result.value) {
         return (
             <div class="empty">
                 <Spinner />
@@ -52,17 +52,17 @@ export function LogPanel({ recording, topics, clock, settings, onSettings }: Pan
         const line = lines[index];
         if (line) {
             setPicked(line);
-            clock.seek(line.time);
+            playback.seek(line.time);
         }
     };
     return (
         <div class="log">
             <div class="log-tools row">
-                <Field label={text.log.filter} hidden_label placeholder={text.log.filter} value={words} onInput={(event) => setWords(event.currentTarget.value)} class="grow" />
-                <Select label={text.log.least} hidden_label value={level} options={LEVELS.map((l) => [l, text.log.atLeast(text.log.levels[l])])} onChange={(to) => onSettings({ level: to === 'debug' ? null : to })} />
+                <Field label={text.log.filter} hidden_label placeholder={text.log.filter} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} class="grow" />
+                <Select label={text.log.minimumLevel} hidden_label value={level} options={LEVELS.map((l) => [l, text.log.levels[l]])} onChange={(to) => onSettings({ level: to === 'debug' ? null : to })} />
             </div>
-            {asked.value.length >= MOST && <p class="small soft log-more">{text.log.first(MOST)}</p>}
-            {lines.length === 0 ? <p class="empty soft">{text.log.none}</p> : <VirtualTable label={text.log.title} columns={columns} count={lines.length} rowAt={(i) => lines[i]} rowHeight={24} current={current} reveal={current >= 0 ? current : undefined} onCurrent={seek} onOpen={seek} />}
+            {result.value.length >= MAX_LINES && <p class="small muted log-more">{text.log.truncated(MAX_LINES)}</p>}
+            {lines.length === 0 ? <p class="empty muted">{text.log.none}</p> : <VirtualTable label={text.log.title} columns={columns} count={lines.length} rowAt={(i) => lines[i]} rowHeight={24} current={current} reveal={current >= 0 ? current : undefined} onCurrent={seek} onOpen={seek} />}
         </div>
     );
 }

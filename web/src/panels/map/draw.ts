@@ -1,16 +1,16 @@
-// Tracks on a grid. Its one rule: both axes have one scale; degrees become metres around the middle of what is shown.
-import { countUntil } from '../windows';
+// Draws tracks on a grid. Both axes have the same scale; degrees are converted to metres around the mean latitude.
+import { countUntil } from '../time_windows';
 import type { Track } from './tracks';
 
-export interface Look {
-    x: number; // what is in the middle
+export interface View {
+    x: number; // the centre, in metres
     y: number;
-    scale: number; // pixels for a metre
+    scale: number; // pixels per metre
 }
-export interface Ink {
+export interface Colours {
     grid: string;
-    words: string;
-    paper: string;
+    text: string;
+    background: string;
     curves: string[];
 }
 interface Flat {
@@ -18,17 +18,17 @@ interface Flat {
     points: { x: number; y: number; time: bigint }[];
 }
 
-const METRES = 111320; // of a degree of latitude
+const METRES_PER_DEGREE = 111320; // of latitude
 
 export function flatten(tracks: Track[]): Flat[] {
     const globe = tracks.filter((t) => t.kind === 'globe').flatMap((t) => t.points);
     const middle = globe.length > 0 ? globe.reduce((sum, p) => sum + p.y, 0) / globe.length : 0;
     const [x0, y0] = [globe[0]?.x ?? 0, globe[0]?.y ?? 0];
-    const east = METRES * Math.cos((middle * Math.PI) / 180);
-    return tracks.map((t) => ({ name: t.name, points: t.kind === 'plane' ? t.points : t.points.map((p) => ({ x: (p.x - x0) * east, y: (p.y - y0) * METRES, time: p.time })) }));
+    const east = METRES_PER_DEGREE * Math.cos((middle * Math.PI) / 180);
+    return tracks.map((t) => ({ name: t.name, points: t.kind === 'plane' ? t.points : t.points.map((p) => ({ x: (p.x - x0) * east, y: (p.y - y0) * METRES_PER_DEGREE, time: p.time })) }));
 }
 
-export function lookAtAll(tracks: Flat[], width: number, height: number): Look {
+export function fitAll(tracks: Flat[], width: number, height: number): View {
     let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { points } of tracks) {
         for (const p of points) {
@@ -53,34 +53,34 @@ export function metres(step: number): string {
     return step >= 1000 ? `${step / 1000} km` : step >= 1 ? `${step} m` : step >= 0.01 ? `${Math.round(step * 100)} cm` : `${Math.round(step * 1000)} mm`;
 }
 
-function grid(context: CanvasRenderingContext2D, look: Look, width: number, height: number, ink: Ink): void {
-    const step = gridStep(look.scale);
-    context.strokeStyle = ink.grid;
+function grid(context: CanvasRenderingContext2D, view: View, width: number, height: number, colours: Colours): void {
+    const step = gridStep(view.scale);
+    context.strokeStyle = colours.grid;
     context.lineWidth = 1;
     context.beginPath();
-    for (let x = Math.ceil((look.x - width / 2 / look.scale) / step) * step; (x - look.x) * look.scale < width / 2; x += step) {
-        const at = Math.round(width / 2 + (x - look.x) * look.scale) + 0.5;
+    for (let x = Math.ceil((view.x - width / 2 / view.scale) / step) * step; (x - view.x) * view.scale < width / 2; x += step) {
+        const at = Math.round(width / 2 + (x - view.x) * view.scale) + 0.5;
         context.moveTo(at, 0);
         context.lineTo(at, height);
     }
-    for (let y = Math.ceil((look.y - height / 2 / look.scale) / step) * step; (y - look.y) * look.scale < height / 2; y += step) {
-        const at = Math.round(height / 2 - (y - look.y) * look.scale) + 0.5;
+    for (let y = Math.ceil((view.y - height / 2 / view.scale) / step) * step; (y - view.y) * view.scale < height / 2; y += step) {
+        const at = Math.round(height / 2 - (y - view.y) * view.scale) + 0.5;
         context.moveTo(0, at);
         context.lineTo(width, at);
     }
     context.stroke();
-    context.fillStyle = ink.words;
+    context.fillStyle = colours.text;
     context.font = '11px sans-serif';
     context.fillText(metres(step), 12, height - 14);
-    context.fillRect(10, height - 10, step * look.scale, 2);
+    context.fillRect(10, height - 10, step * view.scale, 2);
 }
 
-export function drawMap(context: CanvasRenderingContext2D, tracks: Flat[], look: Look, width: number, height: number, time: bigint, ink: Ink): void {
+export function drawMap(context: CanvasRenderingContext2D, tracks: Flat[], view: View, width: number, height: number, time: bigint, colours: Colours): void {
     context.clearRect(0, 0, width, height);
-    grid(context, look, width, height, ink);
+    grid(context, view, width, height, colours);
     tracks.forEach(({ points }, i) => {
-        const colour = ink.curves[i % ink.curves.length]!;
-        const px = (p: { x: number; y: number }): [number, number] => [width / 2 + (p.x - look.x) * look.scale, height / 2 - (p.y - look.y) * look.scale];
+        const colour = colours.curves[i % colours.curves.length]!;
+        const px = (p: { x: number; y: number }): [number, number] => [width / 2 + (p.x - view.x) * view.scale, height / 2 - (p.y - view.y) * view.scale];
         context.strokeStyle = colour;
         context.lineWidth = 1.5;
         context.beginPath();
@@ -93,7 +93,7 @@ export function drawMap(context: CanvasRenderingContext2D, tracks: Flat[], look:
             context.fillStyle = colour;
             context.fill();
             context.lineWidth = 2;
-            context.strokeStyle = ink.paper;
+            context.strokeStyle = colours.background;
             context.stroke();
         }
     });

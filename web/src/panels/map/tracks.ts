@@ -1,20 +1,20 @@
-// Tracks: where a topic's things were over time. Its one rule: at most POINTS of a topic are asked for, evenly thinned by the server.
+// Tracks: positions of a topic over time, downsampled by the server to about MAX_POINTS.
 import { getRows } from '../../api';
 import type { Message, Recording, Topic } from '../../types';
 
-export interface Place {
+export interface TrackKind {
     kind: 'globe' | 'plane'; // degrees, or metres
-    fields: [x: string, y: string]; // longitude first; '' where one message has many things
+    fields: [x: string, y: string]; // longitude first; '' where one message has many positions
 }
 export interface Track {
     name: string;
-    kind: Place['kind'];
+    kind: TrackKind['kind'];
     points: { x: number; y: number; time: bigint }[];
 }
 
-const POINTS = 4000;
-const ACTOR_BYTES = 2_800_000; // of places of actors: about 100,000 of them
-const KNOWN: [RegExp, Place][] = [
+const MAX_POINTS = 4000;
+const MAX_ACTOR_BYTES = 2_800_000; // of actor positions: about 100,000
+const KNOWN: [RegExp, TrackKind][] = [
     [/(^|[/.])(NavSatFix|LocationFix)$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
     [/^gps_common\/(msg\/)?GPSFix$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
     [/^nav_msgs\/(msg\/)?Odometry$/, { kind: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
@@ -27,7 +27,7 @@ const KNOWN: [RegExp, Place][] = [
     [/^carla\/Position$/, { kind: 'plane', fields: ['', ''] }],
 ];
 
-export function placesOf(topic: Topic): Place | null {
+export function trackKind(topic: Topic): TrackKind | null {
     return topic.count > 0 ? (KNOWN.find(([type]) => type.test(topic.type))?.[1] ?? null) : null;
 }
 
@@ -37,8 +37,8 @@ interface Actors {
 
 async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSignal): Promise<Track[]> {
     const tracks = new Map<string, Track>();
-    const thinned = Math.max(every, Math.ceil((topic.bytes ?? 0) / ACTOR_BYTES));
-    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: thinned, time_format: 'nanoseconds' }, signal)) {
+    const step = Math.max(every, Math.ceil((topic.bytes ?? 0) / MAX_ACTOR_BYTES));
+    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: step, time_format: 'nanoseconds' }, signal)) {
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
@@ -51,15 +51,15 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
     return [...tracks.values()];
 }
 
-export async function tracksOf(recording: Recording, topic: Topic, place: Place, signal: AbortSignal): Promise<Track[]> {
-    const every = Math.max(1, Math.ceil(topic.count / POINTS));
+export async function tracksOf(recording: Recording, topic: Topic, place: TrackKind, signal: AbortSignal): Promise<Track[]> {
+    const every = Math.max(1, Math.ceil(topic.count / MAX_POINTS));
     if (topic.type === 'carla/Position') {
         return actorsOf(recording.id, topic, every, signal);
     }
     const track: Track = { name: topic.name, kind: place.kind, points: [] };
     const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: place.fields.join(','), every, time_format: 'nanoseconds' }, signal);
     for await (const row of rows) {
-        const [x, y] = place.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: it was no number
+        const [x, y] = place.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number
         if (Number.isFinite(x) && Number.isFinite(y) && !(place.kind === 'globe' && x === 0 && y === 0)) {
             track.points.push({ x, y, time: BigInt(row.log_time) });
         }

@@ -1,4 +1,4 @@
-// Bytes as people read them: offset, hex, characters. Of a long payload the first part.
+// A hex dump: offset, bytes, characters. Only the first part of a long payload.
 import { count } from '../../format';
 import { text } from '../../text';
 
@@ -9,8 +9,8 @@ function hexLines(bytes: Uint8Array): string {
     for (let at = 0; at < Math.min(bytes.length, SHOWN); at += 16) {
         const row = [...bytes.subarray(at, Math.min(at + 16, bytes.length))];
         const hex = row.map((b) => b.toString(16).padStart(2, '0'));
-        const words = row.map((b) => (b >= 0x20 && b < 0x7f ? String.fromCharCode(b) : '.')).join('');
-        lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.slice(0, 8).join(' ').padEnd(23)}  ${hex.slice(8).join(' ').padEnd(23)}  ${words}`);
+        const ascii = row.map((b) => (b >= 0x20 && b < 0x7f ? String.fromCharCode(b) : '.')).join('');
+        lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.slice(0, 8).join(' ').padEnd(23)}  ${hex.slice(8).join(' ').padEnd(23)}  ${ascii}`);
     }
     return lines.join('\n');
 }
@@ -18,10 +18,10 @@ function hexLines(bytes: Uint8Array): string {
 export function Hex({ bytes }: { bytes: Uint8Array }) {
     return (
         <>
-            <pre class="messages-hex" tabIndex={0} aria-label={text.messages.raw}>
+            <pre class="messages-hex" tabIndex={0} aria-label={text.messages.hex}>
                 {hexLines(bytes)}
             </pre>
-            {bytes.length > SHOWN && <p class="small soft">{text.messages.more(count(bytes.length - SHOWN))}</p>}
+            {bytes.length > SHOWN && <p class="small muted">{text.messages.more(count(bytes.length - SHOWN))}</p>}
         </>
     );
 }

@@ -1,4 +1,4 @@
-// The panel "messages": one topic's message at the play head, decoded and as bytes.
+// The panel "messages": one topic's message at the playhead, decoded or as hex.
 import { text } from '../../text';
 import type { Panel } from '../index';
 import { Messages } from './panel';

@@ -1,20 +1,20 @@
-// Messages at the play head: decoded as a tree or as bytes, with steps to the next and the previous one.
+// The message at the playhead, as a tree or as hex, with buttons for the next and the previous one.
 import { useState } from 'preact/hooks';
 import { get, getBytes, getRows } from '../../api';
-import { copyText } from '../../copy';
+import { copyText } from '../../clipboard';
 import { text } from '../../text';
-import { since } from '../../times';
+import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
 import type { Message } from '../../types';
 import { Button, Failed, Select, Tree } from '../../ui';
-import { useAtHead } from '../at_head';
+import { useAtPlayhead } from '../use_at_playhead';
 import type { PanelProps } from '../index';
 import { Hex } from './hex';
 import { nodesOf } from './tree';
 
-type Seen = { message: Message; bytes: Uint8Array | null };
+type Loaded = { message: Message; bytes: Uint8Array | null };
 
-/** The time of the message behind or before `from`; null: there is none. */
+/** The time of the message after or before `from`; null if there is none. */
 async function neighbour(id: string, topic: string, from: bigint, forward: boolean): Promise<bigint | null> {
     const params = { topic, limit: 1, time_format: 'nanoseconds', decode: 'none' };
     if (forward) {
@@ -27,35 +27,35 @@ async function neighbour(id: string, topic: string, from: bigint, forward: boole
     return BigInt(row.log_time);
 }
 
-export function Messages({ recording, topics, clock, settings, onSettings }: PanelProps) {
-    const filled = topics.filter((t) => t.count > 0);
-    const chosen = filled.find((t) => t.name === settings.topic) ?? filled[0]; // an address of another recording may name another topic
+export function Messages({ recording, topics, playback, settings, onSettings }: PanelProps) {
+    const withMessages = topics.filter((t) => t.count > 0);
+    const chosen = withMessages.find((t) => t.name === settings.topic) ?? withMessages[0]; // the URL may name a topic that does not exist
     const topic = chosen?.name ?? '';
-    const raw = settings.raw === '1';
+    const hex = settings.hex === '1';
     const [open, setOpen] = useState(new Set<string>());
-    const at = useAtHead<Seen>(
-        clock,
+    const at = useAtPlayhead<Loaded>(
+        playback,
         async (time, signal) => {
             if (!chosen || time < BigInt(chosen.first_ns ?? 0)) {
                 return null;
             }
             const params = { topic, at: time, time_format: 'nanoseconds' };
             const message = await get<Message>(`/recordings/${recording.id}/message`, params, signal);
-            const bytes = raw ? new Uint8Array(await getBytes(`/recordings/${recording.id}/message`, { topic, at: time }, { signal, headers: { Accept: 'application/octet-stream' } })) : null;
+            const bytes = hex ? new Uint8Array(await getBytes(`/recordings/${recording.id}/message`, { topic, at: time }, { signal, headers: { Accept: 'application/octet-stream' } })) : null;
             return { message, bytes };
         },
-        [recording.id, topic, raw],
+        [recording.id, topic, hex],
     );
-    const seen = at.value;
-    const time = seen ? BigInt(seen.message.log_time) : null;
+    const shown = at.value;
+    const time = shown ? BigInt(shown.message.log_time) : null;
     const step = async (forward: boolean) => {
-        clock.pause();
-        const from = forward ? clock.get().time_ns : (time ?? clock.get().time_ns);
-        const over = !chosen || (forward ? from >= BigInt(chosen.last_ns ?? 0) : from <= BigInt(chosen.first_ns ?? 0));
+        playback.pause();
+        const from = forward ? playback.get().time_ns : (time ?? playback.get().time_ns);
+        const atEnd = !chosen || (forward ? from >= BigInt(chosen.last_ns ?? 0) : from <= BigInt(chosen.first_ns ?? 0));
         try {
-            const to = over ? null : await neighbour(recording.id, topic, from, forward);
+            const to = atEnd ? null : await neighbour(recording.id, topic, from, forward);
             if (to !== null) {
-                clock.seek(to);
+                playback.seek(to);
             } else {
                 showToast(forward ? text.messages.last : text.messages.first);
             }
@@ -66,24 +66,24 @@ export function Messages({ recording, topics, clock, settings, onSettings }: Pan
     return (
         <div class="messages">
             <div class="messages-tools row">
-                <Select label={text.messages.topic} hidden_label value={topic} options={filled.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />
+                <Select label={text.messages.topic} hidden_label value={topic} options={withMessages.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />
                 <Button icon="left" label={text.messages.previous} onClick={() => void step(false)} />
                 <Button icon="right" label={text.messages.next} onClick={() => void step(true)} />
-                <Button pressed={raw} onClick={() => onSettings({ raw: raw ? null : '1' })}>
-                    {text.messages.raw}
+                <Button pressed={hex} onClick={() => onSettings({ hex: hex ? null : '1' })}>
+                    {text.messages.hex}
                 </Button>
-                <Button icon="copy" label={text.messages.copy} disabled={!seen} onClick={() => void copyText(JSON.stringify(seen?.message.data, null, 2))} />
+                <Button icon="copy" label={text.messages.copy} disabled={!shown} onClick={() => void copyText(JSON.stringify(shown?.message.data, null, 2))} />
             </div>
-            {seen && time !== null && (
+            {shown && time !== null && (
                 <p class="messages-head small">
-                    <span class="mono">{since(recording, time)}</span> <span class="soft">{chosen?.type}</span>
-                    {seen.message.sequence ? <span class="soft"> #{seen.message.sequence}</span> : null}
+                    <span class="mono">{relativeTime(recording, time)}</span> <span class="muted">{chosen?.type}</span>
+                    {shown.message.sequence ? <span class="muted"> #{shown.message.sequence}</span> : null}
                 </p>
             )}
-            {at.error !== null && <Failed error={at.error} retry={at.again} />}
-            {!seen && at.error === null && at.time !== null && <p class="empty soft">{text.messages.none}</p>}
-            {seen?.bytes && <Hex bytes={seen.bytes} />}
-            {seen && !raw && <Tree label={topic} nodes={nodesOf(seen.message.data as Parameters<typeof nodesOf>[0])} open={open} onOpen={setOpen} />}
+            {at.error !== null && <Failed error={at.error} retry={at.reload} />}
+            {!shown && at.error === null && at.time !== null && <p class="empty muted">{text.messages.none}</p>}
+            {shown?.bytes && <Hex bytes={shown.bytes} />}
+            {shown && !hex && <Tree label={topic} nodes={nodesOf(shown.message.data as Parameters<typeof nodesOf>[0])} open={open} onOpen={setOpen} />}
         </div>
     );
 }

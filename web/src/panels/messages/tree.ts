@@ -1,4 +1,4 @@
-// A decoded value as nodes of a tree. Its one rule: a long list costs nothing until it is opened.
+// A decoded value as tree nodes. Children are built when a node is expanded.
 import { text } from '../../text';
 import type { TreeNode } from '../../ui';
 

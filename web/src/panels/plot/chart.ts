@@ -1,5 +1,4 @@
-// uPlot with the page's colours, times counted from the recording's start, and the play head. Its one rule: x is seconds from the start as a number:
-// good to a microsecond over years, and only for drawing.
+// uPlot with the page's colours and a playhead. x is in seconds from the recording's start as a double: precise to a microsecond over years.
 import uPlot from 'uplot';
 import { offset } from '../../format';
 import { colour } from '../../theme';
@@ -10,15 +9,15 @@ export interface Curve {
 }
 export interface Chart {
     show(curves: Curve[], from: number, to: number): void;
-    head(seconds: number): void;
-    size(width: number, height: number): void;
-    picture(): Promise<Blob | null>;
-    stop(): void;
+    setPlayhead(seconds: number): void;
+    resize(width: number, height: number): void;
+    toImage(): Promise<Blob | null>;
+    destroy(): void;
 }
-interface Heard {
+interface ChartEvents {
     zoom: (from: number, to: number) => void;
     seek: (seconds: number) => void;
-    whole: () => void;
+    resetZoom: () => void;
 }
 
 export function aligned(curves: Curve[]): uPlot.AlignedData {
@@ -26,7 +25,7 @@ export function aligned(curves: Curve[]): uPlot.AlignedData {
     return tables.length === 0 ? [[]] : tables.length === 1 ? tables[0]! : uPlot.join(tables);
 }
 
-function options(curves: Curve[], width: number, height: number, heard: Heard, drawHead: (u: uPlot) => void): uPlot.Options {
+function options(curves: Curve[], width: number, height: number, on: ChartEvents, drawPlayhead: (u: uPlot) => void): uPlot.Options {
     const axis: uPlot.Axis = { stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
     return {
         width,
@@ -40,30 +39,30 @@ function options(curves: Curve[], width: number, height: number, heard: Heard, d
             setSelect: [
                 (u) => {
                     if (u.select.width > 4) {
-                        heard.zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+                        on.zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
                         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
                     }
                 },
             ],
-            draw: [drawHead],
+            draw: [drawPlayhead],
             ready: [
                 (u) => {
-                    u.over.addEventListener('click', (event) => u.select.width < 1 && heard.seek(u.posToVal(event.offsetX, 'x')));
-                    u.over.addEventListener('dblclick', heard.whole);
+                    u.over.addEventListener('click', (event) => u.select.width < 1 && on.seek(u.posToVal(event.offsetX, 'x')));
+                    u.over.addEventListener('dblclick', on.resetZoom);
                 },
             ],
         },
     };
 }
 
-export function makeChart(root: HTMLElement, heard: Heard): Chart {
+export function createChart(root: HTMLElement, on: ChartEvents): Chart {
     let plot: uPlot | null = null;
     let now = 0;
     let [width, height] = [300, 200];
-    const drawHead = (u: uPlot) => {
+    const drawPlayhead = (u: uPlot) => {
         const x = Math.round(u.valToPos(now, 'x', true));
         if (x >= u.bbox.left && x <= u.bbox.left + u.bbox.width) {
-            u.ctx.fillStyle = colour('--head');
+            u.ctx.fillStyle = colour('--playhead');
             u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
         }
     };
@@ -71,7 +70,7 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
     const fit = () => {
         plot?.setSize({ width, height: Math.max(80, height - 30) });
         cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(() => { // only now the legend is as high as the width lets it be
+        frame = requestAnimationFrame(() => { // the legend wraps, so its height depends on the width
             const legend = root.querySelector<HTMLElement>('.u-legend')?.offsetHeight ?? 30;
             plot?.setSize({ width, height: Math.max(80, height - legend) });
         });
@@ -79,32 +78,32 @@ export function makeChart(root: HTMLElement, heard: Heard): Chart {
     return {
         show(curves, from, to) {
             plot?.destroy();
-            plot = new uPlot(options(curves, width, Math.max(80, height - 30), heard, drawHead), aligned(curves), root);
-            plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // one message has no width
+            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, drawPlayhead), aligned(curves), root);
+            plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // a single message has no extent
             fit();
         },
-        head(seconds) {
+        setPlayhead(seconds) {
             now = seconds;
             plot?.redraw(false, false);
         },
-        size(w, h) {
+        resize(w, h) {
             [width, height] = [w, h];
             fit();
         },
-        picture() {
+        toImage() {
             if (!plot) {
                 return Promise.resolve(null);
             }
             const { canvas } = plot.ctx;
-            const page = document.createElement('canvas'); // the plot's own has no ground: light words on it could not be read elsewhere
-            [page.width, page.height] = [canvas.width, canvas.height];
-            const context = page.getContext('2d')!;
+            const copy = document.createElement('canvas'); // the plot's canvas is transparent: text in the dark theme would be unreadable elsewhere
+            [copy.width, copy.height] = [canvas.width, canvas.height];
+            const context = copy.getContext('2d')!;
             context.fillStyle = colour('--raised');
-            context.fillRect(0, 0, page.width, page.height);
+            context.fillRect(0, 0, copy.width, copy.height);
             context.drawImage(canvas, 0, 0);
-            return new Promise((done) => page.toBlob(done, 'image/png'));
+            return new Promise((done) => copy.toBlob(done, 'image/png'));
         },
-        stop() {
+        destroy() {
             cancelAnimationFrame(frame);
             plot?.destroy();
             plot = null;

@@ -1,5 +1,5 @@
-// Which numbers a topic has. Its one rule: what the server says of the type, and what a message at hand shows where the type says too little
-// (maps whose keys are actors or particles).
+// The numeric fields of a topic: those of its schema, and those of one message where the schema is not enough
+// (maps keyed by actor or particle).
 import { ApiError, get } from '../../api';
 import type { Message } from '../../types';
 
@@ -7,10 +7,10 @@ export interface FieldChoice {
     path: string; // '/topic.a.b'
     unit: string;
 }
-const MOST = 2000;
+const MAX_FIELDS = 2000;
 
 function leaves(value: unknown, path: string, out: string[]): void {
-    if (out.length >= MOST) {
+    if (out.length >= MAX_FIELDS) {
         return;
     }
     if (typeof value === 'number' || typeof value === 'boolean') {
@@ -23,23 +23,23 @@ function leaves(value: unknown, path: string, out: string[]): void {
 }
 
 export async function fieldsOf(id: string, topic: string, at: bigint, signal: AbortSignal): Promise<FieldChoice[]> {
-    const said = await get<{ fields: { path: string; unit: string; numeric: boolean }[] }>(`/recordings/${id}/topics/fields`, { topic }, signal);
-    const known = new Map(said.fields.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
+    const schema = await get<{ fields: { path: string; unit: string; numeric: boolean }[] }>(`/recordings/${id}/topics/fields`, { topic }, signal);
+    const known = new Map(schema.fields.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
     const message = await get<Message>(`/recordings/${id}/message`, { topic, at }, signal).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) {
             return null;
         }
         throw error;
     });
-    const seen: string[] = [];
-    leaves(message?.data, '', seen);
-    seen.forEach((path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || known.set(path, ''));
+    const paths: string[] = [];
+    leaves(message?.data, '', paths);
+    paths.forEach((path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || known.set(path, ''));
     return [...known].map(([path, unit]) => ({ path: `${topic}.${path}`, unit }));
 }
 
-/** A first choice that says something, for a recording nobody has plotted yet. */
-export function usualFields(topics: readonly { name: string; type: string; count: number }[]): string[] {
-    const usual: [RegExp, string[]][] = [
+/** The fields plotted until some are selected. */
+export function defaultFields(topics: readonly { name: string; type: string; count: number }[]): string[] {
+    const defaults: [RegExp, string[]][] = [
         [/^nanover\/frame$/, ['frame.energy.kinetic', 'frame.energy.potential']],
         [/(^|\/)turtlesim\/(msg\/)?Pose$/, ['x', 'y']],
         [/nav_msgs\/(msg\/)?Odometry$/, ['pose.pose.position.x', 'pose.pose.position.y']],
@@ -49,7 +49,7 @@ export function usualFields(topics: readonly { name: string; type: string; count
         [/geometry_msgs\/(msg\/)?Point$/, ['x', 'y']],
         [/^carla\/Frame$/, ['duration']],
     ];
-    for (const [type, paths] of usual) {
+    for (const [type, paths] of defaults) {
         const topic = topics.find((t) => type.test(t.type) && t.count > 1);
         if (topic) {
             return paths.map((path) => `${topic.name}.${path}`);

@@ -1,16 +1,16 @@
-// The plot: its fields, its zoom (a new question to /series, never a coarser picture blown up), the head, and taking it away as PNG or CSV.
+// The plot: fields, zoom (each zoom loads /series anew at full resolution), playhead, export as PNG or CSV.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { download, get } from '../../api';
-import { useAsk } from '../../ask';
-import { saveBlob } from '../../save';
+import { useRequest } from '../../use_request';
+import { saveBlob } from '../../save_blob';
 import { useStore } from '../../store';
 import { text } from '../../text';
-import { shown as themeShown } from '../../theme';
+import { shownTheme } from '../../theme';
 import { showError } from '../../toasts';
 import { Button, EmptyState, Failed, Menu, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
-import { makeChart, type Chart, type Curve } from './chart';
-import { usualFields } from './fields';
+import { createChart, type Chart, type Curve } from './chart';
+import { defaultFields } from './fields';
 import { Picker } from './picker';
 
 type Pair = [string, number | string | null];
@@ -25,68 +25,68 @@ async function curvesOf(id: string, fields: string[], params: Record<string, str
     return Array.isArray(answer) ? [curve(fields[0]!, answer, start)] : fields.map((field) => curve(field, answer[field] ?? [], start));
 }
 
-/** Fields as one text: a topic may have a bar in its name. None at all is a bar alone, for no text means what is usual. */
-const joined = (fields: string[]): string => fields.map((f) => f.replace(/%/g, '%25').replace(/\|/g, '%7C')).join('|') || '|';
-const parted = (words: string): string[] =>
-    words
+/** Fields joined by '|', which is escaped in names. No field is '|' alone: without the parameter the default fields are shown. */
+const joinFields = (fields: string[]): string => fields.map((f) => f.replace(/%/g, '%25').replace(/\|/g, '%7C')).join('|') || '|';
+const splitFields = (value: string): string[] =>
+    value
         .split('|')
         .filter(Boolean)
         .map((f) => f.replace(/%7C/g, '|').replace(/%25/g, '%'));
 
-/** The fields and the zoom, as the address has them. */
-function useSettings({ topics, clock, settings, onSettings }: PanelProps) {
-    const fields = useMemo(() => (settings.fields === undefined ? usualFields(topics) : parted(settings.fields)), [settings.fields, topics]);
-    const { bounds } = clock.get();
+/** Fields and zoom from the URL. */
+function usePlotSettings({ topics, playback, settings, onSettings }: PanelProps) {
+    const fields = useMemo(() => (settings.fields === undefined ? defaultFields(topics) : splitFields(settings.fields)), [settings.fields, topics]);
+    const { bounds } = playback.get();
     const whole = Number(bounds.end - bounds.start) / 1e9;
     const [a = NaN, b = NaN] = settings.zoom?.split('~').map(Number) ?? [];
-    const zoomed = Number.isFinite(a) && Number.isFinite(b) && a < b; // what an address says may be anything
+    const zoomed = Number.isFinite(a) && Number.isFinite(b) && a < b; // the URL may contain anything
     return {
         fields,
         from: zoomed ? a : 0,
         to: zoomed ? b : whole,
         zoomed,
-        setFields: (next: string[]) => onSettings({ fields: joined(next) }),
+        setFields: (next: string[]) => onSettings({ fields: joinFields(next) }),
         zoom: (a: number, b: number) => onSettings({ zoom: `${a.toFixed(9)}~${b.toFixed(9)}` }),
-        whole: () => onSettings({ zoom: null }),
+        resetZoom: () => onSettings({ zoom: null }),
     };
 }
 
 export default function Plot(props: PanelProps) {
-    const { recording, clock } = props;
-    const set = useSettings(props);
-    const { bounds } = clock.get();
-    const room = useRef<HTMLDivElement>(null);
+    const { recording, playback } = props;
+    const set = usePlotSettings(props);
+    const { bounds } = playback.get();
+    const area = useRef<HTMLDivElement>(null);
     const chart = useRef<Chart | null>(null);
-    const now = useRef(set);
-    now.current = set;
+    const latest = useRef(set);
+    latest.current = set;
     const [picking, setPicking] = useState(false);
-    const theme = useStore(themeShown);
+    const theme = useStore(shownTheme);
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const params = { start: String(at(set.from)), end: String(at(set.to) + 1n) };
-    const curves = useAsk<Curve[]>(
-        (signal) => (set.fields.length > 0 ? curvesOf(recording.id, set.fields, { ...params, max_points: Math.max(200, (room.current?.clientWidth ?? 600) * 2) }, bounds.start, signal) : Promise.resolve([])),
+    const curves = useRequest<Curve[]>(
+        (signal) => (set.fields.length > 0 ? curvesOf(recording.id, set.fields, { ...params, max_points: Math.max(200, (area.current?.clientWidth ?? 600) * 2) }, bounds.start, signal) : Promise.resolve([])),
         [recording.id, set.fields.join('|'), set.from, set.to],
     );
     useEffect(() => {
-        const made = makeChart(room.current!, { zoom: (a, b) => now.current.zoom(a, b), whole: () => now.current.whole(), seek: (s) => Number.isFinite(s) && clock.seek(at(s)) });
-        chart.current = made;
-        const sizes = new ResizeObserver(([entry]) => made.size(entry!.contentRect.width, entry!.contentRect.height));
-        sizes.observe(room.current!);
-        const leave = clock.subscribe(({ time_ns }) => made.head(Number(time_ns - bounds.start) / 1e9));
-        made.head(Number(clock.get().time_ns - bounds.start) / 1e9);
+        const created = createChart(area.current!, { zoom: (a, b) => latest.current.zoom(a, b), resetZoom: () => latest.current.resetZoom(), seek: (s) => Number.isFinite(s) && playback.seek(at(s)) });
+        chart.current = created;
+        const sizes = new ResizeObserver(([entry]) => created.resize(entry!.contentRect.width, entry!.contentRect.height));
+        sizes.observe(area.current!);
+        const unsubscribe = playback.subscribe(({ time_ns }) => created.setPlayhead(Number(time_ns - bounds.start) / 1e9));
+        created.setPlayhead(Number(playback.get().time_ns - bounds.start) / 1e9);
         return () => {
-            leave();
+            unsubscribe();
             sizes.disconnect();
-            made.stop();
+            created.destroy();
         };
-    }, [clock]);
+    }, [playback]);
     useEffect(() => {
         if (curves.value) {
             chart.current?.show(curves.value, set.from, set.to);
         }
     }, [curves.value, theme]);
     const png = async () => {
-        const blob = await chart.current?.picture();
+        const blob = await chart.current?.toImage();
         if (blob) {
             saveBlob(blob, `${recording.name}.png`);
         }
@@ -98,7 +98,7 @@ export default function Plot(props: PanelProps) {
                 <Button icon="settings" onClick={() => setPicking(true)}>
                     {text.plot.fields}
                 </Button>
-                {set.zoomed && <Button onClick={set.whole}>{text.plot.whole}</Button>}
+                {set.zoomed && <Button onClick={set.resetZoom}>{text.plot.resetZoom}</Button>}
                 <Menu
                     icon="download"
                     kind="plain"
@@ -108,9 +108,9 @@ export default function Plot(props: PanelProps) {
                         { label: text.plot.csv, disabled: set.fields.length === 0, run: csv },
                     ]}
                 />
-                {curves.waiting && set.fields.length > 0 && <Spinner />}
+                {curves.loading && set.fields.length > 0 && <Spinner />}
             </div>
-            {curves.error !== null && <Failed error={curves.error} retry={curves.again} />}
+            {curves.error !== null && <Failed error={curves.error} retry={curves.reload} />}
             {set.fields.length === 0 && (
                 <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
@@ -118,7 +118,7 @@ export default function Plot(props: PanelProps) {
                     </Button>
                 </EmptyState>
             )}
-            <div class={`plot-room ${set.fields.length === 0 ? 'unseen' : ''}`} ref={room} role="img" aria-label={text.plot.label(set.fields.join(', '))} />
+            <div class={`plot-area ${set.fields.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.fields.join(', '))} />
             {picking && <Picker {...props} chosen={set.fields} onChange={set.setFields} onClose={() => setPicking(false)} />}
         </div>
     );

@@ -1,4 +1,4 @@
-// Colours and radii of the elements as chemists are used to see them (the CPK habit; radii in nanometres, a third of van der Waals').
+// CPK colours of the elements, and radii in nanometres (a third of the van der Waals radius).
 const KNOWN: Record<number, [colour: string, radius: number]> = {
     1: ['#f2f2f2', 0.036],
     2: ['#d9ffff', 0.047],
@@ -27,7 +27,7 @@ const KNOWN: Record<number, [colour: string, radius: number]> = {
 export const elementColour = (number: number): string => KNOWN[number]?.[0] ?? '#e040c0';
 export const elementRadius = (number: number): number => KNOWN[number]?.[1] ?? 0.06;
 
-/** Colours that stay apart, for things that have only a number: residues, sources, topics. */
+/** Distinct colours for numbered things: residues, topics. */
 export function colourOfNumber(n: number): string {
     return `hsl(${Math.round((n * 137.508) % 360)}, 62%, ${52 + (n % 3) * 7}%)`;
 }

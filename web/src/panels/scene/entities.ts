@@ -1,8 +1,8 @@
-// Scene entities as the view "foxglove" of the server tells them: boxes, balls, rods, lines and words, each entity on a frame.
-// Its one rule: an entity is built once, when it is told; what moves is its frame.
+// Scene entities of the server's view "foxglove": cubes, spheres, cylinders, lines and texts, each attached to a frame.
+// An entity is built once, when its update arrives; afterwards only its frame moves.
 import * as THREE from 'three';
 import { matrixOf, type Frames, type Quaternion, type Vector } from './frames';
-import { disposeAll } from './stage';
+import { disposeAll } from './viewport';
 
 interface Colour {
     r: number;
@@ -28,7 +28,7 @@ interface Line {
     colors: Colour[];
     indices: number[];
 }
-interface Words {
+interface Label {
     pose: Pose;
     font_size: number;
     color: Colour;
@@ -42,7 +42,7 @@ export interface Entity {
     spheres?: Solid[];
     cylinders?: Solid[];
     lines?: Line[];
-    texts?: Words[];
+    texts?: Label[];
 }
 export interface SceneUpdate {
     deletions: { type: number; id: string }[];
@@ -60,26 +60,26 @@ function colourOf(c: Colour): THREE.Color {
 }
 
 function solids(kind: keyof typeof GEOMETRIES, list: Solid[]): THREE.InstancedMesh {
-    const clear = list.some((s) => s.color.a < 1);
-    const material = new THREE.MeshStandardMaterial({ roughness: 0.75, transparent: clear, opacity: clear ? Math.max(0.15, list[0]!.color.a) : 1 });
+    const translucent = list.some((s) => s.color.a < 1);
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.75, transparent: translucent, opacity: translucent ? Math.max(0.15, list[0]!.color.a) : 1 });
     const mesh = new THREE.InstancedMesh(GEOMETRIES[kind](), material, list.length);
     list.forEach((solid, i) => {
-        const place = matrixOf(solid.pose.position, solid.pose.orientation);
-        mesh.setMatrixAt(i, place.scale(new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z)));
+        const matrix = matrixOf(solid.pose.position, solid.pose.orientation);
+        mesh.setMatrixAt(i, matrix.scale(new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z)));
         mesh.setColorAt(i, colourOf(solid.color));
     });
     mesh.frustumCulled = false;
     return mesh;
 }
 
-function outline(list: Solid[]): THREE.LineSegments {
+function edges(list: Solid[]): THREE.LineSegments {
     const box = new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1));
     const from = box.getAttribute('position');
     const points: THREE.Vector3[] = [];
     for (const solid of list) {
-        const place = matrixOf(solid.pose.position, solid.pose.orientation).scale(new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z));
+        const matrix = matrixOf(solid.pose.position, solid.pose.orientation).scale(new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z));
         for (let i = 0; i < from.count; i++) {
-            points.push(new THREE.Vector3().fromBufferAttribute(from, i).applyMatrix4(place));
+            points.push(new THREE.Vector3().fromBufferAttribute(from, i).applyMatrix4(matrix));
         }
     }
     box.dispose();
@@ -96,13 +96,13 @@ function line(one: Line): THREE.Object3D {
         geometry.setAttribute('color', new THREE.Float32BufferAttribute(colours, 3));
     }
     const material = new THREE.LineBasicMaterial({ color: each ? 0xffffff : colourOf(one.color), vertexColors: each, transparent: true, opacity: Math.max(0.25, one.color.a || 1) });
-    const made = one.type === 2 ? new THREE.LineSegments(geometry, material) : one.type === 1 ? new THREE.LineLoop(geometry, material) : new THREE.Line(geometry, material);
-    made.applyMatrix4(matrixOf(one.pose?.position, one.pose?.orientation));
-    made.frustumCulled = false;
-    return made;
+    const object = one.type === 2 ? new THREE.LineSegments(geometry, material) : one.type === 1 ? new THREE.LineLoop(geometry, material) : new THREE.Line(geometry, material);
+    object.applyMatrix4(matrixOf(one.pose?.position, one.pose?.orientation));
+    object.frustumCulled = false;
+    return object;
 }
 
-function words(one: Words): THREE.Sprite {
+function label(one: Label): THREE.Sprite {
     const canvas = document.createElement('canvas');
     const context = canvas.getContext('2d')!;
     const size = 44;
@@ -129,14 +129,14 @@ function build(entity: Entity): THREE.Group {
         }
     }
     if (entity.cubes && entity.cubes.length > 0) {
-        group.add(outline(entity.cubes));
+        group.add(edges(entity.cubes));
     }
     entity.lines?.forEach((one) => one.points.length > 1 && group.add(line(one)));
-    entity.texts?.forEach((one) => one.text && group.add(words(one)));
+    entity.texts?.forEach((one) => one.text && group.add(label(one)));
     return group;
 }
 
-interface Shown {
+interface ShownEntity {
     entity: Entity;
     group: THREE.Group;
 }
@@ -144,7 +144,7 @@ interface Shown {
 /** The entities of one topic. */
 export class Entities {
     readonly group = new THREE.Group();
-    private shown = new Map<string, Shown>();
+    private shown = new Map<string, ShownEntity>();
 
     apply(update: SceneUpdate): void {
         for (const deletion of update.deletions) {
@@ -161,7 +161,7 @@ export class Entities {
             this.shown.set(entity.id, { entity, group });
         }
     }
-    /** To where their frames are now. */
+    /** Moves the entities to the current positions of their frames. */
     move(frames: Frames): void {
         for (const { entity, group } of this.shown.values()) {
             group.matrix.copy(frames.toRoot(entity.frame_id));
@@ -171,8 +171,8 @@ export class Entities {
     clear(): void {
         [...this.shown.keys()].forEach((id) => this.remove(id));
     }
-    /** How many boxes are shown: one for each actor. */
-    boxes(): number {
+    /** The number of cubes shown: one per actor. */
+    cubeCount(): number {
         let n = 0;
         for (const { entity } of this.shown.values()) {
             n += entity.cubes?.length ?? 0;

@@ -1,4 +1,4 @@
-// The tree of frames of transforms. Its one rule: a frame whose way to the root is unknown is its own root, and its things are shown where they say.
+// The tree of coordinate frames. A frame without a known path to the root is a root itself.
 import * as THREE from 'three';
 
 export interface Vector {
@@ -11,41 +11,41 @@ export interface Quaternion extends Vector {
 }
 interface Frame {
     parent: string;
-    place: THREE.Matrix4;
+    matrix: THREE.Matrix4; // to the parent
 }
 
 const ONE = new THREE.Vector3(1, 1, 1);
 const DEPTH_MAX = 64;
 
-export function matrixOf(place: Partial<Vector> | undefined, turn: Partial<Quaternion> | undefined): THREE.Matrix4 {
-    const q = new THREE.Quaternion(turn?.x ?? 0, turn?.y ?? 0, turn?.z ?? 0, turn?.w ?? 1);
+export function matrixOf(position: Partial<Vector> | undefined, rotation: Partial<Quaternion> | undefined): THREE.Matrix4 {
+    const q = new THREE.Quaternion(rotation?.x ?? 0, rotation?.y ?? 0, rotation?.z ?? 0, rotation?.w ?? 1);
     if (q.lengthSq() < 1e-12) {
         q.identity();
     }
-    return new THREE.Matrix4().compose(new THREE.Vector3(place?.x ?? 0, place?.y ?? 0, place?.z ?? 0), q.normalize(), ONE);
+    return new THREE.Matrix4().compose(new THREE.Vector3(position?.x ?? 0, position?.y ?? 0, position?.z ?? 0), q.normalize(), ONE);
 }
 
-/** A name as ROS 1 and 2 both mean it. */
-const plain = (frame: string) => frame.replace(/^\/+/, '');
+/** ROS 1 names may begin with a slash, ROS 2 names do not. */
+const normalize = (frame: string) => frame.replace(/^\/+/, '');
 
 export class Frames {
     private frames = new Map<string, Frame>();
 
-    set(parent: string, child: string, place: THREE.Matrix4): void {
-        this.frames.set(plain(child), { parent: plain(parent), place });
+    set(parent: string, child: string, matrix: THREE.Matrix4): void {
+        this.frames.set(normalize(child), { parent: normalize(parent), matrix });
     }
     clear(): void {
         this.frames.clear();
     }
-    /** From the frame to the root of its tree. */
+    /** The transform from the frame to the root of its tree. */
     toRoot(frame: string): THREE.Matrix4 {
-        const whole = new THREE.Matrix4();
-        let at = this.frames.get(plain(frame));
+        const result = new THREE.Matrix4();
+        let at = this.frames.get(normalize(frame));
         for (let depth = 0; at && depth < DEPTH_MAX; depth++) {
-            whole.premultiply(at.place);
+            result.premultiply(at.matrix);
             at = this.frames.get(at.parent);
         }
-        return whole;
+        return result;
     }
     names(): string[] {
         return [...this.frames.keys()];

@@ -1,7 +1,7 @@
-// The panel "scene": what a recording shows in space. three.js is loaded only with it.
+// The panel "scene": a 3D view. three.js is loaded only with this panel.
 import { text } from '../../text';
 import type { Recording, Topic } from '../../types';
-import { later } from '../../ui';
+import { lazy } from '../../ui';
 import type { Panel, PanelProps } from '../index';
 import { drawnAs, isTransforms } from './ros_types';
 
@@ -12,4 +12,4 @@ function fits(recording: Recording, topics: Topic[]): number {
     return topics.some((t) => (drawnAs(t.type) || isTransforms(t.type)) && t.count > 0) ? 2 : 0;
 }
 
-export const scene: Panel = { name: 'scene', title: text.scene.title, fits, Panel: later<PanelProps>(() => import('./panel')) };
+export const scene: Panel = { name: 'scene', title: text.scene.title, fits, Panel: lazy<PanelProps>(() => import('./panel')) };

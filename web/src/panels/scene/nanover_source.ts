@@ -1,27 +1,27 @@
-// A simulation of NanoVer: what all messages up to a window's start add up to comes from the server, the frames after it are added here.
+// A NanoVer simulation: the server returns the merged state at the start of a time window; later frames are merged here.
 import * as THREE from 'three';
 import { get, getRows } from '../../api';
-import type { Range } from '../../clock';
+import type { Range } from '../../playback';
 import { count } from '../../format';
 import { text } from '../../text';
-import { Walk, Windows } from '../windows';
+import { RowCursor, TimeWindows } from '../time_windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
-import { Molecule, type NanoverFrame, type Paint } from './molecule';
-import type { Facts, Followable, Source } from './source';
-import { disposeAll } from './stage';
+import { Molecule, type NanoverFrame, type ColourBy } from './molecule';
+import type { Stat, FollowTarget, Source } from './source';
+import { disposeAll } from './viewport';
 
 interface Row {
     topic: string;
-    log_time: string; // ns; '' for the whole state at the window's start
+    log_time: string; // ns; '' for the merged state at the window's start
     data: { frame?: NanoverFrame; poses?: { position: Vector; orientation: Quaternion }[] };
 }
 
-/** Keys that change what there is, not only where it is. */
-const MAKES = /^(particle\.(?!positions)|bond\.|residue\.|chain\.)/;
+/** Keys that change the topology, not only positions. */
+const TOPOLOGY = /^(particle\.(?!positions)|bond\.|residue\.|chain\.)/;
 
 async function* rowsOf(id: string, start: bigint, end: bigint, signal: AbortSignal): AsyncGenerator<Row> {
-    const whole = await get<{ frame: NanoverFrame }>(`/recordings/${id}/nanover/frame`, { at: start }, signal);
-    yield { topic: 'frame', log_time: '', data: { frame: whole.frame } };
+    const state = await get<{ frame: NanoverFrame }>(`/recordings/${id}/nanover/frame`, { at: start }, signal);
+    yield { topic: 'frame', log_time: '', data: { frame: state.frame } };
     yield* getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', topic: ['frame', '/view/avatars'], start, end, time_format: 'nanoseconds' }, signal);
 }
 
@@ -29,71 +29,71 @@ export class NanoverSource implements Source {
     readonly group = new THREE.Group();
     readonly centre: THREE.Object3D;
     private molecule: Molecule;
-    private visitors = new THREE.Group();
-    private walk: Walk<Row>;
+    private avatars = new THREE.Group();
+    private cursor: RowCursor<Row>;
     private state: NanoverFrame = {};
 
-    constructor(id: string, bounds: Range, width_ns: bigint, paint: Paint, changed: () => void) {
-        this.molecule = new Molecule(paint);
+    constructor(id: string, bounds: Range, width_ns: bigint, colourBy: ColourBy, changed: () => void) {
+        this.molecule = new Molecule(colourBy);
         this.centre = this.molecule.atoms;
-        this.group.add(this.molecule.group, this.visitors);
-        this.walk = new Walk(new Windows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed), (row, window) => (row.log_time === '' ? window.start : BigInt(row.log_time)));
+        this.group.add(this.molecule.group, this.avatars);
+        this.cursor = new RowCursor(new TimeWindows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed), (row, window) => (row.log_time === '' ? window.start : BigInt(row.log_time)));
     }
 
-    setPaint(paint: Paint): void {
-        this.molecule.setPaint(paint, this.state);
+    setColourBy(colourBy: ColourBy): void {
+        this.molecule.setColourBy(colourBy, this.state);
     }
 
     show(time_ns: bigint): boolean {
-        return this.walk.to(time_ns, ({ window, from, upto, fresh }) => {
-            if (fresh) {
+        return this.cursor.moveTo(time_ns, ({ window, from, upto, reset }) => {
+            if (reset) {
                 this.state = {};
-                this.showVisitors([]); // the window begins with who is there
+                this.showAvatars([]); // the window begins with the avatars present
             }
-            let anew = fresh;
-            let moved = fresh;
+            let rebuild = reset;
+            let moved = reset;
             for (let i = from; i < upto; i++) {
                 const { frame, poses } = window.rows[i]!.data;
                 if (frame) {
-                    const reset = frame['frame.index'] === 0 && i > 0;
-                    anew ||= reset || Object.keys(frame).some((key) => MAKES.test(key));
-                    this.state = reset ? { ...frame } : { ...this.state, ...frame };
+                    const restarted = frame['frame.index'] === 0 && i > 0;
+                    rebuild ||= restarted || Object.keys(frame).some((key) => TOPOLOGY.test(key));
+                    this.state = restarted ? { ...frame } : { ...this.state, ...frame };
                     moved = true;
                 } else if (poses) {
-                    this.showVisitors(poses);
+                    this.showAvatars(poses);
                 }
             }
             if (moved) {
-                this.molecule.show(this.state, anew);
+                this.molecule.show(this.state, rebuild);
             }
         });
     }
 
-    private showVisitors(poses: { position: Vector; orientation: Quaternion }[]): void {
-        disposeAll(this.visitors);
-        this.visitors.clear();
+    private showAvatars(poses: { position: Vector; orientation: Quaternion }[]): void {
+        disposeAll(this.avatars);
+        this.avatars.clear();
         for (const pose of poses) {
             const cone = new THREE.Mesh(new THREE.ConeGeometry(0.12, 0.35, 12).rotateX(Math.PI / 2), new THREE.MeshStandardMaterial({ color: '#d97706' }));
             cone.applyMatrix4(matrixOf(pose.position, pose.orientation));
-            this.visitors.add(cone);
+            this.avatars.add(cone);
         }
     }
 
-    followables(): Followable[] {
+    followTargets(): FollowTarget[] {
         return [];
     }
-    placeOf(): THREE.Vector3 | null {
+    positionOf(): THREE.Vector3 | null {
         return null;
     }
-    facts(): Facts[] {
+    stats(): Stat[] {
         return [
             { title: text.scene.atoms, value: count(this.molecule.count) },
             { title: text.scene.bonds, value: count(this.molecule.bondCount) },
             { title: text.scene.residues, value: count(this.state['residue.names']?.length ?? 0) },
-            { title: text.scene.visitors, value: count(this.visitors.children.length) },
+            { title: text.scene.avatars, value: count(this.avatars.children.length) },
         ];
     }
     stop(): void {
-        this.walk.stop();
+        this.cursor.stop();
     }
 }

@@ -1,46 +1,46 @@
-// The scene and its few controls. Its one rule: it draws what the source shows at the clock's time, and tells when that is not there yet.
+// The 3D view and its controls. Shows a spinner while the data at the playhead is loading.
 import * as THREE from 'three';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ClockState } from '../../clock';
+import type { PlaybackState } from '../../playback';
 import { text } from '../../text';
-import { shown as themeShown } from '../../theme';
+import { shownTheme } from '../../theme';
 import { Button, Failed, Select, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
-import { windowWidth } from '../windows';
-import type { Paint } from './molecule';
+import { windowWidth } from '../time_windows';
+import type { ColourBy } from './molecule';
 import { NanoverSource } from './nanover_source';
 import { RosSource } from './ros_source';
-import type { Facts, Followable, Source } from './source';
-import { Stage, type Look } from './stage';
+import type { Stat, FollowTarget, Source } from './source';
+import { Viewport, type Camera } from './viewport';
 import { ViewSource } from './view_source';
 
-/** How many times larger the rows are that a source asks for than the recording's payload. */
+/** The size of the rows a source loads, relative to the recording's payload. */
 const GROWTH = 8;
 
-function open({ recording, topics, clock }: PanelProps, paint: Paint, changed: () => void): Source {
-    const { bounds } = clock.get();
+function createSource({ recording, topics, playback }: PanelProps, colourBy: ColourBy, changed: () => void): Source {
+    const { bounds } = playback.get();
     const width = windowWidth((recording.payload_bytes ?? recording.size) * GROWTH, bounds);
     if (topics.some((t) => t.type === 'carla/Position')) {
         return new ViewSource(recording.id, bounds, width, changed);
     }
     if (topics.some((t) => t.type === 'nanover/frame')) {
-        return new NanoverSource(recording.id, bounds, width, paint, changed);
+        return new NanoverSource(recording.id, bounds, width, colourBy, changed);
     }
     return new RosSource(recording.id, topics, bounds, width, changed);
 }
 
-interface Said {
+interface Status {
     waiting: boolean;
     error: unknown;
-    facts: Facts[];
-    followables: Followable[];
+    stats: Stat[];
+    followTargets: FollowTarget[];
 }
-const NOTHING: Said = { waiting: true, error: null, facts: [], followables: [] };
+const INITIAL: Status = { waiting: true, error: null, stats: [], followTargets: [] };
 
-/** A browser without WebGL is no mistake of the page: it is told. */
-function stageOf(canvas: HTMLCanvasElement): Stage | Error {
+/** Returns an error to be shown if the browser has no WebGL. */
+function createViewport(canvas: HTMLCanvasElement): Viewport | Error {
     try {
-        return new Stage(canvas);
+        return new Viewport(canvas);
     } catch {
         return new Error(text.scene.noWebGL);
     }
@@ -48,27 +48,27 @@ function stageOf(canvas: HTMLCanvasElement): Stage | Error {
 
 let canvases = 0;
 
-/** The stage, its source and the clock, tied together for as long as the panel is there. */
+/** Connects viewport, source and playback while the panel is mounted. */
 function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null }, round: number) {
-    const { clock, settings } = props;
-    const [said, setSaid] = useState<Said>(NOTHING);
-    const stage = useRef<Stage | null>(null);
+    const { playback, settings } = props;
+    const [status, setStatus] = useState<Status>(INITIAL);
+    const viewport = useRef<Viewport | null>(null);
     const source = useRef<Source | null>(null);
     const follow = useRef('');
     follow.current = settings.follow ?? '';
-    const show = useRef<(state: ClockState) => void>(() => undefined);
+    const show = useRef<(state: PlaybackState) => void>(() => undefined);
 
     useEffect(() => {
-        const made = stageOf(canvas.current!);
-        if (made instanceof Error) {
-            setSaid({ ...NOTHING, waiting: false, error: made });
+        const view = createViewport(canvas.current!);
+        if (view instanceof Error) {
+            setStatus({ ...INITIAL, waiting: false, error: view });
             show.current = () => undefined;
             return undefined;
         }
         let fitted = false;
         let last = 0;
-        const source_ = open(props, settings.paint === 'residue' ? 'residue' : 'element', () => show.current(clock.get()));
-        made.world.add(source_.group);
+        const source_ = createSource(props, settings.colourBy === 'residue' ? 'residue' : 'element', () => show.current(playback.get()));
+        view.world.add(source_.group);
         show.current = ({ time_ns, playing }) => {
             let waiting = true;
             let error: unknown = null;
@@ -80,78 +80,78 @@ function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null
             if (!waiting && !fitted && source_.group.children.length > 0) {
                 const box = new THREE.Box3().setFromObject(source_.centre ?? source_.group);
                 fitted = !box.isEmpty();
-                made.fit(box);
+                view.fit(box);
             }
-            made.follow(follow.current ? source_.placeOf(follow.current) : null);
-            made.draw();
+            view.follow(follow.current ? source_.positionOf(follow.current) : null);
+            view.draw();
             if (!playing || performance.now() - last > 250) {
                 last = performance.now();
-                setSaid({ waiting: waiting && !error, error, facts: source_.facts(), followables: source_.followables() });
+                setStatus({ waiting: waiting && !error, error, stats: source_.stats(), followTargets: source_.followTargets() });
             }
         };
-        stage.current = made;
+        viewport.current = view;
         source.current = source_;
-        show.current(clock.get());
-        const stops = [clock.subscribe((state) => show.current(state)), themeShown.subscribe(made.theme)];
+        show.current(playback.get());
+        const stops = [playback.subscribe((state) => show.current(state)), shownTheme.subscribe(view.applyTheme)];
         return () => {
             stops.forEach((stop) => stop());
             source_.stop();
-            made.dispose();
-            stage.current = source.current = null;
+            view.dispose();
+            viewport.current = source.current = null;
         };
-    }, [props.recording.id, clock, round]);
-    return { said, stage, source, again: () => show.current(clock.get()) };
+    }, [props.recording.id, playback, round]);
+    return { status, viewport, source, reload: () => show.current(playback.get()) };
 }
 
 export default function ScenePanel(props: PanelProps) {
     const { settings, onSettings, recording, topics } = props;
     const canvas = useRef<HTMLCanvasElement>(null);
     const [round, setRound] = useState(0);
-    const own = useMemo(() => ++canvases, [recording.id, props.clock, round]); // a stage ends its canvas, the next one needs another
-    const { said, stage, source, again } = useScene(props, canvas, round);
-    const look: Look = settings.look === 'top' ? 'top' : 'free';
+    const canvasKey = useMemo(() => ++canvases, [recording.id, props.playback, round]); // a canvas cannot be used again after dispose()
+    const { status, viewport, source, reload } = useScene(props, canvas, round);
+    const camera: Camera = settings.camera === 'top' ? 'top' : 'free';
     const molecule = useMemo(() => topics.some((t) => t.type === 'nanover/frame'), [topics]);
-    useEffect(() => stage.current?.setLook(look), [look, own]);
-    useEffect(again, [settings.follow]);
+    useEffect(() => viewport.current?.setCamera(camera), [camera, canvasKey]);
+    useEffect(reload, [settings.follow]);
     const fit = () => {
         const shown = source.current?.group;
         if (shown) {
-            stage.current?.fit(new THREE.Box3().setFromObject(shown));
+            viewport.current?.fit(new THREE.Box3().setFromObject(shown));
         }
     };
-    const paint = (to: string) => {
-        onSettings({ paint: to === 'element' ? null : to });
-        (source.current as NanoverSource | null)?.setPaint(to as Paint);
-        stage.current?.draw();
+    const setColourBy = (to: string) => {
+        onSettings({ colourBy: to === 'element' ? null : to });
+        (source.current as NanoverSource | null)?.setColourBy(to as ColourBy);
+        viewport.current?.draw();
     };
     return (
         <div class="scene">
             <div class="scene-tools row">
-                <Button pressed={look === 'top'} onClick={() => onSettings({ look: look === 'top' ? null : 'top' })}>
-                    {text.scene.above}
+                <Button pressed={camera === 'top'} onClick={() => onSettings({ camera: camera === 'top' ? null : 'top' })}>
+                    {text.scene.topView}
                 </Button>
-                <Button icon="full" label={text.scene.fit} onClick={fit} />
-                {said.followables.length > 0 && (
-                    <Select label={text.scene.follow} hidden_label value={settings.follow ?? ''} options={[['', text.scene.followNone], ...said.followables.map((f): [string, string] => [f.id, f.title])]} onChange={(id) => onSettings({ follow: id || null })} />
+                <Button icon="full" label={text.scene.resetZoom} onClick={fit} />
+                {status.followTargets.length > 0 && (
+                    <Select label={text.scene.follow} hidden_label value={settings.follow ?? ''} options={[['', text.scene.followNone], ...status.followTargets.map((f): [string, string] => [f.id, f.title])]} onChange={(id) => onSettings({ follow: id || null })} />
                 )}
                 {molecule && (
-                    <Select label={text.scene.paint} hidden_label value={settings.paint ?? 'element'} options={[['element', text.scene.byElement], ['residue', text.scene.byResidue]]} onChange={paint} />
+                    <Select label={text.scene.colourBy} hidden_label value={settings.colourBy ?? 'element'} options={[['element', text.scene.byElement], ['residue', text.scene.byResidue]]} onChange={setColourBy} />
                 )}
-                {said.waiting && <Spinner />}
+                {status.waiting && <Spinner />}
             </div>
-            <div class="scene-room">
-                <canvas key={own} ref={canvas} tabIndex={0} role="img" aria-label={text.scene.label(said.facts.map((f) => `${f.title}: ${f.value}`).join(', '))} />
-                <dl class="scene-facts">
-                    {said.facts.map((f) => (
+            <div class="scene-area">
+                <canvas key={canvasKey} ref={canvas} tabIndex={0} role="img" aria-label={text.scene.label(status.stats.map((f) => `${f.title}: ${f.value}`).join(', '))} />
+                <dl class="scene-stats">
+                    {status.stats.map((f) => (
                         <div key={f.title} class="row">
                             <dt>{f.title}</dt>
                             <dd>{f.value}</dd>
                         </div>
                     ))}
                 </dl>
-                {said.error !== null && (
+                {status.error !== null && (
                     <div class="scene-failed">
-                        <Failed error={said.error} retry={() => setRound(round + 1)} />
+                        <Failed error={status.error} retry={() => setRound(round + 1)} />
                     </div>
                 )}
             </div>

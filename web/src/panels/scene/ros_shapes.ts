@@ -1,4 +1,4 @@
-// Messages of ROS as things to look at: scans, clouds, poses and ways. Its one rule: what a message lacks or has wrongly draws nothing, it never breaks the scene.
+// Draws ROS messages: scans, point clouds, poses and paths. An incomplete or invalid message draws nothing.
 import * as THREE from 'three';
 import { matrixOf, type Quaternion, type Vector } from './frames';
 import type { Drawn } from './ros_types';
@@ -12,9 +12,9 @@ const POINTS_MAX = 400_000;
 
 function points(positions: Float32Array, colour: THREE.Color, size = 3): THREE.Points {
     const geometry = new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(positions, 3));
-    const made = new THREE.Points(geometry, new THREE.PointsMaterial({ color: colour, size, sizeAttenuation: false }));
-    made.frustumCulled = false;
-    return made;
+    const object = new THREE.Points(geometry, new THREE.PointsMaterial({ color: colour, size, sizeAttenuation: false }));
+    object.frustumCulled = false;
+    return object;
 }
 
 interface Scan {
@@ -81,16 +81,16 @@ function pose(one: Pose, colour: THREE.Color): THREE.Object3D {
     group.applyMatrix4(matrixOf(one.position, one.orientation));
     return group;
 }
-function several(list: Pose[], colour: THREE.Color): THREE.Object3D {
+function poses(list: Pose[], colour: THREE.Color): THREE.Object3D {
     const group = new THREE.Group();
     list.slice(0, 1000).forEach((one) => group.add(pose(one, colour)));
     return group;
 }
-function way(list: Pose[], colour: THREE.Color): THREE.Object3D {
+function path(list: Pose[], colour: THREE.Color): THREE.Object3D {
     const geometry = new THREE.BufferGeometry().setFromPoints(list.map(({ position: p }) => new THREE.Vector3(p.x, p.y, p.z)));
-    const made = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour }));
-    made.frustumCulled = false;
-    return made;
+    const object = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour }));
+    object.frustumCulled = false;
+    return object;
 }
 
 const SHAPES: Record<Drawn, Shape> = {
@@ -102,9 +102,9 @@ const SHAPES: Record<Drawn, Shape> = {
     'geometry_msgs/PoseStamped': (data: { pose: Pose }, colour) => pose(data.pose, colour),
     'geometry_msgs/PoseWithCovarianceStamped': (data: { pose: { pose: Pose } }, colour) => pose(data.pose.pose, colour),
     'geometry_msgs/Pose': pose,
-    'geometry_msgs/PoseArray': (data: { poses: Pose[] }, colour) => several(data.poses, colour),
+    'geometry_msgs/PoseArray': (data: { poses: Pose[] }, colour) => poses(data.poses, colour),
     'nav_msgs/Odometry': (data: { pose: { pose: Pose } }, colour) => pose(data.pose.pose, colour),
-    'nav_msgs/Path': (data: { poses: { pose: Pose }[] }, colour) => way(data.poses.map((p) => p.pose), colour),
+    'nav_msgs/Path': (data: { poses: { pose: Pose }[] }, colour) => path(data.poses.map((p) => p.pose), colour),
     'turtlesim/Pose': (data: { x: number; y: number; theta: number }, colour) =>
         pose({ position: { x: data.x, y: data.y, z: 0 }, orientation: { x: 0, y: 0, z: Math.sin(data.theta / 2), w: Math.cos(data.theta / 2) } }, colour),
 };

@@ -1,19 +1,19 @@
-// Poses, scans and clouds of a bag: of each topic the last message at or before the play head, on the frames that its transforms tell.
+// Poses, scans and point clouds of a bag: the last message of each topic at or before the playhead, placed by the recorded transforms.
 import * as THREE from 'three';
 import { getRows } from '../../api';
-import type { Range } from '../../clock';
+import type { Range } from '../../playback';
 import { count } from '../../format';
 import { text } from '../../text';
 import type { Topic } from '../../types';
-import { Walk, Windows } from '../windows';
+import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
 import { draw, frameOf } from './ros_shapes';
 import { drawnAs, isTransforms } from './ros_types';
-import type { Facts, Followable, Source } from './source';
-import { disposeAll } from './stage';
+import type { Stat, FollowTarget, Source } from './source';
+import { disposeAll } from './viewport';
 
-const STATIC_MOST = 1000;
+const MAX_STATIC = 1000;
 
 interface Row {
     topic: string;
@@ -31,27 +31,27 @@ interface Shown {
 export class RosSource implements Source {
     readonly group = new THREE.Group();
     private frames = new Frames();
-    private walk: Walk<Row>;
+    private cursor: RowCursor<Row>;
     private types: Map<string, string>;
     private shown = new Map<string, Shown>();
 
     constructor(id: string, topics: readonly Topic[], bounds: Range, width_ns: bigint, changed: () => void) {
         this.types = new Map(topics.filter((t) => drawnAs(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
         const names = [...this.types.keys()];
-        const still = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message tells other frames: the last one is not all
-        const ask = async function* (start: bigint, end: bigint, signal: AbortSignal) {
-            if (still.length > 0 && start > bounds.start) {
-                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: still, end: start, limit: STATIC_MOST, time_format: 'nanoseconds' }, signal);
+        const staticTopics = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
+        const load = async function* (start: bigint, end: bigint, signal: AbortSignal) {
+            if (staticTopics.length > 0 && start > bounds.start) {
+                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' }, signal);
             }
             yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
         };
-        this.walk = new Walk(new Windows<Row>(ask, bounds, width_ns, changed), (row) => BigInt(row.log_time));
+        this.cursor = new RowCursor(new TimeWindows<Row>(load, bounds, width_ns, changed), (row) => BigInt(row.log_time));
     }
 
     show(time_ns: bigint): boolean {
-        return this.walk.to(time_ns, ({ window, from, upto, back }) => {
-            if (back) {
-                this.clear(); // back: what came later is not there yet
+        return this.cursor.moveTo(time_ns, ({ window, from, upto, backwards }) => {
+            if (backwards) {
+                this.clear(); // later messages do not exist yet
             }
             const last = new Map<string, Row>();
             for (let i = from; i < upto; i++) {
@@ -80,11 +80,11 @@ export class RosSource implements Source {
         this.remove(row.topic);
         const number = [...this.types.keys()].indexOf(row.topic);
         const type = drawnAs(this.types.get(row.topic) ?? '');
-        const made = type && draw(type, row.data, new THREE.Color(colourOfNumber(number)));
-        if (made) {
+        const drawn = type && draw(type, row.data, new THREE.Color(colourOfNumber(number)));
+        if (drawn) {
             const object = new THREE.Group();
             object.matrixAutoUpdate = false;
-            object.add(made);
+            object.add(drawn);
             this.group.add(object);
             this.shown.set(row.topic, { object, frame: frameOf(row.data) });
         }
@@ -97,25 +97,25 @@ export class RosSource implements Source {
             this.shown.delete(topic);
         }
     }
-    /** All but the frames: a frame whose place is told only now and then is better where it was than nowhere. */
+    /** Keeps the frames: a rarely sent transform is better outdated than missing. */
     private clear(): void {
         [...this.shown.keys()].forEach((topic) => this.remove(topic));
     }
 
-    followables(): Followable[] {
+    followTargets(): FollowTarget[] {
         return [...this.shown.keys()].map((topic) => ({ id: topic, title: topic }));
     }
-    placeOf(id: string): THREE.Vector3 | null {
+    positionOf(id: string): THREE.Vector3 | null {
         const one = this.shown.get(id);
         return one ? new THREE.Vector3().setFromMatrixPosition(one.object.children[0]!.matrix).applyMatrix4(one.object.matrix) : null;
     }
-    facts(): Facts[] {
+    stats(): Stat[] {
         return [
             { title: text.scene.topics, value: count(this.shown.size) },
             { title: text.scene.frames, value: count(this.frames.names().length) },
         ];
     }
     stop(): void {
-        this.walk.stop();
+        this.cursor.stop();
     }
 }

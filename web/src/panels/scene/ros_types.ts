@@ -1,4 +1,4 @@
-// Which types of a bag are drawn: what can be told without loading what draws them.
+// The ROS types that the scene draws. Separate from ros_shapes.ts, so that this check does not load three.js.
 const DRAWN = [
     'sensor_msgs/LaserScan',
     'sensor_msgs/PointCloud2',
@@ -15,7 +15,7 @@ const DRAWN = [
 ] as const;
 export type Drawn = (typeof DRAWN)[number];
 
-/** By a type's name without its package's generation: ros2's sensor_msgs/msg/LaserScan is sensor_msgs/LaserScan. Null: nothing draws it. */
+/** The drawn type: ROS 2's sensor_msgs/msg/LaserScan is sensor_msgs/LaserScan. Null if it is not drawn. */
 export function drawnAs(type: string): Drawn | null {
     const plain = type.replace(/^(\w+)\/msg\//, '$1/');
     return DRAWN.find((one) => one === plain) ?? null;

@@ -1,26 +1,26 @@
-// What a scene is drawn from: one source a kind of recording. Its one rule: a source draws the state at a time, wherever the play head jumps to.
+// The source of a scene: one per kind of recording. It draws the state at any time the playhead moves to.
 import type * as THREE from 'three';
 
-export interface Followable {
+export interface FollowTarget {
     id: string;
     title: string;
 }
-export interface Facts {
+export interface Stat {
     title: string;
     value: string;
 }
 
 export interface Source {
-    /** What it shows; the stage's world holds it. */
+    /** The drawn objects; added to the viewport's world. */
     readonly group: THREE.Group;
-    /** What the camera looks at when nobody has chosen; without it all of `group`. */
+    /** What the camera shows initially; default: all of `group`. */
     readonly centre?: THREE.Object3D;
-    /** To the state at `time_ns`. False: what it needs is being loaded; it calls `changed` then. */
+    /** Draws the state at `time_ns`. False while data is loading; `changed` is called when it has arrived. */
     show(time_ns: bigint): boolean;
-    followables(): Followable[];
-    /** Where one of them is now. */
-    placeOf(id: string): THREE.Vector3 | null;
-    /** A few words for the corner: how many actors, atoms … */
-    facts(): Facts[];
+    followTargets(): FollowTarget[];
+    /** The current position of a follow target. */
+    positionOf(id: string): THREE.Vector3 | null;
+    /** Statistics shown in the corner: number of actors, atoms … */
+    stats(): Stat[];
     stop(): void;
 }

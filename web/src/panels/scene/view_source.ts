@@ -1,14 +1,14 @@
-// A scene from the server's view "foxglove": CARLA's actors, lights and ways, NanoVer's box and visitors. Every window of it begins with the
-// whole state, so a jump needs nothing but the window it lands in.
+// A scene from the server's view "foxglove": CARLA's actors, traffic lights and trajectories. Each time window begins with the
+// full state, so seeking loads only one window.
 import * as THREE from 'three';
 import { getRows } from '../../api';
-import type { Range } from '../../clock';
+import type { Range } from '../../playback';
 import { count } from '../../format';
 import { text } from '../../text';
-import { Walk, Windows } from '../windows';
+import { RowCursor, TimeWindows } from '../time_windows';
 import { Entities, type SceneUpdate } from './entities';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import type { Facts, Followable, Source } from './source';
+import type { Stat, FollowTarget, Source } from './source';
 
 interface Row {
     topic: string;
@@ -23,17 +23,17 @@ export class ViewSource implements Source {
     readonly group = new THREE.Group();
     private topics = new Map<string, Entities>();
     private frames = new Frames();
-    private walk: Walk<Row>;
+    private cursor: RowCursor<Row>;
 
     constructor(id: string, bounds: Range, width_ns: bigint, changed: () => void) {
         const ask = (start: bigint, end: bigint, signal: AbortSignal) =>
             getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', topic: ['/view/tf', '/view/scene', '/view/trajectories'], start, end, time_format: 'nanoseconds' }, signal);
-        this.walk = new Walk(new Windows<Row>(ask, bounds, width_ns, changed), (row) => BigInt(row.log_time));
+        this.cursor = new RowCursor(new TimeWindows<Row>(ask, bounds, width_ns, changed), (row) => BigInt(row.log_time));
     }
 
     show(time_ns: bigint): boolean {
-        return this.walk.to(time_ns, ({ window, from, upto, fresh }) => {
-            if (fresh) {
+        return this.cursor.moveTo(time_ns, ({ window, from, upto, reset }) => {
+            if (reset) {
                 this.frames.clear();
                 this.topics.forEach((one) => one.clear());
             }
@@ -63,22 +63,22 @@ export class ViewSource implements Source {
     private entities() {
         return this.topics.get('/view/scene')?.list() ?? [];
     }
-    followables(): Followable[] {
+    followTargets(): FollowTarget[] {
         return this.entities()
             .filter((e) => (e.cubes?.length ?? 0) > 0)
             .map((e) => {
-                const said = (key: string) => e.metadata?.find((m) => m.key === key)?.value ?? '';
-                return { id: e.id, title: [e.id.replace('actor/', ''), said('type'), said('role_name')].filter(Boolean).join(' · ') };
+                const metadata = (key: string) => e.metadata?.find((m) => m.key === key)?.value ?? '';
+                return { id: e.id, title: [e.id.replace('actor/', ''), metadata('type'), metadata('role_name')].filter(Boolean).join(' · ') };
             });
     }
-    placeOf(id: string): THREE.Vector3 | null {
+    positionOf(id: string): THREE.Vector3 | null {
         const entity = this.entities().find((e) => e.id === id);
         return entity ? new THREE.Vector3().setFromMatrixPosition(this.frames.toRoot(entity.frame_id)) : null;
     }
-    facts(): Facts[] {
-        return [{ title: text.scene.actors, value: count(this.topics.get('/view/scene')?.boxes() ?? 0) }];
+    stats(): Stat[] {
+        return [{ title: text.scene.actors, value: count(this.topics.get('/view/scene')?.cubeCount() ?? 0) }];
     }
     stop(): void {
-        this.walk.stop();
+        this.cursor.stop();
     }
 }

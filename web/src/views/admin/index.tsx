@@ -1,10 +1,11 @@
-// Administration: one section at a time, named in the address.
+// Administration: one section at a time, named in the URL.
 import type { ComponentType } from 'preact';
 import { useAddress } from '../../address';
 import { text } from '../../text';
-import { Guard } from '../../ui';
-import { Failures, Watches } from './intake';
-import { Audit, Jobs } from './log';
+import { ErrorBoundary } from '../../ui';
+import { Audit } from './audit';
+import { Failures, Watches } from './imports';
+import { Jobs } from './jobs';
 import { Storage } from './storage';
 import { Tokens } from './tokens';
 
@@ -19,22 +20,22 @@ const SECTIONS: [string, string, ComponentType][] = [
 
 export default function Admin() {
     const { path } = useAddress();
-    const asked = path.split('/')[2] || 'storage';
-    const [name, title, Section] = SECTIONS.find(([key]) => key === asked) ?? SECTIONS[0]!;
+    const requested = path.split('/')[2] || 'storage';
+    const [name, title, Section] = SECTIONS.find(([key]) => key === requested) ?? SECTIONS[0]!;
     return (
         <div class="admin">
             <nav class="admin-nav" aria-label={text.admin.title}>
-                {SECTIONS.map(([key, words]) => (
+                {SECTIONS.map(([key, label]) => (
                     <a key={key} href={`/admin/${key}`} aria-current={key === name ? 'page' : undefined}>
-                        {words}
+                        {label}
                     </a>
                 ))}
             </nav>
             <div class="admin-section">
                 <h1>{title}</h1>
-                <Guard key={name}>
+                <ErrorBoundary key={name}>
                     <Section />
-                </Guard>
+                </ErrorBoundary>
             </div>
         </div>
     );

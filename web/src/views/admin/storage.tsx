@@ -1,13 +1,13 @@
-// What lies where, whether it is still whole, and copies of it.
+// Storage: totals per collection, integrity check, backup.
 import { useState } from 'preact/hooks';
 import { followJob, get, send } from '../../api';
-import { useAsk } from '../../ask';
+import { useRequest } from '../../use_request';
 import { bytes, count, dateTime, duration, percent } from '../../format';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { Job, Stat } from '../../types';
 import { Button, Failed, Progress, Spinner } from '../../ui';
-import { Rows } from './rows';
+import { SimpleTable } from './simple_table';
 
 interface Scrub {
     state: string;
@@ -21,14 +21,14 @@ interface Scrub {
     corrupted_files: { name?: string; path?: string; sha256?: string; problem?: string }[];
 }
 
-/** A button that starts work, and how far that is. */
-function Work({ path, label, ended }: { path: string; label: string; ended: () => void }) {
+/** A button that starts a job and shows its progress. */
+function JobButton({ path, label, ended }: { path: string; label: string; ended: () => void }) {
     const [job, setJob] = useState<Job | null>(null);
     const start = async () => {
         try {
-            const begun = await send<{ id: string }>('POST', path);
-            if (begun?.id) {
-                const stop = followJob(begun.id, (now) => {
+            const started = await send<{ id: string }>('POST', path);
+            if (started?.id) {
+                const stop = followJob(started.id, (now) => {
                     setJob(now);
                     if (now.state !== 'queued' && now.state !== 'running') {
                         stop();
@@ -43,7 +43,7 @@ function Work({ path, label, ended }: { path: string; label: string; ended: () =
         }
     };
     return (
-        <div class="admin-work">
+        <div class="admin-job">
             <Button disabled={job !== null} onClick={() => void start()}>
                 {label}
             </Button>
@@ -52,23 +52,23 @@ function Work({ path, label, ended }: { path: string; label: string; ended: () =
     );
 }
 
-function LastScrub({ round }: { round: number }) {
-    const asked = useAsk((signal) => get<Scrub>('/admin/scrub/last', {}, signal), [round]);
-    const scrub = asked.value;
-    if (asked.error !== null) {
-        return <Failed error={asked.error} retry={asked.again} />;
+function LastScrub({ refreshCount }: { refreshCount: number }) {
+    const result = useRequest((signal) => get<Scrub>('/admin/scrub/last', {}, signal), [refreshCount]);
+    const scrub = result.value;
+    if (result.error !== null) {
+        return <Failed error={result.error} retry={result.reload} />;
     }
     if (!scrub) {
         return <Spinner />;
     }
     if (scrub.state === 'none') {
-        return <p class="soft">{text.admin.storage.neverScrubbed}</p>;
+        return <p class="muted">{text.admin.storage.scrubNever}</p>;
     }
-    const bad = (scrub.corrupted ?? 0) + (scrub.missing ?? 0);
+    const faults = (scrub.corrupted ?? 0) + (scrub.missing ?? 0);
     return (
         <>
-            <p class={bad > 0 ? 'error' : ''}>
-                {bad > 0 ? text.admin.storage.rot(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.noRot(count(scrub.files), bytes(scrub.bytes))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.soFar(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+            <p class={faults > 0 ? 'error' : ''}>
+                {faults > 0 ? text.admin.storage.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.intact(count(scrub.files), bytes(scrub.bytes))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             <ul>
                 {scrub.corrupted_files.map((r, i) => (
@@ -82,15 +82,15 @@ function LastScrub({ round }: { round: number }) {
 }
 
 export function Storage() {
-    const stats = useAsk((signal) => get<{ items: Stat[] }>('/stats', { by: 'collection' }, signal), []);
-    const service = useAsk((signal) => get<{ free_bytes: number }>('', {}, signal), []);
-    const [round, setRound] = useState(0);
+    const stats = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'collection' }, signal), []);
+    const service = useRequest((signal) => get<{ free_bytes: number }>('', {}, signal), []);
+    const [refreshCount, setRefreshCount] = useState(0);
     if (stats.error !== null) {
-        return <Failed error={stats.error} retry={stats.again} />;
+        return <Failed error={stats.error} retry={stats.reload} />;
     }
     return (
         <>
-            <Rows
+            <SimpleTable
                 caption={text.admin.storage.title}
                 empty={text.admin.storage.none}
                 rows={stats.value?.items ?? []}
@@ -99,17 +99,17 @@ export function Storage() {
                     { title: text.admin.storage.recordings, right: true, cell: (s) => count(s.recordings) },
                     { title: text.admin.storage.size, right: true, cell: (s) => bytes(s.size) },
                     { title: text.admin.storage.messages, right: true, cell: (s) => count(s.messages) },
-                    { title: text.admin.storage.time, right: true, cell: (s) => duration(Math.round(s.duration_s * 1e9)) },
+                    { title: text.admin.storage.duration, right: true, cell: (s) => duration(Math.round(s.duration_s * 1e9)) },
                 ]}
             />
             {service.value && <p>{text.admin.storage.free(bytes(service.value.free_bytes))}</p>}
             <h2>{text.admin.storage.scrub}</h2>
-            <p class="soft">{text.admin.storage.scrubHelp}</p>
-            <LastScrub round={round} />
-            <Work path="/admin/scrub" label={text.admin.storage.scrubNow} ended={() => setRound(round + 1)} />
+            <p class="muted">{text.admin.storage.scrubHelp}</p>
+            <LastScrub refreshCount={refreshCount} />
+            <JobButton path="/admin/scrub" label={text.admin.storage.scrubStart} ended={() => setRefreshCount(refreshCount + 1)} />
             <h2>{text.admin.storage.backup}</h2>
-            <p class="soft">{text.admin.storage.backupHelp}</p>
-            <Work path="/admin/backup" label={text.admin.storage.backupNow} ended={() => setRound(round + 1)} />
+            <p class="muted">{text.admin.storage.backupHelp}</p>
+            <JobButton path="/admin/backup" label={text.admin.storage.backupStart} ended={() => setRefreshCount(refreshCount + 1)} />
         </>
     );
 }

@@ -1,4 +1,4 @@
-// The contract as the docs view reads it: OpenAPI 3.1 with its references, and what a schema is in a few words.
+// The OpenAPI document as the API view reads it.
 export interface Reference {
     $ref: string;
 }
@@ -38,7 +38,7 @@ export interface Parameter {
     schema: Schema;
     example?: unknown;
 }
-export interface Answer {
+export interface ApiResponse {
     description: string;
     headers?: Record<string, Header | Reference>;
     content?: Record<string, Media>;
@@ -51,7 +51,7 @@ export interface Operation {
     'x-role': string;
     parameters?: (Parameter | Reference)[];
     requestBody?: { content: Record<string, Media>; required?: boolean };
-    responses: Record<string, Answer | Reference>;
+    responses: Record<string, ApiResponse | Reference>;
 }
 type PathItem = { parameters?: (Parameter | Reference)[] } & { [method in Method]?: Operation };
 export interface Contract {
@@ -80,7 +80,7 @@ export function entriesOf(contract: Contract): Entry[] {
     );
 }
 
-/** What a reference leads to. */
+/** Follows $ref. */
 export function resolve<T extends object>(contract: Contract, node: T | Reference): T {
     let at: unknown = node;
     while (typeof at === 'object' && at !== null && '$ref' in at) {
@@ -94,7 +94,7 @@ export function nameOf(schema: Schema): string | null {
     return schema.$ref?.split('/').pop() ?? null;
 }
 
-/** Bounds, choices and grammar, as far as the schema says them. */
+/** Limits, allowed values and default of a schema. */
 export function factsOf(schema: Schema): string[] {
     const { minimum, maximum } = schema;
     return [

@@ -1,4 +1,4 @@
-// The API for people: /openapi.json drawn. The address says what is shown: ?op=listRecordings, ?schema=Recording, ?find=words.
+// The API reference, rendered from /openapi.json. The URL selects: ?op=listRecordings, ?schema=Recording, ?search=text.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { href, setQuery, useAddress } from '../../address';
@@ -19,12 +19,12 @@ function useContract() {
         getContract<Contract>(stop.signal).then(setContract, (failed) => !stop.signal.aborted && setError(failed));
         return () => stop.abort();
     }, [tries]);
-    return { contract, error, again: () => setTries(tries + 1) };
+    return { contract, error, reload: () => setTries(tries + 1) };
 }
 
-/** **strong** and `code` of the contract's introduction; all else is text. */
-function Words({ words }: { words: string }) {
-    const parts = words.split(/(\*\*[^*]+\*\*|`[^`]+`)/);
+/** Renders **strong** and `code`; everything else is text. */
+function Markup({ source }: { source: string }) {
+    const parts = source.split(/(\*\*[^*]+\*\*|`[^`]+`)/);
     return (
         <>
             {parts.map((part): ComponentChildren =>
@@ -41,9 +41,9 @@ function Introduction({ contract }: { contract: Contract }) {
             {contract.info.description
                 .trim()
                 .split(/\n\n+/)
-                .map((words) => (
+                .map((paragraph) => (
                     <p>
-                        <Words words={words} />
+                        <Markup source={paragraph} />
                     </p>
                 ))}
             <p>
@@ -58,9 +58,9 @@ function Introduction({ contract }: { contract: Contract }) {
     );
 }
 
-function matches(entry: Entry, words: string): boolean {
+function matches(entry: Entry, search: string): boolean {
     const all = `${entry.method} ${entry.path} ${entry.operation.summary} ${entry.operation.operationId}`.toLowerCase();
-    return words.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+    return search.toLowerCase().split(/\s+/).every((word) => all.includes(word));
 }
 
 function Group({ name, help, entries, open }: { name: string; help: string; entries: Entry[]; open: string | null }) {
@@ -86,7 +86,7 @@ function List({ contract, entries, open, find }: { contract: Contract; entries: 
     const names = Object.keys(contract.components.schemas).filter((name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()));
     return (
         <nav class="docs-list" aria-label={text.docs.list}>
-            <Field label={text.docs.find} hidden_label type="search" placeholder={text.docs.find} value={find} onInput={(event) => setQuery({ find: event.currentTarget.value }, true)} />
+            <Field label={text.docs.find} hidden_label type="search" placeholder={text.docs.find} value={find} onInput={(event) => setQuery({ search: event.currentTarget.value }, true)} />
             {contract.tags.map((tag) => {
                 const some = found.filter((entry) => entry.operation.tags.includes(tag.name));
                 return some.length > 0 && <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />;
@@ -105,7 +105,7 @@ function List({ contract, entries, open, find }: { contract: Contract; entries: 
                     </ul>
                 </section>
             )}
-            {found.length + names.length === 0 && <p class="soft">{text.docs.nothing}</p>}
+            {found.length + names.length === 0 && <p class="muted">{text.docs.noMatch}</p>}
         </nav>
     );
 }
@@ -125,20 +125,20 @@ function Shown({ contract, entries, op, schema }: { contract: Contract; entries:
             </article>
         );
     }
-    return op || schema ? <EmptyState title={text.docs.gone} /> : <Introduction contract={contract} />;
+    return op || schema ? <EmptyState title={text.docs.notFound} /> : <Introduction contract={contract} />;
 }
 
 export default function Docs() {
-    const { contract, error, again } = useContract();
+    const { contract, error, reload } = useContract();
     const { query } = useAddress();
     if (!contract) {
-        return <div class="empty">{error ? <Failed error={error} retry={again} /> : <Spinner />}</div>;
+        return <div class="empty">{error ? <Failed error={error} retry={reload} /> : <Spinner />}</div>;
     }
     const [op, schema] = [query.get('op'), query.get('schema')];
     const entries = entriesOf(contract);
     return (
         <div class={`docs ${op || schema ? 'docs-open' : ''}`}>
-            <List contract={contract} entries={entries} open={op} find={query.get('find') ?? ''} />
+            <List contract={contract} entries={entries} open={op} find={query.get('search') ?? ''} />
             <div class="docs-shown" key={op ?? schema ?? ''}>
                 {(op || schema) && (
                     <a class="docs-back" href="/docs">

@@ -1,14 +1,14 @@
-// One operation: what it takes, what it answers, and the line of curl that asks for it.
+// One operation: parameters, responses, and a curl command.
 import { text } from '../../text';
 import { Badge, Button } from '../../ui';
-import { copyText } from '../../copy';
-import { exampleText, nameOf, resolve, type Answer, type Contract, type Entry, type Header, type Media, type Parameter } from './contract';
+import { copyText } from '../../clipboard';
+import { exampleText, nameOf, resolve, type ApiResponse, type Contract, type Entry, type Header, type Media, type Parameter } from './contract';
 import { Facts, Members, TypeOf } from './schema';
 
 const variable = (name: string) => '$' + name.toUpperCase().replaceAll('-', '_');
 
-/** What must be said in the query, and in headers what must be said or can be only one thing. */
-function needs(contract: Contract, entry: Entry): { query: string; headers: string } {
+/** Required query parameters, and headers that are required or have a fixed value. */
+function requiredOf(contract: Contract, entry: Entry): { query: string; headers: string } {
     const all = entry.parameters.map((p) => resolve<Parameter>(contract, p));
     const query = all.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${variable(p.name)}`);
     const headers = all.filter((p) => p.in === 'header' && (p.required || p.schema.const !== undefined)).map((p) => ` -H "${p.name}: ${p.schema.const ?? variable(p.name)}"`);
@@ -24,16 +24,16 @@ function bodyOf({ operation }: Entry): string {
     return media.includes('json') ? `${type} -d '${JSON.stringify(first?.example ?? {})}'` : `${type} -T FILE`;
 }
 
-/** With $ID and the like for what is to be filled in, in a form that a shell takes as it is. */
+/** A curl command with shell variables such as $ID for values to be filled in. */
 function curlOf(contract: Contract, entry: Entry): string {
     const { method, path, operation } = entry;
-    const { query, headers } = needs(contract, entry);
+    const { query, headers } = requiredOf(contract, entry);
     const address = location.origin + path.replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
     const body = bodyOf(entry);
-    const usual = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
-    const way = usual ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;
+    const isDefault = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
+    const option = isDefault ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;
     const token = operation['x-role'] === 'none' ? '' : ' -H "Authorization: Bearer $TOKEN"';
-    return `curl${way}${token}${headers}${body} "${address}"`;
+    return `curl${option}${token}${headers}${body} "${address}"`;
 }
 
 function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
@@ -62,7 +62,7 @@ function Parameters({ contract, entry, place, title }: { contract: Contract; ent
                         <tr>
                             <th scope="col">{text.docs.name}</th>
                             <th scope="col">{text.docs.type}</th>
-                            <th scope="col">{text.docs.meaning}</th>
+                            <th scope="col">{text.docs.description}</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -70,7 +70,7 @@ function Parameters({ contract, entry, place, title }: { contract: Contract; ent
                             <tr key={p.name}>
                                 <th scope="row">
                                     <code>{p.name}</code>
-                                    {p.required && place !== 'path' && <span class="docs-needed">{text.docs.needed}</span>}
+                                    {p.required && place !== 'path' && <span class="docs-required">{text.docs.required}</span>}
                                 </th>
                                 <td class="mono">
                                     <TypeOf schema={p.schema} />
@@ -107,14 +107,14 @@ function MediaTypes({ content }: { content: Record<string, Media> }) {
     );
 }
 
-function AnswerOf({ contract, status, answer }: { contract: Contract; status: string; answer: Answer }) {
-    const headers = Object.entries(answer.headers ?? {});
+function ResponseOf({ contract, status, response }: { contract: Contract; status: string; response: ApiResponse }) {
+    const headers = Object.entries(response.headers ?? {});
     const problem = Number(status) >= 400;
     return (
-        <div class="docs-answer">
+        <div class="docs-response">
             <Badge kind={problem ? 'bad' : Number(status) < 300 ? 'good' : ''}>{status}</Badge>
             <div class="grow">
-                <p>{answer.description}</p>
+                <p>{response.description}</p>
                 {headers.length > 0 && (
                     <dl>
                         {headers.map(([name, header]) => (
@@ -125,7 +125,7 @@ function AnswerOf({ contract, status, answer }: { contract: Contract; status: st
                         ))}
                     </dl>
                 )}
-                {!problem && answer.content && <MediaTypes content={answer.content} />}
+                {!problem && response.content && <MediaTypes content={response.content} />}
             </div>
         </div>
     );
@@ -155,11 +155,11 @@ export function OperationOf({ contract, entry }: { contract: Contract; entry: En
                 </section>
             )}
             <section>
-                <h2>{text.docs.answers}</h2>
+                <h2>{text.docs.responses}</h2>
                 {Object.entries(operation.responses)
                     .sort(([a], [b]) => Number(a) - Number(b))
-                    .map(([status, answer]) => (
-                        <AnswerOf key={status} contract={contract} status={status} answer={resolve<Answer>(contract, answer)} />
+                    .map(([status, response]) => (
+                        <ResponseOf key={status} contract={contract} status={status} response={resolve<ApiResponse>(contract, response)} />
                     ))}
             </section>
         </article>

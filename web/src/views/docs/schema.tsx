@@ -1,4 +1,4 @@
-// A schema as people read it: its members with types, each named schema a link to itself.
+// A schema: its properties and types, with links to named schemas.
 import { href } from '../../address';
 import { text } from '../../text';
 import { factsOf, nameOf, type Schema } from './contract';
@@ -57,14 +57,14 @@ export function Facts({ schema }: { schema: Schema }) {
     );
 }
 
-function Member({ name, schema, needed }: { name: string; schema: Schema; needed: boolean }) {
+function Member({ name, schema, required }: { name: string; schema: Schema; required: boolean }) {
     const inner = schema.properties ? schema : schema.items && schema.items.properties ? schema.items : null;
     return (
         <>
             <tr>
                 <th scope="row">
                     <code>{name}</code>
-                    {!needed && <span class="docs-optional">{text.docs.optional}</span>}
+                    {!required && <span class="docs-optional">{text.docs.optional}</span>}
                 </th>
                 <td class="mono">
                     <TypeOf schema={schema} />
@@ -84,7 +84,7 @@ function Member({ name, schema, needed }: { name: string; schema: Schema; needed
     );
 }
 
-/** The members of an object; of anything else what it is. */
+/** The properties of an object, or the type of anything else. */
 export function Members({ schema }: { schema: Schema }) {
     if (!schema.properties) {
         return (
@@ -101,12 +101,12 @@ export function Members({ schema }: { schema: Schema }) {
                     <tr>
                         <th scope="col">{text.docs.member}</th>
                         <th scope="col">{text.docs.type}</th>
-                        <th scope="col">{text.docs.meaning}</th>
+                        <th scope="col">{text.docs.description}</th>
                     </tr>
                 </thead>
                 <tbody>
                     {Object.entries(schema.properties).map(([name, one]) => (
-                        <Member key={name} name={name} schema={one} needed={schema.required?.includes(name) ?? false} />
+                        <Member key={name} name={name} schema={one} required={schema.required?.includes(name) ?? false} />
                     ))}
                 </tbody>
             </table>

@@ -1,10 +1,10 @@
-// To the trash and back. Its one rule: what can be undone is done at once and offered to be undone; what cannot asks first.
+// Trash, restore, delete permanently. Trashing offers an undo; the caller confirms deletion.
 import { send } from '../../api';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 
-const words = text.library;
+const t = text.library;
 
 async function attempt(work: () => Promise<unknown>, done: () => void): Promise<void> {
     try {
@@ -19,7 +19,7 @@ export function restore(recording: Recording, after: () => void): Promise<void> 
     return attempt(
         () => send('POST', `/recordings/${recording.id}/restore`),
         () => {
-            showToast(words.restored(recording.name));
+            showToast(t.restored(recording.name));
             after();
         },
     );
@@ -29,7 +29,7 @@ export function trash(recording: Recording, after: () => void): Promise<void> {
     return attempt(
         () => send('DELETE', `/recordings/${recording.id}`),
         () => {
-            showToast(words.trashed(recording.name), { label: text.undo, run: () => void restore(recording, after) });
+            showToast(t.trashed(recording.name), { label: text.undo, run: () => void restore(recording, after) });
             after();
         },
     );
@@ -39,7 +39,7 @@ export function purge(recording: Recording, after: () => void): Promise<void> {
     return attempt(
         () => send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }),
         () => {
-            showToast(words.purged(recording.name));
+            showToast(t.purged(recording.name));
             after();
         },
     );

@@ -1,4 +1,4 @@
-// The library: find a recording. Its one rule: what is asked is in the address (q, start, end, sort, at), and nowhere else.
+// The library: a searchable list of recordings. The URL holds its state (q, start, end, sort, row).
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
@@ -6,15 +6,15 @@ import { text } from '../../text';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
-import { SORTS, columnsFor, pathOf } from './columns';
-import { CollectionNote, Facets } from './facets';
-import { Overview } from './overview';
+import { SORTS, columnsFor, recordingPath } from './columns';
+import { CollectionDescription, Filters } from './filters';
+import { Histogram } from './histogram';
 import { termsOf } from './query';
-import { Rows } from './rows';
+import { RecordingList } from './recording_list';
 
-const words = text.library;
+const t = text.library;
 const REFRESH_AFTER_MS = 400;
-const COUNT_AGAIN_MS = 3000; // facets and overview: dear, and no hurry
+const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
 
 function useWidth() {
@@ -28,15 +28,15 @@ function useWidth() {
     return { ref, width };
 }
 
-/** The rows of what is asked, kept up to date; `round` rises when counts are to be made again. */
+/** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
 function useRows(q: string, start: string | null, end: string | null, sort: string) {
     const [, draw] = useState(0);
-    const [round, setRound] = useState(0);
-    const rows = useMemo(() => new Rows({ q: q || null, start, end, sort }, () => draw((n) => n + 1)), [q, start, end, sort]);
+    const [refreshCount, setRefreshCount] = useState(0);
+    const rows = useMemo(() => new RecordingList({ q: q || null, start, end, sort }, () => draw((n) => n + 1)), [q, start, end, sort]);
     const timers = useRef<{ list?: ReturnType<typeof setTimeout>; counts?: ReturnType<typeof setTimeout> }>({});
     const refresh = useCallback(() => {
         timers.current.list ??= setTimeout(() => ((timers.current.list = undefined), rows.refresh()), REFRESH_AFTER_MS);
-        timers.current.counts ??= setTimeout(() => ((timers.current.counts = undefined), setRound((n) => n + 1)), COUNT_AGAIN_MS);
+        timers.current.counts ??= setTimeout(() => ((timers.current.counts = undefined), setRefreshCount((n) => n + 1)), RECOUNT_AFTER_MS);
     }, [rows]);
     useEffect(() => onChange(refresh), [refresh]);
     useEffect(
@@ -47,18 +47,18 @@ function useRows(q: string, start: string | null, end: string | null, sort: stri
         },
         [rows],
     );
-    return { rows, round, refresh };
+    return { rows, refreshCount, refresh };
 }
 
-/** Which row the keyboard is at: in the address a little later, since browsers count how often that is written. */
-function useCurrent(at: string | null) {
-    const [current, setCurrent] = useState(at === null ? -1 : Number(at));
+/** The current row. The URL is updated with a delay, since browsers limit how often it may change. */
+function useCurrentRow(row: string | null) {
+    const [current, setCurrent] = useState(row === null ? -1 : Number(row));
     const timer = useRef<ReturnType<typeof setTimeout>>();
-    useEffect(() => setCurrent(at === null ? -1 : Number(at)), [at]);
+    useEffect(() => setCurrent(row === null ? -1 : Number(row)), [row]);
     const keep = (index: number) => {
         clearTimeout(timer.current);
         timer.current = undefined;
-        setQuery({ at: index }, true);
+        setQuery({ row: index }, true);
     };
     const move = (index: number) => {
         setCurrent(index);
@@ -71,53 +71,53 @@ function useCurrent(at: string | null) {
 
 function Empty({ q, start, end, sort }: { q: string; start: string | null; end: string | null; sort: string }) {
     if (q === 'state:trashed') {
-        return <EmptyState title={words.trashEmpty} />;
+        return <EmptyState title={t.trashEmpty} />;
     }
     if (q || start || end) {
         return (
-            <EmptyState title={words.nothing} help={words.nothingHelp}>
-                <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, at: null, sort })}>
-                    {words.nothingClear}
+            <EmptyState title={t.noMatch} help={t.noMatchHelp}>
+                <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, row: null, sort })}>
+                    {t.showAll}
                 </Button>
             </EmptyState>
         );
     }
     return (
-        <EmptyState title={words.empty} help={words.emptyHelp}>
+        <EmptyState title={t.empty} help={t.emptyHelp}>
             <code class="library-curl">{`curl -T run.bag ${location.origin}/api/v1/recordings/by-name/lab/`}</code>
             <a class="button main" href="/upload">
-                {words.emptyUpload}
+                {t.emptyUpload}
             </a>
         </EmptyState>
     );
 }
 
 function Actions({ recording, refresh }: { recording: Recording | undefined; refresh: () => void }) {
-    const [asks, setAsks] = useState(false);
+    const [confirming, setConfirming] = useState(false);
     if (!recording) {
         return null;
     }
     return (
         <div class="library-actions">
             <span class="ellipsis">{recording.name}</span>
-            <Button onClick={() => go(pathOf(recording))}>{words.open}</Button>
+            <Button onClick={() => go(recordingPath(recording))}>{t.open}</Button>
             {recording.state === 'trashed' ? (
                 <>
-                    <Button onClick={() => void restore(recording, refresh)}>{words.restore}</Button>
-                    <Button kind="danger" onClick={() => setAsks(true)}>
-                        {words.purge}
+                    <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>
+                    <Button kind="danger" onClick={() => setConfirming(true)}>
+                        {t.purge}
                     </Button>
                 </>
             ) : (
-                <Button icon="trash" label={words.toTrash} onClick={() => void trash(recording, refresh)} />
+                <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />
             )}
-            {asks && (
+            {confirming && (
                 <Confirm
-                    title={words.purgeTitle}
-                    help={words.purgeHelp(recording.name)}
-                    button={words.purge}
+                    title={t.purgeTitle}
+                    help={t.purgeHelp(recording.name)}
+                    button={t.purge}
                     onYes={() => void purge(recording, refresh)}
-                    onClose={() => setAsks(false)}
+                    onClose={() => setConfirming(false)}
                 />
             )}
         </div>
@@ -131,27 +131,27 @@ function Foot({
     onSort,
     narrow,
     refresh,
-    facets,
-    onFacets,
+    filtersOpen,
+    onFilters,
 }: {
-    rows: Rows;
+    rows: RecordingList;
     current: Recording | undefined;
     sort: Sort;
     onSort: (sort: Sort) => void;
     narrow: boolean;
     refresh: () => void;
-    facets: boolean;
-    onFacets: () => void;
+    filtersOpen: boolean;
+    onFilters: () => void;
 }) {
     return (
         <footer class="library-foot">
-            <Button kind="quiet" icon="filter" class="library-filter" pressed={facets} onClick={onFacets}>
-                {words.showFacets}
+            <Button kind="quiet" icon="filter" class="library-filter-button" pressed={filtersOpen} onClick={onFilters}>
+                {t.filters}
             </Button>
             {narrow && (
                 <>
                     <Select
-                        label={words.sortBy}
+                        label={t.sortBy}
                         hidden_label
                         value={sort.key}
                         options={SORTS}
@@ -160,13 +160,13 @@ function Foot({
                     <Button
                         kind="quiet"
                         icon={sort.down ? 'down' : 'up'}
-                        label={words.sortBy}
+                        label={t.sortBy}
                         onClick={() => onSort({ ...sort, down: !sort.down })}
                     />
                 </>
             )}
             <span role="status" class="library-count">
-                {rows.total === null ? <Spinner /> : words.found(rows.total, rows.more)}
+                {rows.total === null ? <Spinner /> : t.found(rows.total, rows.more)}
             </span>
             <Actions recording={current} refresh={refresh} />
         </footer>
@@ -181,11 +181,11 @@ function List({
     state,
     refresh,
 }: {
-    rows: Rows;
+    rows: RecordingList;
     sort: Sort;
     onSort: (sort: Sort) => void;
     onWidth: (narrow: boolean) => void;
-    state: ReturnType<typeof useCurrent>;
+    state: ReturnType<typeof useCurrentRow>;
     refresh: () => void;
 }) {
     const { ref, width } = useWidth();
@@ -195,8 +195,8 @@ function List({
     const open = (index: number) => {
         const row = rows.at(index);
         if (row) {
-            keep(index); // so that back comes to this row
-            go(pathOf(row));
+            keep(index); // so that the back button returns to this row
+            go(recordingPath(row));
         }
     };
     const key = (event: KeyboardEvent, index: number) => {
@@ -208,14 +208,14 @@ function List({
     return (
         <div class="library-list" ref={ref}>
             <VirtualTable
-                label={words.list}
+                label={t.list}
                 columns={shape.columns}
                 rowHeight={shape.rowHeight}
                 count={rows.total ?? 0}
                 rowAt={(index) => rows.at(index)}
                 current={current}
                 reveal={current}
-                of={rows}
+                source={rows}
                 onCurrent={move}
                 onOpen={open}
                 onSeen={(first, end) => rows.show(first, end)}
@@ -228,8 +228,8 @@ function List({
     );
 }
 
-/** The one collection that is looked at, if it is one. */
-function oneCollection(q: string): string | null {
+/** The collection, if the search selects exactly one. */
+function selectedCollection(q: string): string | null {
     const terms = termsOf(q).filter((term) => term.key === 'collection' && !term.not && term.values.length === 1 && !/[*?]/.test(term.values[0]!));
     return terms.length === 1 ? terms[0]!.values[0]! : null;
 }
@@ -241,19 +241,19 @@ export function Library() {
     const end = query.get('end');
     const order = query.get('sort') ?? NEWEST;
     const sort: Sort = { key: order.replace(/^-/, ''), down: order.startsWith('-') };
-    const { rows, round, refresh } = useRows(q, start, end, order);
-    const state = useCurrent(query.get('at'));
-    const [facets, setFacets] = useState(false); // where there is no room for them beside the list
+    const { rows, refreshCount, refresh } = useRows(q, start, end, order);
+    const state = useCurrentRow(query.get('row'));
+    const [filtersOpen, setFiltersOpen] = useState(false); // in narrow windows, where filters are hidden by default
     const [narrow, setNarrow] = useState(false);
-    const onSort = (next: Sort) => setQuery({ sort: (next.down ? '-' : '') + next.key, at: null });
-    const collection = oneCollection(q);
+    const onSort = (next: Sort) => setQuery({ sort: (next.down ? '-' : '') + next.key, row: null });
+    const collection = selectedCollection(q);
     return (
-        <div class={`library ${facets ? 'with-facets' : ''}`}>
-            <h1 class="unseen">{words.title}</h1>
-            <Facets query={q} start={start} end={end} round={round} />
+        <div class={`library ${filtersOpen ? 'filters-open' : ''}`}>
+            <h1 class="visually-hidden">{t.title}</h1>
+            <Filters query={q} start={start} end={end} refreshCount={refreshCount} />
             <div class="library-main">
-                <Overview query={q} start={start} end={end} round={round} />
-                {collection && <CollectionNote key={collection} name={collection} round={round} />}
+                <Histogram query={q} start={start} end={end} refreshCount={refreshCount} />
+                {collection && <CollectionDescription key={collection} name={collection} refreshCount={refreshCount} />}
                 {rows.error !== null && <Failed error={rows.error} retry={() => rows.refresh()} />}
                 {rows.error === null && rows.total === 0 ? (
                     <Empty q={q} start={start} end={end} sort={order} />
@@ -267,8 +267,8 @@ export function Library() {
                     onSort={onSort}
                     narrow={narrow}
                     refresh={refresh}
-                    facets={facets}
-                    onFacets={() => setFacets(!facets)}
+                    filtersOpen={filtersOpen}
+                    onFilters={() => setFiltersOpen(!filtersOpen)}
                 />
             </div>
         </div>

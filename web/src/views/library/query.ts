@@ -1,6 +1,6 @@
-// The search line as a row of terms: what is typed, what a click adds or takes away. Its one rule: text that is not understood stays as it is.
+// The search text as a list of terms; clicks add or remove terms. Text that is not understood is left unchanged.
 export interface Term {
-    text: string; // as it stands there
+    text: string; // as written
     start: number;
     end: number;
     not: boolean;
@@ -8,7 +8,7 @@ export interface Term {
     values: string[]; // without their quotes
 }
 
-/** Pieces between blanks; blanks in quotes are none. */
+/** Splits at spaces outside quotes. */
 export function termsOf(query: string): Term[] {
     const terms: Term[] = [];
     for (const found of query.matchAll(/(?:"[^"]*"?|[^\s"])+/g)) {
@@ -25,7 +25,7 @@ function termOf(text: string, start: number): Term {
     return { text, start, end: start + text.length, not, key: named ? named[1]! : null, values };
 }
 
-/** A value as it is written: in quotes where it has to be. */
+/** A value as written in a query: in quotes if necessary. */
 export function quoted(value: string): string {
     return /^[^\s",:-][^\s",:]*$/.test(value) ? value : `"${value.replace(/"/g, '')}"`;
 }
@@ -34,7 +34,7 @@ export function hasTerm(query: string, key: string, value: string): boolean {
     return termsOf(query).some((term) => !term.not && term.key === key && term.values.includes(value));
 }
 
-/** With key:value, or without it when it was there. */
+/** Adds key:value, or removes it if present. */
 export function toggleTerm(query: string, key: string, value: string): string {
     const terms = termsOf(query);
     const same = terms.find((term) => !term.not && term.key === key);
@@ -50,7 +50,7 @@ export function toggleTerm(query: string, key: string, value: string): string {
     return kept.join(' ');
 }
 
-/** Without any term of this key. */
+/** Removes all terms with this key. */
 export function dropKey(query: string, key: string): string {
     return termsOf(query)
         .filter((term) => term.key !== key)
@@ -58,12 +58,12 @@ export function dropKey(query: string, key: string): string {
         .join(' ');
 }
 
-/** What is being typed at the caret: the piece that a suggestion would replace. */
+/** The text being typed at the caret, which a suggestion would replace. */
 export interface Typing {
     start: number;
     end: number;
     not: boolean;
-    key: string | null; // null: a key, or a word, is being typed
+    key: string | null; // null: a key or a word is being typed
     prefix: string;
 }
 export function typingAt(query: string, caret: number): Typing {

@@ -1,5 +1,4 @@
-// The search box of the bar: a combobox whose list completes what is being typed. In the library it searches while one types; elsewhere
-// Enter leads there.
+// The search box of the header: a combobox with suggestions. In the library it searches while typing; in other views Enter opens the library.
 import { Fragment } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, href, setQuery, useAddress } from '../../address';
@@ -11,7 +10,7 @@ import { suggest, type Suggestion } from './suggest';
 const SEARCH_AFTER_MS = 300;
 const SUGGEST_AFTER_MS = 120;
 
-/** Asks for suggestions a little after the last key; what comes too late is dropped. */
+/** Loads suggestions shortly after the last key; late responses are dropped. */
 function useSuggestions() {
     const [items, setItems] = useState<Suggestion[]>([]);
     const running = useRef<{ stop: AbortController; timer: ReturnType<typeof setTimeout> }>();
@@ -20,7 +19,7 @@ function useSuggestions() {
         running.current?.stop.abort();
         setItems([]);
     };
-    const ask = (input: HTMLInputElement) => {
+    const load = (input: HTMLInputElement) => {
         clearTimeout(running.current?.timer);
         running.current?.stop.abort();
         const stop = new AbortController();
@@ -33,7 +32,7 @@ function useSuggestions() {
         running.current = { stop, timer };
     };
     useEffect(() => clear, []);
-    return { items, ask, clear };
+    return { items, load, clear };
 }
 
 function Help({ onClose }: { onClose: () => void }) {
@@ -72,61 +71,61 @@ function useSlash(input: { current: HTMLInputElement | null }) {
 export function SearchBox() {
     const { path, query } = useAddress();
     const inLibrary = path === '/';
-    const kept = inLibrary ? (query.get('q') ?? '') : '';
-    const [words, setWords] = useState(kept);
+    const current = inLibrary ? (query.get('q') ?? '') : '';
+    const [value, setValue] = useState(current);
     const [at, setAt] = useState(-1);
-    const [helps, setHelps] = useState(false);
+    const [help, setHelp] = useState(false);
     const input = useRef<HTMLInputElement>(null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
-    const begun = useRef(false); // typing goes on: back leads to before all of it, not to each letter
-    const sent = useRef(kept); // what came of this box's own words is no reason to change them
-    const { items, ask, clear } = useSuggestions();
+    const typing_ = useRef(false); // while typing, only the first change adds a history entry
+    const sent = useRef(current); // a change of the URL made by this box must not change its text
+    const { items, load, clear } = useSuggestions();
     const id = useId();
     useSlash(input);
     useEffect(() => {
-        if (kept !== sent.current) {
-            // from outside: a facet, back
-            sent.current = kept;
+        if (current !== sent.current) {
+            // changed elsewhere: a filter, the back button
+            sent.current = current;
             clearTimeout(timer.current);
-            setWords(kept);
+            setValue(current);
             clear();
         }
-    }, [kept]);
+    }, [current]);
 
     const search = (value: string, replace: boolean) => {
         clearTimeout(timer.current);
         if (inLibrary) {
             sent.current = value.trim();
-            setQuery({ q: value.trim(), at: null }, replace);
+            setQuery({ q: value.trim(), row: null }, replace);
         } else if (!replace) {
             go(href('/', { q: value.trim() }));
         }
     };
     const typed = (value: string) => {
-        setWords(value);
+        setValue(value);
         setAt(-1);
         clearTimeout(timer.current);
         timer.current = setTimeout(() => {
-            search(value, begun.current || !inLibrary);
-            begun.current = true;
+            search(value, typing_.current || !inLibrary);
+            typing_.current = true;
         }, SEARCH_AFTER_MS);
-        ask(input.current!);
+        load(input.current!);
     };
-    const take = (item: Suggestion) => {
+    const accept = (item: Suggestion) => {
         const box = input.current!;
         const typing = typingAt(box.value, box.selectionStart ?? 0);
         const tail = box.value.slice(typing.end);
-        const added = item.insert + (item.goesOn || tail.startsWith(' ') ? '' : ' ');
+        const added = item.insert + (item.incomplete || tail.startsWith(' ') ? '' : ' ');
         const value = box.value.slice(0, typing.start) + added + tail;
         const caret = typing.start + added.length;
         clearTimeout(timer.current);
-        box.value = value; // at once: what is asked next depends on it
+        box.value = value; // immediately: the next suggestions depend on it
         box.focus();
         box.setSelectionRange(caret, caret);
-        setWords(value);
+        setValue(value);
         setAt(-1);
-        if (item.goesOn) {
-            ask(box);
+        if (item.incomplete) {
+            load(box);
         } else {
             clear();
             search(value, false);
@@ -135,18 +134,18 @@ export function SearchBox() {
     const key = (event: KeyboardEvent) => {
         const open = items.length > 0;
         if (open && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
-            const places = items.length + 1; // none of them is one, too
-            setAt(((at + 1 + (event.key === 'ArrowDown' ? 1 : places - 1)) % places) - 1);
+            const states = items.length + 1; // including no selection
+            setAt(((at + 1 + (event.key === 'ArrowDown' ? 1 : states - 1)) % states) - 1);
         } else if (event.key === 'ArrowDown') {
             document.querySelector<HTMLElement>('.library .table-body')?.focus();
         } else if (event.key === 'Escape' && open) {
             clear();
         } else if (event.key === 'Tab' && open && at >= 0) {
-            take(items[at]!);
+            accept(items[at]!);
         } else if (event.key === 'Enter') {
             const item = items[at];
             clear();
-            item ? take(item) : search(words, false);
+            item ? accept(item) : search(value, false);
         } else {
             return;
         }
@@ -159,7 +158,7 @@ export function SearchBox() {
                 ref={input}
                 type="text"
                 role="combobox"
-                aria-label={text.frame.search}
+                aria-label={text.app.search}
                 aria-expanded={items.length > 0}
                 aria-controls={`${id}-list`}
                 aria-autocomplete="list"
@@ -169,24 +168,24 @@ export function SearchBox() {
                 autocapitalize="off"
                 spellcheck={false}
                 maxLength={2000}
-                value={words}
+                value={value}
                 onInput={(event) => typed(event.currentTarget.value)}
-                onClick={(event) => ask(event.currentTarget)}
+                onClick={(event) => load(event.currentTarget)}
                 onBlur={() => {
-                    begun.current = false;
+                    typing_.current = false;
                     setTimeout(() => document.activeElement !== input.current && clear(), 150);
                 }}
                 onKeyDown={key}
             />
-            {words && (
+            {value && (
                 <Button
                     kind="quiet"
                     icon="close"
                     label={text.library.clear}
-                    onClick={() => (setWords(''), search('', false), clear(), input.current?.focus())}
+                    onClick={() => (setValue(''), search('', false), clear(), input.current?.focus())}
                 />
             )}
-            <Button kind="quiet" icon="info" label={text.library.helpTitle} onClick={() => setHelps(true)} />
+            <Button kind="quiet" icon="info" label={text.library.helpTitle} onClick={() => setHelp(true)} />
             <ul id={`${id}-list`} role="listbox" aria-label={text.library.suggestions} hidden={items.length === 0}>
                 {items.map((item, i) => (
                     <li
@@ -195,14 +194,14 @@ export function SearchBox() {
                         role="option"
                         aria-selected={i === at}
                         onPointerDown={(event) => event.preventDefault()}
-                        onClick={() => take(item)}
+                        onClick={() => accept(item)}
                     >
                         <span class="mono ellipsis">{item.label}</span>
-                        <span class="soft small">{item.note}</span>
+                        <span class="muted small">{item.note}</span>
                     </li>
                 ))}
             </ul>
-            {helps && <Help onClose={() => setHelps(false)} />}
+            {help && <Help onClose={() => setHelp(false)} />}
         </div>
     );
 }

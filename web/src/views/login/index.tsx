@@ -1,4 +1,4 @@
-// Who are you? Shown in place of a view when the server answers 401; the address stays, so one is where one wanted to be afterwards.
+// The login form, shown instead of the view after a 401. The URL does not change, so the view appears after login.
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, logIn, request, session } from '../../api';
 import { text } from '../../text';
@@ -7,7 +7,7 @@ import { Button, Field, Spinner } from '../../ui';
 export function LogIn() {
     const form = useRef<HTMLFormElement>(null);
     const [busy, setBusy] = useState(false);
-    const [error, setError] = useState<string | null>(session.get().token ? text.login.wrong : null);
+    const [error, setError] = useState<string | null>(session.get().token ? text.login.invalid : null);
     const submit = async (event: Event) => {
         event.preventDefault();
         const token = String(new FormData(form.current!).get('token')).trim();
@@ -19,14 +19,14 @@ export function LogIn() {
             await request('GET', '', { headers: { Authorization: 'Bearer ' + token } });
             logIn(token);
         } catch (failed) {
-            setError(failed instanceof ApiError && failed.status === 401 ? text.login.wrong : (failed as Error).message);
+            setError(failed instanceof ApiError && failed.status === 401 ? text.login.invalid : (failed as Error).message);
             setBusy(false);
         }
     };
     return (
         <form class="login card" ref={form} onSubmit={(event) => void submit(event)}>
             <h1>{text.login.title}</h1>
-            <p class="soft">{text.login.help}</p>
+            <p class="muted">{text.login.help}</p>
             <Field label={text.login.token} name="token" type="password" required autocomplete="current-password" autofocus error={error} />
             <div class="row">
                 <Button kind="main" type="submit" disabled={busy}>

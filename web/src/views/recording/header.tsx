@@ -1,16 +1,16 @@
-// The head of a recording: its name, how it is, and what can be done with it.
+// The header of a recording: name, state, actions.
 import { useState } from 'preact/hooks';
 import { go, href } from '../../address';
 import { download, linkTo, send } from '../../api';
-import { copyText } from '../../copy';
+import { copyText } from '../../clipboard';
 import { bytes, count, dateTime, duration } from '../../format';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
-import { change, type Loaded } from './notes';
-import { pathOf } from './take_plan';
+import { change, type Loaded } from './annotations';
+import { exportPath } from './export_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -28,7 +28,7 @@ function Name(loaded: Loaded) {
         <form class="row recording-name" onSubmit={(event) => (event.preventDefault(), void save())}>
             <Field label={text.recording.name} hidden_label value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setDraft(null)} class="grow" />
             <Button type="submit" kind="main">
-                {text.about.save}
+                {text.details.save}
             </Button>
             <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
         </form>
@@ -65,9 +65,9 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
     }
 }
 
-function useActions({ recording, again }: Loaded, askPurge: () => void): MenuItem[] {
-    const original = pathOf(recording, null, 0);
-    const act = (what: Promise<unknown>, words?: string) => void what.then(() => (again(), words && showToast(words)), showError);
+function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
+    const original = exportPath(recording, null, 0);
+    const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     const actions: MenuItem[] = [
         { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
@@ -81,14 +81,14 @@ function useActions({ recording, again }: Loaded, askPurge: () => void): MenuIte
     }
     if (recording.state === 'trashed') {
         actions.push({ label: text.recording.restore, icon: 'back', run: () => act(send('POST', `/recordings/${recording.id}/restore`)) });
-        actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: askPurge });
+        actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: confirmPurge });
     } else {
-        actions.push({ label: text.recording.toTrash, icon: 'trash', danger: true, run: () => void trash(recording, again) });
+        actions.push({ label: text.recording.toTrash, icon: 'trash', danger: true, run: () => void trash(recording, reload) });
     }
     return actions;
 }
 
-export function Header({ loaded, onTake }: { loaded: Loaded; onTake: (() => void) | null }) {
+export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => void) | null }) {
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
@@ -101,20 +101,20 @@ export function Header({ loaded, onTake }: { loaded: Loaded; onTake: (() => void
                     <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
-                <p class="recording-facts small soft">
+                <p class="recording-facts small muted">
                     <State recording={recording} /> {facts.filter(Boolean).join(' · ')}
                 </p>
                 {recording.problem && <p class="error">{recording.problem}</p>}
             </div>
             <div class="row recording-actions">
-                {onTake && (
-                    <Button kind="main" icon="download" onClick={onTake}>
-                        {text.take.title}
+                {onExport && (
+                    <Button kind="main" icon="download" onClick={onExport}>
+                        {text.export.title}
                     </Button>
                 )}
                 <Menu items={actions} kind="plain" label={text.recording.actions} />
             </div>
-            {purging && <Confirm title={text.recording.purge} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}
+            {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}
         </header>
     );
 }

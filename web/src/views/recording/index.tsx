@@ -1,63 +1,63 @@
-// The view of one recording: head, timeline, panels, and what people say of it.
+// The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../address';
-import { getTagged, onChange, send } from '../../api';
-import { useAsk } from '../../ask';
-import { Clock } from '../../clock';
+import { ApiError, getTagged, onChange, send } from '../../api';
+import { useRequest } from '../../use_request';
+import { Playback } from '../../playback';
 import type { Panel } from '../../panels';
 import { text } from '../../text';
-import { boundsOf, fromSeconds, toSeconds } from '../../times';
+import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { showError } from '../../toasts';
 import type { Recording, Topic } from '../../types';
-import { Button, EmptyState, Failed, Guard, Menu, Spinner } from '../../ui';
-import { About } from './about';
-import { marksOf } from './events';
+import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
+import { Details } from './details';
+import { loadEvents } from './events';
 import { Header } from './header';
-import { offered, setSettings, settingsOf, showPanels, shownPanels } from './layout';
-import type { Loaded } from './notes';
+import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
+import type { Loaded } from './annotations';
 import { Player } from './player';
-import { Take } from './take';
+import { ExportDialog } from './export';
 import { Timeline } from './timeline';
 
-/** The clock of a recording, set from the address; where it stands goes back there when it rests. */
-function useRecordingClock(recording: Recording): Clock {
+/** The playback state, initialized from the URL; written back to the URL when it rests. */
+function useRecordingPlayback(recording: Recording): Playback {
     const bounds = boundsOf(recording);
-    const clock = useMemo(() => {
-        const made = new Clock(bounds);
+    const playback = useMemo(() => {
+        const created = new Playback(bounds);
         const query = new URLSearchParams(location.search);
         const [from, to] = (query.get('range') ?? '').split('~');
         if (from && to) {
-            made.setRange({ start: fromSeconds(recording, from), end: fromSeconds(recording, to) });
+            created.setRange({ start: fromSeconds(recording, from), end: fromSeconds(recording, to) });
         }
         const at = query.get('at');
         if (at) {
-            made.seek(fromSeconds(recording, at));
+            created.seek(fromSeconds(recording, at));
         }
-        return made;
+        return created;
     }, [recording.id, bounds.start, bounds.end]);
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
-            const { time_ns, range, playing } = clock.get();
+            const { time_ns, range, playing } = playback.get();
             if (!playing && location.pathname.startsWith('/recordings/')) {
-                const at = time_ns === clock.get().bounds.start ? null : toSeconds(recording, time_ns);
+                const at = time_ns === playback.get().bounds.start ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
-        const stop = clock.subscribe(() => {
+        const stop = playback.subscribe(() => {
             clearTimeout(timer);
             timer = setTimeout(keep, 300);
         });
         return () => {
             stop();
             clearTimeout(timer);
-            clock.pause();
+            playback.pause();
         };
-    }, [clock]);
-    return clock;
+    }, [playback]);
+    return playback;
 }
 
-function PanelFrame({ panel, recording, topics, clock, onClose }: { panel: Panel; recording: Recording; topics: Topic[]; clock: Clock; onClose: () => void }) {
+function PanelFrame({ panel, recording, topics, playback, onClose }: { panel: Panel; recording: Recording; topics: Topic[]; playback: Playback; onClose: () => void }) {
     const { query } = useAddress();
     return (
         <section class={`panel panel-${panel.name}`} aria-label={panel.title}>
@@ -66,56 +66,56 @@ function PanelFrame({ panel, recording, topics, clock, onClose }: { panel: Panel
                 <Button kind="quiet" icon="close" label={text.recording.closePanel(panel.title)} onClick={onClose} />
             </header>
             <div class="panel-body">
-                <Guard>
-                    <panel.Panel recording={recording} topics={topics} clock={clock} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
-                </Guard>
+                <ErrorBoundary>
+                    <panel.Panel recording={recording} topics={topics} playback={playback} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
+                </ErrorBoundary>
             </div>
         </section>
     );
 }
 
-function Panels({ recording, topics, clock }: { recording: Recording; topics: Topic[]; clock: Clock }) {
+function Panels({ recording, topics, playback }: { recording: Recording; topics: Topic[]; playback: Playback }) {
     const { query } = useAddress();
     const shown = shownPanels(recording, topics, query);
     const names = shown.map((panel) => panel.name);
-    const toggle = (name: string) => showPanels(recording, names.includes(name) ? names.filter((n) => n !== name) : [...names, name]);
+    const toggle = (name: string) => setPanels(recording, names.includes(name) ? names.filter((n) => n !== name) : [...names, name]);
     return (
         <>
             <div class="panels-bar row">
-                <Menu label={text.recording.panels} kind="plain" icon="plus" items={offered(recording, topics).map((panel) => ({ label: panel.title, checked: names.includes(panel.name), run: () => toggle(panel.name) }))}>
+                <Menu label={text.recording.panels} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, checked: names.includes(panel.name), run: () => toggle(panel.name) }))}>
                     {text.recording.panels}
                 </Menu>
             </div>
             <div class={`panels panels-${Math.min(shown.length, 4)}`}>
                 {shown.map((panel) => (
-                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} clock={clock} onClose={() => toggle(panel.name)} />
+                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} playback={playback} onClose={() => toggle(panel.name)} />
                 ))}
             </div>
         </>
     );
 }
 
-/** Space plays, wherever nothing else wants it. */
-function usePlayKey(clock: Clock) {
+/** The space bar toggles playback unless another control has the focus. */
+function usePlayKey(playback: Playback) {
     useEffect(() => {
         const key = (event: KeyboardEvent) => {
             const free = !(event.target instanceof HTMLElement) || event.target === document.body || event.target.id === 'content';
             if (event.key === ' ' && free && !event.defaultPrevented) {
-                clock.toggle();
+                playback.toggle();
                 event.preventDefault();
             }
         };
         document.addEventListener('keydown', key);
         return () => document.removeEventListener('keydown', key);
-    }, [clock]);
+    }, [playback]);
 }
 
-/** What is in the trash is not read: only taken out again, or deleted. */
-function Trashed({ loaded }: { loaded: Loaded }) {
-    const restore = () => void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.again, showError);
+/** A recording in the trash can only be restored or deleted. */
+function TrashedRecording({ loaded }: { loaded: Loaded }) {
+    const restore = () => void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.reload, showError);
     return (
         <div class="recording">
-            <Header loaded={loaded} onTake={null} />
+            <Header loaded={loaded} onExport={null} />
             <EmptyState title={text.recording.inTrash} help={text.recording.inTrashHelp}>
                 <Button kind="main" onClick={restore}>
                     {text.recording.restore}
@@ -125,50 +125,57 @@ function Trashed({ loaded }: { loaded: Loaded }) {
     );
 }
 
-function Whole({ loaded }: { loaded: Loaded }) {
+function FullRecording({ loaded }: { loaded: Loaded }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
-    const clock = useRecordingClock(recording);
-    const events = useAsk((signal) => marksOf(recording.id, signal), [recording.id, recording.events]);
-    const [taking, setTaking] = useState(false);
-    usePlayKey(clock);
+    const playback = useRecordingPlayback(recording);
+    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const [exporting, setExporting] = useState(false);
+    usePlayKey(playback);
     return (
         <div class="recording">
-            <Header loaded={loaded} onTake={() => setTaking(true)} />
+            <Header loaded={loaded} onExport={() => setExporting(true)} />
             <div class="recording-main">
                 {recording.messages > 0 ? (
-                    <div class="recording-show">
-                        <Timeline recording={recording} topics={topics} clock={clock} events={events.value ?? []} />
-                        <Player recording={recording} clock={clock} />
-                        <Panels recording={recording} topics={topics} clock={clock} />
+                    <div class="recording-content">
+                        <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />
+                        <Player recording={recording} playback={playback} />
+                        <Panels recording={recording} topics={topics} playback={playback} />
                     </div>
                 ) : (
-                    <div class="recording-show">
+                    <div class="recording-content">
                         <EmptyState title={recording.state === 'scanning' ? text.recording.scanning : text.recording.empty} help={recording.state === 'scanning' ? text.recording.scanningHelp : text.recording.emptyHelp} />
-                        <Panels recording={recording} topics={topics} clock={clock} />
+                        <Panels recording={recording} topics={topics} playback={playback} />
                     </div>
                 )}
-                <About loaded={loaded} clock={clock} events={events} />
+                <Details loaded={loaded} playback={playback} events={events} />
             </div>
-            {taking && <Take recording={recording} topics={topics} clock={clock} onClose={() => setTaking(false)} />}
+            {exporting && <ExportDialog recording={recording} topics={topics} playback={playback} onClose={() => setExporting(false)} />}
         </div>
     );
 }
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
-    const asked = useAsk(async (signal) => ({ of: id, ...(await getTagged<Recording>(`/recordings/${id}`, {}, signal)) }), [id]);
-    const found = asked.value?.of === id ? asked.value : null;
+    const result = useRequest(async (signal) => ({ of: id, ...(await getTagged<Recording>(`/recordings/${id}`, {}, signal)) }), [id]);
+    const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
-    useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && asked.again()), [its, id]);
+    useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
             document.title = `${name} – ${text.name}`;
         }
     }, [name]);
-    if (asked.error !== null && !found && !asked.waiting) {
-        return <Failed error={asked.error} retry={asked.again} />;
+    if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
+        return (
+            <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
+                <a href="/">{text.notFound.back}</a>
+            </EmptyState>
+        );
+    }
+    if (result.error !== null && !found && !result.loading) {
+        return <Failed error={result.error} retry={result.reload} />;
     }
     if (!found) {
         return (
@@ -177,6 +184,6 @@ export default function RecordingView() {
             </div>
         );
     }
-    const loaded = { recording: found.value, tag: found.tag, again: asked.again };
-    return loaded.recording.state === 'trashed' ? <Trashed loaded={loaded} /> : <Whole key={id} loaded={loaded} />;
+    const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} />;
 }

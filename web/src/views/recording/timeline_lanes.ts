@@ -1,7 +1,7 @@
-// The lanes of the timeline: when each topic has messages and how many. Its one rule: what is drawn is what /coverage counted.
+// The lanes of the timeline: message counts of each topic over time, from /coverage.
 import { get } from '../../api';
-import type { Range } from '../../clock';
-import { timeNs } from '../../times';
+import type { Range } from '../../playback';
+import { timeNs } from '../../recording_time';
 
 export interface Lane {
     topic: string;
@@ -62,8 +62,8 @@ export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view
 
 const STEPS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
 
-/** Where the ruler has its marks, in seconds from the view's recording start. */
-export function marks(view: Range, start: bigint, width: number): { seconds: number; time: bigint }[] {
+/** The ticks of the ruler, in seconds from the recording's start. */
+export function rulerTicks(view: Range, start: bigint, width: number): { seconds: number; time: bigint }[] {
     const whole = Number(view.end - view.start) / 1e9;
     const step = STEPS_S.find((s) => (s / Math.max(whole, 1e-9)) * width >= 80) ?? Math.max(whole, 1);
     const first = Math.ceil(Number(view.start - start) / 1e9 / step);

@@ -1,0 +1,67 @@
+// The application shell: navigation, theme, jobs.
+import { Server, assert, withPage } from './harness.mjs';
+
+let server;
+export async function setUp() {
+    server = await Server.start();
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+export const tests = {
+    async navigates_without_reloading() {
+        await withPage(server, '/', {}, async (page) => {
+            await page.evaluate(() => (window.stillHere = true));
+            for (const [link, path] of [
+                ['Upload', '/upload'],
+                ['Administration', '/admin'],
+                ['Library', '/'],
+            ]) {
+                await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: link }).click();
+                await page.waitForURL('**' + path);
+                assert.equal(await page.locator('.bar nav [aria-current=page]').textContent(), link);
+            }
+            await page.goBack();
+            await page.waitForURL('**/admin');
+            assert.equal(await page.evaluate(() => window.stillHere), true);
+        });
+    },
+    async keeps_the_theme() {
+        await withPage(server, '/', { theme: 'dark' }, async (page) => {
+            const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+            const dark = await ground();
+            await page.getByRole('button', { name: 'Theme: system' }).click();
+            assert.notEqual(await ground(), dark);
+            const light = await ground();
+            await page.reload();
+            await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+            assert.equal(await ground(), light);
+        });
+    },
+    async shows_and_cancels_jobs() {
+        const junk = Buffer.alloc(30_000_000, 'no format begins like this ');
+        const put = async (name, body) => {
+            const answer = await fetch(`${server.api}/recordings/by-name/lab/${name}?keep=true`, { method: 'PUT', body });
+            assert.equal(answer.status, 415); // kept as failed
+        };
+        await put('junk.bin', junk);
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByText(/^[01] recordings?$/).waitFor();
+            await server.json('/admin/scrub?rate=1', { method: 'POST' }); // would take half a minute
+            await put('small.bin', 'x'); // the page polls for jobs after a change
+            const jobs = page.locator('.jobs');
+            await jobs.getByText('1 job').click();
+            await jobs.getByRole('button', { name: /^Cancel/ }).click();
+            await jobs.waitFor({ state: 'detached' });
+        });
+        const { items } = await server.json('/jobs');
+        assert.equal(items.find((job) => job.kind === 'scrub').state, 'cancelled');
+    },
+    async unknown_urls_lead_back() {
+        await withPage(server, '/recordings/', {}, async (page) => {
+            await page.getByRole('link', { name: 'Back to library' }).click();
+            await page.waitForURL(server.base + '/');
+        });
+    },
+};

@@ -1,0 +1,128 @@
+// The application shell: the header, the view of the current URL, notifications.
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useAddress } from './address';
+import { logOut, session } from './api';
+import { Jobs } from './jobs';
+import { useStore } from './store';
+import { text } from './text';
+import { nextTheme, theme } from './theme';
+import { dropToast, toasts } from './toasts';
+import { Button, EmptyState, ErrorBoundary, lazy } from './ui';
+import { Library } from './views/library';
+import { SearchBox } from './views/library/search_box';
+import { LogIn } from './views/login';
+
+type View = ComponentType<object>;
+
+const Recording = lazy(() => import('./views/recording'));
+const Upload = lazy(() => import('./views/upload'));
+const Admin = lazy(() => import('./views/admin'));
+const Docs = lazy(() => import('./views/docs'));
+
+function NotFound() {
+    return (
+        <EmptyState title={text.notFound.title} help={text.notFound.help}>
+            <a href="/">{text.notFound.back}</a>
+        </EmptyState>
+    );
+}
+
+function viewOf(path: string): { name: string; View: View } {
+    const [, first = '', second] = path.split('/');
+    if (first === '') {
+        return { name: 'library', View: Library };
+    }
+    if (first === 'recordings' && second) {
+        return { name: 'recording', View: Recording };
+    }
+    if (first === 'docs') {
+        return { name: 'docs', View: Docs };
+    }
+    if (first === 'upload') {
+        return { name: 'upload', View: Upload };
+    }
+    return first === 'admin' ? { name: 'admin', View: Admin } : { name: 'notFound', View: NotFound };
+}
+
+function Header({ name, login }: { name: string; login: boolean }) {
+    const { token } = useStore(session);
+    const now = useStore(theme);
+    const views: [string, string, string][] = [
+        ['library', '/', text.app.library],
+        ['upload', '/upload', text.app.upload],
+        ['admin', '/admin', text.app.admin],
+    ];
+    return (
+        <header class="bar">
+            <a class="brand" href="/" aria-label={text.name}>
+                <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+                    <rect width="32" height="32" rx="6" fill="var(--accent)" />
+                    <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
+                    <path d="M21 5v22" stroke="var(--warn)" stroke-width="2.5" stroke-linecap="round" />
+                </svg>
+                <span class="word">{text.name}</span>
+            </a>
+            <nav aria-label={text.app.nav}>
+                {views.map(([key, path, label]) => (
+                    <a key={key} href={path} aria-current={key === name ? 'page' : undefined}>
+                        {label}
+                    </a>
+                ))}
+            </nav>
+            <div class="slot">{!login && <SearchBox />}</div>
+            <div class="end">
+                {!login && <Jobs />}
+                <Button
+                    kind="quiet"
+                    icon={now === 'auto' ? 'auto' : now === 'dark' ? 'moon' : 'sun'}
+                    label={text.app.theme[now]}
+                    onClick={nextTheme}
+                />
+                {token && <Button kind="quiet" icon="out" label={text.app.logOut} onClick={logOut} />}
+            </div>
+        </header>
+    );
+}
+
+function Toasts() {
+    return (
+        <div class="toasts" role="region" aria-label={text.app.notifications} aria-live="polite">
+            {useStore(toasts).map((toast) => (
+                <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === 'error' ? 'alert' : undefined}>
+                    <p>{toast.message}</p>
+                    {toast.action && <Button onClick={() => (dropToast(toast.id), toast.action!.run())}>{toast.action.label}</Button>}
+                    <Button kind="quiet" icon="close" label={text.close} onClick={() => dropToast(toast.id)} />
+                </div>
+            ))}
+        </div>
+    );
+}
+
+export function App() {
+    const { path } = useAddress();
+    const { needed, token } = useStore(session);
+    const { name, View } = viewOf(path);
+    const titles = text.app as Record<string, unknown>;
+    useEffect(() => {
+        document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name; // a view may set a more specific title
+    }, [name]);
+    return (
+        <div class="app">
+            <a class="skip" href="#content">
+                {text.skip}
+            </a>
+            <Header name={name} login={needed} />
+            <main class="view" id="content" tabIndex={-1}>
+                {needed ? (
+                    <LogIn />
+                ) : (
+                    <ErrorBoundary key={name + (token ?? '')}>
+                        <View />
+                    </ErrorBoundary>
+                )}
+            </main>
+            <Toasts />
+        </div>
+    );
+}

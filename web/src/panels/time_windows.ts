@@ -1,0 +1,146 @@
+// Loads rows of a recording around the playhead, in time windows. At most MAX_WINDOWS are in memory, whatever the recording's length.
+import type { Range } from '../playback';
+
+const MAX_WINDOWS = 4;
+
+export interface TimeWindow<Row> {
+    start: bigint;
+    end: bigint;
+    rows: Row[];
+    state: 'loading' | 'ready' | 'failed';
+    error: unknown;
+}
+
+/** Loads the rows of [start, end), ordered by time. */
+export type LoadRows<Row> = (start: bigint, end: bigint, signal: AbortSignal) => AsyncIterable<Row>;
+
+export class TimeWindows<Row> {
+    private windows = new Map<bigint, { window: TimeWindow<Row>; stop: AbortController }>();
+    private stopped = false;
+
+    /** `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
+    constructor(
+        private loadRows: LoadRows<Row>,
+        private bounds: Range,
+        private width_ns: bigint,
+        private changed: () => void,
+    ) {}
+
+    /** The window that contains `time`, loaded or not; also loads the next one. */
+    at(time: bigint): TimeWindow<Row> {
+        const number = (time - this.bounds.start) / this.width_ns;
+        const here = this.window(number);
+        if (here.state === 'ready' && this.bounds.start + (number + 1n) * this.width_ns <= this.bounds.end) {
+            this.window(number + 1n);
+        }
+        this.evict(number);
+        return here;
+    }
+
+    stop(): void {
+        this.stopped = true;
+        for (const { stop } of this.windows.values()) {
+            stop.abort();
+        }
+        this.windows.clear();
+    }
+
+    private window(number: bigint): TimeWindow<Row> {
+        const known = this.windows.get(number);
+        if (known) {
+            return known.window;
+        }
+        const start = this.bounds.start + number * this.width_ns;
+        const window: TimeWindow<Row> = { start, end: start + this.width_ns, rows: [], state: 'loading', error: null };
+        const stop = new AbortController();
+        this.windows.set(number, { window, stop });
+        void this.load(window, stop.signal);
+        return window;
+    }
+
+    private async load(window: TimeWindow<Row>, signal: AbortSignal): Promise<void> {
+        try {
+            for await (const row of this.loadRows(window.start, window.end, signal)) {
+                window.rows.push(row);
+            }
+            window.state = 'ready';
+        } catch (error) {
+            window.state = 'failed';
+            window.error = error;
+        }
+        if (!this.stopped && !signal.aborted) {
+            this.changed();
+        }
+    }
+
+    private evict(near: bigint): void {
+        const far = (a: bigint) => (a < near ? near - a : a - near);
+        while (this.windows.size > MAX_WINDOWS) {
+            const last = [...this.windows.keys()].sort((a, b) => Number(far(b) - far(a)))[0]!;
+            this.windows.get(last)!.stop.abort();
+            this.windows.delete(last);
+        }
+    }
+}
+
+export interface Step<Row> {
+    window: TimeWindow<Row>;
+    from: number; // rows [from, upto) are added to what is shown
+    upto: number;
+    reset: boolean; // discard what is shown (another window, or a later time); `from` is 0
+    backwards: boolean; // to an earlier time
+}
+
+/** Follows the playhead through the rows, each window from its first row. */
+export class RowCursor<Row> {
+    private at: { window: TimeWindow<Row>; rows: number } | null = null;
+
+    constructor(
+        private windows: TimeWindows<Row>,
+        private timeOf: (row: Row, window: TimeWindow<Row>) => bigint,
+    ) {}
+
+    /** Calls `show` with the rows up to `time`. False while the window is loading. Throws the error if loading failed. */
+    moveTo(time: bigint, show: (step: Step<Row>) => void): boolean {
+        const window = this.windows.at(time);
+        if (window.state === 'loading') {
+            return false;
+        }
+        if (window.state === 'failed') {
+            throw window.error;
+        }
+        const upto = countUntil(window.rows, time, (row) => this.timeOf(row, window));
+        const before = this.at;
+        const reset = before?.window !== window || upto < before.rows;
+        const backwards = before !== null && (before.window === window ? upto < before.rows : before.window.start > window.start);
+        show({ window, from: reset ? 0 : before.rows, upto, reset, backwards });
+        this.at = { window, rows: upto };
+        return true;
+    }
+
+    stop(): void {
+        this.windows.stop();
+    }
+}
+
+/** The width of a window of about 2 MB, between 0.2 s and one minute. */
+export function windowWidth(bytes: number, bounds: Range): bigint {
+    const whole = Number(bounds.end - bounds.start) || 1;
+    const wanted = (whole * 2e6) / Math.max(bytes, 1);
+    return BigInt(Math.round(Math.min(Math.max(wanted, 2e8), 6e10, Math.max(whole + 1, 2e8))));
+}
+
+/** The number of `rows` (ordered by time) at or before `time`. */
+export function countUntil<Row>(rows: readonly Row[], time: bigint, timeOf: (row: Row) => bigint): number {
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (timeOf(rows[middle]!) <= time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

@@ -1,0 +1,135 @@
+// The contents of the file: topics with rates and gaps, schemas, metadata, attachments.
+import { useState } from 'preact/hooks';
+import { download, get, getText } from '../../api';
+import { useRequest } from '../../use_request';
+import { bytes, count, rate } from '../../format';
+import { text } from '../../text';
+import { relativeTime } from '../../recording_time';
+import { showError } from '../../toasts';
+import type { Recording, Topic } from '../../types';
+import { Button, Dialog, Failed, Spinner } from '../../ui';
+import type { PanelProps } from '../index';
+
+interface Attachment {
+    number?: number;
+    name: string;
+    media_type: string;
+    size: number;
+}
+
+function Schema({ recording, topic, onClose }: { recording: Recording; topic: Topic; onClose: () => void }) {
+    const schema = useRequest((signal) => getText(`/recordings/${recording.id}/schemas/${encodeURIComponent(topic.schema_id!)}`, {}, { signal, headers: { Accept: 'text/plain' } }), [topic.schema_id]);
+    return (
+        <Dialog wide title={topic.type} onClose={onClose}>
+            {schema.error !== null ? <Failed error={schema.error} retry={schema.reload} /> : schema.value === null ? <Spinner /> : <pre class="topics-schema" tabIndex={0}>{schema.value}</pre>}
+        </Dialog>
+    );
+}
+
+function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }) {
+    const [schema, setSchema] = useState<Topic | null>(null);
+    return (
+        <>
+            <table class="plain-table">
+                <caption class="visually-hidden">{text.topics.title}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">{text.topics.topic}</th>
+                        <th scope="col">{text.topics.type}</th>
+                        <th scope="col" class="right">
+                            {text.topics.messages}
+                        </th>
+                        <th scope="col" class="right">
+                            {text.topics.size}
+                        </th>
+                        <th scope="col" class="right">
+                            {text.topics.rate}
+                        </th>
+                        <th scope="col" class="right">
+                            {text.topics.gap}
+                        </th>
+                        <th scope="col" class="right">
+                            {text.topics.first}
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {topics.map((t) => (
+                        <tr key={t.name}>
+                            <th scope="row" class="mono">
+                                {t.name}
+                            </th>
+                            <td class="mono">
+                                {t.schema_id !== null ? (
+                                    <button type="button" class="link" onClick={() => setSchema(t)}>
+                                        {t.type}
+                                    </button>
+                                ) : (
+                                    t.type
+                                )}{' '}
+                                <span class="muted small">{t.encoding}</span>
+                            </td>
+                            <td class="right">{count(t.count)}</td>
+                            <td class="right">{bytes(t.bytes)}</td>
+                            <td class="right">{rate(t.rate)}</td>
+                            <td class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
+                            <td class="right mono">{t.first_ns === null ? '–' : relativeTime(recording, BigInt(t.first_ns))}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            {schema && <Schema recording={recording} topic={schema} onClose={() => setSchema(null)} />}
+        </>
+    );
+}
+
+function Metadata({ recording }: { recording: Recording }) {
+    const result = useRequest((signal) => get<{ metadata: { key: string; value: string; name?: string }[] }>(`/recordings/${recording.id}/metadata`, {}, signal), [recording.id, recording.updated]);
+    const rows = result.value?.metadata ?? [];
+    return result.error !== null ? (
+        <Failed error={result.error} retry={result.reload} />
+    ) : rows.length > 0 ? (
+        <section class="topics-part">
+            <h3>{text.topics.metadata}</h3>
+            <dl>
+                {rows.map((row, i) => (
+                    <div key={i} class="topics-pair">
+                        <dt>{row.name ? `${row.name} · ${row.key}` : row.key}</dt>
+                        <dd class="mono">{row.value}</dd>
+                    </div>
+                ))}
+            </dl>
+        </section>
+    ) : null;
+}
+
+function Attachments({ recording }: { recording: Recording }) {
+    const result = useRequest((signal) => get<{ attachments: Attachment[] }>(`/recordings/${recording.id}/attachments`, {}, signal), [recording.id, recording.updated]);
+    const rows = result.value?.attachments ?? [];
+    return rows.length > 0 ? (
+        <section class="topics-part">
+            <h3>{text.topics.attachments}</h3>
+            <ul class="details-list">
+                {rows.map((row, i) => (
+                    <li key={i} class="row">
+                        <span class="grow mono">{row.name}</span>
+                        <span class="muted small">
+                            {row.media_type} {bytes(row.size)}
+                        </span>
+                        <Button icon="download" label={text.topics.download(row.name)} onClick={() => void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(showError)} />
+                    </li>
+                ))}
+            </ul>
+        </section>
+    ) : null;
+}
+
+export function TopicsPanel({ recording, topics }: PanelProps) {
+    return (
+        <div class="topics-panel">
+            <Topics recording={recording} topics={topics} />
+            <Metadata recording={recording} />
+            <Attachments recording={recording} />
+        </div>
+    );
+}

@@ -1,0 +1,130 @@
+// Playback state of a recording, shared by all its panels: playhead, selected range, speed. Nothing else holds the current time.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Store, type Readable } from './store';
+
+export interface Range {
+    start: bigint; // ns, inclusive
+    end: bigint; // ns, exclusive
+}
+
+export interface PlaybackState {
+    time_ns: bigint;
+    bounds: Range; // of the recording
+    range: Range | null; // selected on the timeline; null: the full recording
+    playing: boolean;
+    speed: number;
+    loop: boolean;
+}
+
+const MAX_STEP_MS = 1000; // a page that was hidden resumes where it stopped
+
+export class Playback implements Readable<PlaybackState> {
+    private store: Store<PlaybackState>;
+    private frame = 0;
+    private before = 0;
+
+    constructor(bounds: Range) {
+        this.store = new Store<PlaybackState>({ time_ns: bounds.start, bounds, range: null, playing: false, speed: 1, loop: false });
+    }
+    get(): PlaybackState {
+        return this.store.get();
+    }
+    subscribe(listener: (state: PlaybackState) => void): () => void {
+        return this.store.subscribe(listener);
+    }
+    private change(part: Partial<PlaybackState>): void {
+        this.store.set({ ...this.get(), ...part });
+    }
+    /** The range that is played: the selection, or the full recording. */
+    span(): Range {
+        return this.get().range ?? this.get().bounds;
+    }
+    seek(time_ns: bigint): void {
+        const { start, end } = this.get().bounds;
+        const time = time_ns < start ? start : time_ns > end ? end : time_ns;
+        if (time !== this.get().time_ns) {
+            this.change({ time_ns: time });
+        }
+    }
+    /** Clamped to the recording; an empty range clears the selection. */
+    setRange(range: Range | null): void {
+        const { bounds } = this.get();
+        const start = range && (range.start < bounds.start ? bounds.start : range.start);
+        const end = range && (range.end > bounds.end ? bounds.end : range.end);
+        this.change({ range: start !== null && end !== null && start < end ? { start, end } : null });
+    }
+    setSpeed(speed: number): void {
+        this.change({ speed });
+    }
+    setLoop(loop: boolean): void {
+        this.change({ loop });
+    }
+    play(): void {
+        const { time_ns, playing } = this.get();
+        const { start, end } = this.span();
+        if (playing || end <= start) {
+            return;
+        }
+        this.change({ playing: true, time_ns: time_ns >= end || time_ns < start ? start : time_ns });
+        this.before = performance.now();
+        this.frame = requestAnimationFrame(this.tick);
+    }
+    pause(): void {
+        cancelAnimationFrame(this.frame);
+        if (this.get().playing) {
+            this.change({ playing: false });
+        }
+    }
+    toggle(): void {
+        if (this.get().playing) {
+            this.pause();
+        } else {
+            this.play();
+        }
+    }
+    private tick = (now: number): void => {
+        const { time_ns, speed, loop } = this.get();
+        const { start, end } = this.span();
+        const passed = Math.min(Math.max(0, now - this.before), MAX_STEP_MS);
+        const step = BigInt(Math.round(passed * 1e6 * speed));
+        this.before = now;
+        const next = time_ns + step;
+        if (next >= end && !loop) {
+            this.change({ time_ns: end, playing: false });
+            return;
+        }
+        this.change({ time_ns: next >= end ? start : next });
+        this.frame = requestAnimationFrame(this.tick);
+    };
+}
+
+/** The playback state, rendered at most every `interval_ms` (0: every frame); the last state is always rendered. */
+export function usePlayback(playback: Playback, interval_ms = 0): PlaybackState {
+    const [state, setState] = useState(playback.get());
+    const last = useRef(0);
+    const timer = useRef<ReturnType<typeof setTimeout>>();
+    useEffect(() => {
+        const show = () => {
+            clearTimeout(timer.current);
+            timer.current = undefined;
+            last.current = performance.now();
+            setState(playback.get());
+        };
+        const onChange = () => {
+            const wait = last.current + interval_ms - performance.now();
+            if (wait <= 0) {
+                show();
+            } else if (timer.current === undefined) {
+                timer.current = setTimeout(show, wait);
+            }
+        };
+        show();
+        const stop = playback.subscribe(onChange);
+        return () => {
+            stop();
+            clearTimeout(timer.current);
+            timer.current = undefined;
+        };
+    }, [playback, interval_ms]);
+    return state;
+}

@@ -1,0 +1,43 @@
+// Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the recording's clock.
+import type { Range } from './playback';
+import { dateTime, offset, parseTime } from './format';
+import type { Recording } from './types';
+
+const SECOND = 1_000_000_000n;
+
+/** An RFC 3339 time, or decimal seconds (recordings with a relative clock), in ns. */
+export function timeNs(value: string): bigint {
+    const wall = parseTime(value);
+    if (wall !== null) {
+        return wall;
+    }
+    const found = /^(-?)(\d+)(?:\.(\d{1,9}))?/.exec(value);
+    if (!found) {
+        return 0n;
+    }
+    const ns = BigInt(found[2]!) * SECOND + BigInt((found[3] ?? '').padEnd(9, '0') || '0');
+    return found[1] ? -ns : ns;
+}
+
+export function boundsOf(recording: Recording): Range {
+    return { start: BigInt(recording.start_ns ?? 0), end: BigInt(recording.end_ns ?? 0) };
+}
+
+/** The offset from the start, as 0:12.345 */
+export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string => offset(ns - boundsOf(recording).start, digits);
+
+/** Date and time; null if the recording has no calendar times. */
+export const calendarTime = (recording: Recording, ns: bigint, digits = 3): string | null => {
+    if (recording.clock === 'wall') {
+        return dateTime(ns, digits);
+    }
+    const epoch = parseTime(recording.calendar_start);
+    return epoch === null ? null : dateTime(epoch + ns - boundsOf(recording).start, digits);
+};
+
+/** A time as the URL holds it: seconds from the start. */
+export const toSeconds = (recording: Recording, ns: bigint): string => {
+    const d = ns - boundsOf(recording).start;
+    return `${d / SECOND}.${String(d % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
+};
+export const fromSeconds = (recording: Recording, seconds: string): bigint => boundsOf(recording).start + timeNs(seconds);

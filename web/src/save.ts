@@ -1,8 +1,0 @@
-// What the page has made itself, as a file of the browser's.
-export function saveBlob(blob: Blob, name: string): void {
-    const anchor = document.createElement('a');
-    anchor.href = URL.createObjectURL(blob);
-    anchor.download = name;
-    anchor.click();
-    URL.revokeObjectURL(anchor.href);
-}

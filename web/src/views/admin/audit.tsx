@@ -1,0 +1,50 @@
+// The audit log: who sent which request.
+import { get } from '../../api';
+import { dateTime } from '../../format';
+import { text } from '../../text';
+import { Badge, Failed, Spinner } from '../../ui';
+import { useRequest } from '../../use_request';
+import { SimpleTable } from './simple_table';
+
+interface Entry {
+    time: string;
+    caller: string;
+    how: string;
+    peer: string;
+    method: string;
+    path: string;
+    status: number;
+    request_id: string;
+}
+export function Audit() {
+    const result = useRequest(async (signal) => {
+        const response = await get<Entry[] | { items: Entry[] }>('/audit', { limit: 500 }, signal);
+        return Array.isArray(response) ? response : response.items;
+    }, []);
+    if (result.error !== null) {
+        return <Failed error={result.error} retry={result.reload} />;
+    }
+    return result.value ? (
+        <SimpleTable
+            caption={text.admin.audit.title}
+            empty={text.admin.audit.none}
+            rows={result.value}
+            columns={[
+                { title: text.admin.audit.time, cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                { title: text.admin.audit.user, cell: (a) => (a.how === 'open' ? text.admin.audit.anonymous : `${a.caller} (${a.how})`) },
+                { title: text.admin.audit.address, cell: (a) => a.peer },
+                {
+                    title: text.admin.audit.request,
+                    cell: (a) => (
+                        <span class="mono">
+                            {a.method} {a.path}
+                        </span>
+                    ),
+                },
+                { title: text.admin.audit.status, right: true, cell: (a) => <Badge kind={a.status >= 400 ? 'bad' : 'good'}>{a.status}</Badge> },
+            ]}
+        />
+    ) : (
+        <Spinner />
+    );
+}

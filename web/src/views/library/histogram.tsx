@@ -1,0 +1,145 @@
+// The histogram of recordings over time, for the whole archive and for the search. It always shows the time range of the list.
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { setQuery } from '../../address';
+import { dateTime } from '../../format';
+import { text } from '../../text';
+import { Button } from '../../ui';
+import { barsOf, ticksOf, useHistogram, type Span } from './histogram_data';
+
+const t = text.library;
+const HEIGHT = 46;
+const MIN_SPAN_MS = 1000;
+
+function useWidth() {
+    const ref = useRef<HTMLDivElement>(null);
+    const [width, setWidth] = useState(0);
+    useLayoutEffect(() => {
+        const watch = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
+        watch.observe(ref.current!);
+        return () => watch.disconnect();
+    }, []);
+    return { ref, width };
+}
+
+function show(span: Span | null, replace = false) {
+    const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+    setQuery({ start: span && iso(span.from), end: span && iso(span.to), row: null }, replace);
+}
+
+function scaled(span: Span, by: number, around = (span.from + span.to) / 2): Span {
+    const from = around - (around - span.from) * by;
+    const to = around + (span.to - around) * by;
+    return to - from < MIN_SPAN_MS ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 } : { from: Math.round(from), to: Math.round(to) };
+}
+
+function Tools({ span, whole, zoomed, truncated }: { span: Span; whole: Span; zoomed: boolean; truncated: number }) {
+    const move = (by: number) => {
+        const step = Math.round((span.to - span.from) * by);
+        show({ from: span.from + step, to: span.to + step });
+    };
+    const out = () => {
+        const wider = scaled(span, 4);
+        show(wider.from <= whole.from && wider.to >= whole.to ? null : wider);
+    };
+    return (
+        <div class="library-tools">
+            <span class="small muted ellipsis">
+                {t.between(dateTime(BigInt(span.from) * 1000000n).slice(0, 16), dateTime(BigInt(span.to) * 1000000n).slice(0, 16))}
+            </span>
+            {truncated > 0 && <span class="small muted library-truncated">{t.truncated(truncated)}</span>}
+            <Button kind="quiet" icon="left" label={t.earlier} onClick={() => move(-0.5)} />
+            <Button kind="quiet" icon="right" label={t.later} onClick={() => move(0.5)} />
+            <Button kind="quiet" icon="plus" label={t.zoomIn} onClick={() => show(scaled(span, 0.25))} />
+            <Button kind="quiet" icon="minus" label={t.zoomOut} disabled={!zoomed} onClick={out} />
+            {zoomed && <Button onClick={() => show(null)}>{t.resetZoom}</Button>}
+        </div>
+    );
+}
+
+/** Dragging selects a time range; the wheel zooms around the pointer. */
+function useDrag(span: Span, width: number) {
+    const [drag, setDrag] = useState<[number, number] | null>(null);
+    const timer = useRef<ReturnType<typeof setTimeout>>();
+    const wheeled = useRef<Span | null>(null);
+    const timeAt = (x: number, of: Span) => of.from + (Math.max(0, Math.min(x, width)) / width) * (of.to - of.from);
+    const xOf = (event: PointerEvent | WheelEvent) => event.clientX - (event.currentTarget as Element).getBoundingClientRect().left;
+    const events = {
+        onPointerDown: (event: PointerEvent) => {
+            if (event.button === 0) {
+                (event.currentTarget as Element).setPointerCapture(event.pointerId);
+                setDrag([xOf(event), xOf(event)]);
+            }
+        },
+        onPointerMove: (event: PointerEvent) => drag && setDrag([drag[0], xOf(event)]),
+        onPointerCancel: () => setDrag(null),
+        onPointerUp: () => {
+            if (drag && Math.abs(drag[1] - drag[0]) > 3) {
+                const [a, b] = drag.map((x) => timeAt(x, span)).sort((p, q) => p - q) as [number, number];
+                show({ from: Math.floor(a), to: Math.max(Math.ceil(b), Math.floor(a) + MIN_SPAN_MS) });
+            }
+            setDrag(null);
+        },
+        onWheel: (event: WheelEvent) => {
+            if (event.deltaY === 0 || width === 0) {
+                return;
+            }
+            event.preventDefault();
+            const now = wheeled.current ?? span;
+            wheeled.current = scaled(now, event.deltaY > 0 ? 1.4 : 1 / 1.4, timeAt(xOf(event), now));
+            clearTimeout(timer.current);
+            timer.current = setTimeout(() => (show(wheeled.current, true), (wheeled.current = null)), 150);
+        },
+    };
+    return { drag, events };
+}
+
+export function Histogram({ query, start, end, refreshCount }: { query: string; start: string | null; end: string | null; refreshCount: number }) {
+    const { ref, width } = useWidth();
+    const { span, whole, byDays, data } = useHistogram(query, start, end, refreshCount);
+    const { drag, events } = useDrag(span ?? { from: 0, to: 1 }, width);
+    const bars = useMemo(() => (span && data ? barsOf(data, span, width, byDays) : []), [data, span?.from, span?.to, width, byDays]);
+    const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
+    const heightOf = (n: number) => (n > 0 ? Math.max(2, (n / highest) * HEIGHT) : 0);
+    const x = (time: number) => (span ? ((time - span.from) / (span.to - span.from)) * width : 0);
+    return (
+        <section class="library-overview" aria-label={t.histogram}>
+            <div class="library-bars" ref={ref} title={t.histogramHelp}>
+                {span && width > 0 && (
+                    <svg class={byDays ? 'plain' : ''} width={width} height={HEIGHT + 18} role="img" aria-label={t.histogram} {...events}>
+                        {ticksOf(span, width).map((tick) => (
+                            <g key={tick.time}>
+                                <line class="tick" x1={x(tick.time)} x2={x(tick.time)} y1={0} y2={HEIGHT + 4} />
+                                <text x={x(tick.time) + 3} y={HEIGHT + 14}>
+                                    {tick.label}
+                                </text>
+                            </g>
+                        ))}
+                        {bars.map((bar) => (
+                            <g key={bar.from}>
+                                <title>{t.bar(dateTime(BigInt(bar.from) * 1000000n).slice(0, 16), Math.round(bar.found || bar.all))}</title>
+                                <rect
+                                    class="all"
+                                    x={x(bar.from)}
+                                    width={Math.max(1, x(bar.to) - x(bar.from) - 1)}
+                                    y={HEIGHT - heightOf(bar.all)}
+                                    height={heightOf(bar.all)}
+                                />
+                                <rect
+                                    class="found"
+                                    x={x(bar.from)}
+                                    width={Math.max(1, x(bar.to) - x(bar.from) - 1)}
+                                    y={HEIGHT - heightOf(bar.found)}
+                                    height={heightOf(bar.found)}
+                                />
+                            </g>
+                        ))}
+                        <line class="ground" x1={0} x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
+                        {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
+                    </svg>
+                )}
+                {!span && whole === null && <p class="muted small">{t.noDates}</p>}
+            </div>
+            {span && whole && <Tools span={span} whole={whole} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
+        </section>
+    );
+}

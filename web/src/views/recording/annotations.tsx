@@ -1,0 +1,144 @@
+// Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is loaded
+// and the typed text stays in the field.
+import { useState } from 'preact/hooks';
+import { href } from '../../address';
+import { ApiError, getAll, patch, send } from '../../api';
+import { useRequest } from '../../use_request';
+import { ago } from '../../format';
+import { text } from '../../text';
+import { showError } from '../../toasts';
+import type { Recording } from '../../types';
+import { Button, Failed, Field } from '../../ui';
+import { quoted } from '../library/query';
+
+export interface Loaded {
+    recording: Recording;
+    tag: string | null;
+    reload: () => void;
+}
+
+/** Sends a merge patch. Returns false after an error, which has been shown. */
+export async function change({ recording, tag, reload }: Loaded, body: unknown): Promise<boolean> {
+    try {
+        await patch(`/recordings/${recording.id}`, body, tag);
+        reload();
+        return true;
+    } catch (error) {
+        if (error instanceof ApiError && error.status === 412) {
+            reload();
+            showError(new Error(text.details.editConflict));
+        } else {
+            showError(error);
+        }
+        return false;
+    }
+}
+
+export function Description(loaded: Loaded) {
+    const { recording } = loaded;
+    const [draft, setDraft] = useState<string | null>(null);
+    if (draft === null) {
+        return (
+            <div class="details-description">
+                {recording.description ? <p>{recording.description}</p> : <p class="muted">{text.details.noDescription}</p>}
+                <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />
+            </div>
+        );
+    }
+    const save = async () => (await change(loaded, { description: draft })) && setDraft(null);
+    return (
+        <form onSubmit={(event) => (event.preventDefault(), void save())}>
+            <Field multiline label={text.details.description} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />
+            <div class="row details-add">
+                <Button type="submit" kind="main">
+                    {text.details.save}
+                </Button>
+                <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
+            </div>
+        </form>
+    );
+}
+
+export function Tags(loaded: Loaded) {
+    const { recording } = loaded;
+    const [typed, setTyped] = useState('');
+    const [error, setError] = useState<string | null>(null);
+    const add = async () => {
+        const [, key = '', value = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(typed) ?? [];
+        if (!key || !value) {
+            setError(text.details.tagForm);
+        } else if (await change(loaded, { tags: { [key]: value } })) {
+            setTyped('');
+            setError(null);
+        }
+    };
+    return (
+        <div>
+            <ul class="details-tags">
+                {Object.entries(recording.tags).map(([key, value]) => (
+                    <li key={key} class="tag">
+                        <a href={href('/', { q: `${quoted(key)}:${quoted(value)}` })}>
+                            <span class="muted">{key}</span> {value}
+                        </a>
+                        <button type="button" aria-label={text.details.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>
+                            ×
+                        </button>
+                    </li>
+                ))}
+            </ul>
+            <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
+                <Field label={text.details.addTag} hidden_label placeholder={text.details.tagHint} value={typed} error={error} onInput={(event) => setTyped(event.currentTarget.value)} class="grow" />
+                <Button type="submit" disabled={!typed.trim()}>
+                    {text.details.add}
+                </Button>
+            </form>
+        </div>
+    );
+}
+
+interface Note {
+    id: string;
+    author: string;
+    text: string;
+    created: string;
+}
+export function Notes({ recording }: Loaded) {
+    const notes = useRequest((signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal), [recording.id, recording.notes]);
+    const [typed, setTyped] = useState('');
+    const submit = async (request: Promise<unknown>) => {
+        try {
+            await request;
+            notes.reload();
+            return true;
+        } catch (error) {
+            showError(error);
+            return false;
+        }
+    };
+    const add = async () => (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
+    return (
+        <section class="details-part">
+            <h3>{text.details.notes}</h3>
+            {notes.error !== null && <Failed error={notes.error} retry={notes.reload} />}
+            <ul class="details-list">
+                {(notes.value ?? []).map((note) => (
+                    <li key={note.id} class="details-note">
+                        <p>{note.text}</p>
+                        <p class="small muted row">
+                            <span class="grow">
+                                {note.author}, {ago(note.created)}
+                            </span>
+                            <Button kind="quiet" icon="trash" label={text.details.removeNote} onClick={() => void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))} />
+                        </p>
+                    </li>
+                ))}
+            </ul>
+            <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
+                <Field multiline label={text.details.addNote} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+                <Button type="submit" disabled={!typed.trim()}>
+                    {text.details.add}
+                </Button>
+            </form>
+        </section>
+    );
+}

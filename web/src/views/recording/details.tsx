@@ -1,0 +1,84 @@
+// The sidebar of a recording: facts, annotations, scan report.
+import { get } from '../../api';
+import { useRequest, type RequestState } from '../../use_request';
+import type { Playback } from '../../playback';
+import { bytes, count, dateTime, duration } from '../../format';
+import { labelOf, text } from '../../text';
+import type { Recording } from '../../types';
+import { Badge, Failed } from '../../ui';
+import { Events, type EventMark } from './events';
+import { Description, Notes, Tags, type Loaded } from './annotations';
+
+interface Scan {
+    damaged: boolean;
+    lost_bytes: number;
+    findings_total: number;
+    findings: { severity: string; part: number; offset: number; length: number; text: string }[];
+}
+
+function Facts({ recording }: { recording: Recording }) {
+    const facts: [string, string][] = [
+        [text.details.format, recording.container || recording.format],
+        [text.details.start, recording.calendar_start ? dateTime(recording.calendar_start, 3) : text.details.noDate],
+        [text.details.duration, duration(recording.duration_ns)],
+        [text.details.messages, count(recording.messages)],
+        [text.details.size, bytes(recording.size)],
+        [text.details.collection, recording.collection],
+        [text.details.added, dateTime(recording.created)],
+        [text.details.revision, String(recording.revision)],
+    ];
+    return (
+        <dl class="details-facts">
+            {facts.map(([name, value]) => (
+                <>
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                </>
+            ))}
+            {recording.clock_note && (
+                <>
+                    <dt>{text.details.clock}</dt>
+                    <dd>{recording.clock_note}</dd>
+                </>
+            )}
+        </dl>
+    );
+}
+
+function ScanReport({ recording }: { recording: Recording }) {
+    const scan = useRequest((signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal), [recording.id, recording.updated]);
+    if (scan.error !== null) {
+        return <Failed error={scan.error} retry={scan.reload} />;
+    }
+    if (!scan.value) {
+        return null;
+    }
+    const { findings, findings_total: total, lost_bytes: lost } = scan.value;
+    return (
+        <section class="details-part">
+            <h3>{text.details.scan}</h3>
+            <p>{total === 0 ? text.details.allReadable(count(recording.messages)) : text.details.recovered(count(recording.messages), bytes(lost))}</p>
+            <ul class="details-list">
+                {findings.map((f, i) => (
+                    <li key={i} class="details-finding">
+                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>{labelOf(text.details.severities, f.severity)}</Badge> {f.text}
+                    </li>
+                ))}
+            </ul>
+            {total > findings.length && <p class="small muted">{text.moreItems(total - findings.length)}</p>}
+        </section>
+    );
+}
+
+export function Details({ loaded, playback, events }: { loaded: Loaded; playback: Playback; events: RequestState<EventMark[]> }) {
+    return (
+        <aside class="details" aria-label={text.details.title} tabIndex={0}>
+            <Description {...loaded} />
+            <Tags {...loaded} />
+            <Facts recording={loaded.recording} />
+            <Events recording={loaded.recording} playback={playback} events={events} />
+            <Notes {...loaded} />
+            <ScanReport recording={loaded.recording} />
+        </aside>
+    );
+}

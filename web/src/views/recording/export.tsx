@@ -1,0 +1,176 @@
+// The export dialog: format, time range, topics, compression, content. Shows size and losses before the download; also as curl command or link.
+import { useMemo, useState } from 'preact/hooks';
+import { apiUrl, download, get, linkTo, tokenHeaders } from '../../api';
+import { useRequest } from '../../use_request';
+import { usePlayback, type Playback } from '../../playback';
+import { copyText } from '../../clipboard';
+import { bytes, count, duration } from '../../format';
+import { labelOf, text } from '../../text';
+import { relativeTime } from '../../recording_time';
+import { showError } from '../../toasts';
+import type { Recording, Topic } from '../../types';
+import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
+import { listChoices, targetKey, exportParams, exportPath, fetchPlan, type Choice, type Format, type Plan, type Target } from './export_plan';
+
+interface Service {
+    formats: Format[];
+    targets: Target[];
+}
+
+function titleOf(target: Target, formats: Format[]): string {
+    const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
+    return `${title}${target.version ? ' ' + target.version : ''} (${target.extension})`;
+}
+
+const quoted = (value: string) => `'${value.replace(/'/g, `'\\''`)}'`;
+function curlCommand(path: string, params: ReturnType<typeof exportParams>, name: string): string {
+    const header = tokenHeaders().Authorization ? ` -H ${quoted('Authorization: Bearer $REEL_TOKEN').replace(/^'|'$/g, '"')}` : '';
+    return `curl${header} -o ${quoted(name)} ${quoted(location.origin + apiUrl(path, params))}`;
+}
+
+function Topics({ topics, chosen, onChange }: { topics: Topic[]; chosen: string[] | null; onChange: (chosen: string[] | null) => void }) {
+    const toggle = (name: string, on: boolean) => {
+        const now = chosen ?? topics.map((t) => t.name);
+        const next = on ? [...now, name] : now.filter((n) => n !== name);
+        onChange(next.length === topics.length ? null : next);
+    };
+    return (
+        <fieldset class="export-topics">
+            <legend>
+                {text.export.topics} <span class="muted small">{chosen === null ? text.export.allTopics : `${chosen.length} / ${topics.length}`}</span>
+            </legend>
+            <div class="row">
+                <Button kind="quiet" onClick={() => onChange(null)}>
+                    {text.export.selectAll}
+                </Button>
+                <Button kind="quiet" onClick={() => onChange([])}>
+                    {text.export.selectNone}
+                </Button>
+            </div>
+            <div class="export-list" tabIndex={0} role="group" aria-label={text.export.topics}>
+                {topics.map((t) => (
+                    <Check
+                        key={t.name}
+                        checked={chosen === null || chosen.includes(t.name)}
+                        onChange={(on) => toggle(t.name, on)}
+                        label={
+                            <>
+                                <span class="mono">{t.name}</span> <span class="muted small">{count(t.count)}</span>
+                            </>
+                        }
+                    />
+                ))}
+            </div>
+        </fieldset>
+    );
+}
+
+function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
+    if (!plan || waiting) { // never show the size of other options
+        return (
+            <div class="export-preview">
+                <Spinner label={text.export.calculating} />
+            </div>
+        );
+    }
+    return (
+        <div class="export-preview" aria-live="polite">
+            <p>
+                {plan.accepted ? (
+                    <>
+                        <strong>{plan.size === null ? text.export.sizeUnknown : bytes(plan.size)}</strong>
+                        {plan.size !== null && <span class="muted"> {text.export.exactly(count(plan.size))}</span>}
+                    </>
+                ) : (
+                    <span class="error">{text.export.notPossible}</span>
+                )}
+            </p>
+            {plan.losses.length === 0 && plan.accepted && <p class="muted">{text.export.lossless}</p>}
+            <ul class="export-losses">
+                {plan.losses.map((loss) => (
+                    <li key={loss.kind + loss.text}>
+                        <Badge kind={loss.kind === 'changes' ? '' : loss.kind === 'note' ? '' : 'warn'}>{labelOf(text.export.lossKinds, loss.kind)}</Badge> {loss.text} {loss.channels.length > 0 && <span class="muted small mono">{loss.channels.slice(0, 6).join(' ') + (loss.channels.length > 6 ? ' …' : '')}</span>}
+                    </li>
+                ))}
+            </ul>
+        </div>
+    );
+}
+
+function Form({ recording, topics, playback, service, onClose }: { recording: Recording; topics: Topic[]; playback: Playback; service: Service; onClose: () => void }) {
+    const { range } = usePlayback(playback);
+    const [choice, setChoice] = useState<Choice>({ target: '', part: 0, compression: '', view: '', topics: null, range });
+    const targets = useMemo(() => listChoices(service.targets), [service]);
+    const target = targets.find((t) => targetKey(t) === choice.target) ?? null;
+    const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
+    const empty = choice.topics?.length === 0;
+    const key = JSON.stringify({ ...choice, range: choice.range && [String(choice.range.start), String(choice.range.end)] });
+    const plan = useRequest((signal) => (empty ? Promise.resolve(null) : fetchPlan(recording, target, choice, signal)), [recording.id, key]);
+    const [path, params] = [exportPath(recording, target, choice.part), exportParams(recording, target, choice)];
+    const name = decodeURIComponent(path.split('/').pop()!);
+    const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
+    const ready = !empty && !plan.loading && plan.error === null && plan.value?.accepted === true;
+    return (
+        <Dialog
+            wide
+            title={text.export.title}
+            onClose={onClose}
+            actions={
+                <>
+                    <Button icon="copy" disabled={!ready} onClick={() => void copyText(curlCommand(path, params, name))}>
+                        {text.export.curl}
+                    </Button>
+                    <Button icon="link" disabled={!ready} onClick={() => void copyText(link())}>
+                        {text.export.link}
+                    </Button>
+                    <Button kind="main" icon="download" disabled={!ready} onClick={() => void download(path, params).then(onClose, showError)}>
+                        {text.export.download}
+                    </Button>
+                </>
+            }
+        >
+            <div class="export">
+                <div class="export-options">
+                    <Select
+                        label={text.export.format}
+                        value={choice.target}
+                        options={[['', text.export.original(recording.container || recording.format)], ...targets.map((t): [string, string] => [targetKey(t), titleOf(t, service.formats)])]}
+                        onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
+                    />
+                    {!target && recording.parts.length > 1 && (
+                        <Select label={text.export.file} value={String(choice.part)} options={recording.parts.map((part, i): [string, string] => [String(i), `${part.name} (${bytes(part.size)})`])} onChange={(part) => set({ part: Number(part) })} />
+                    )}
+                    {target && (target.compressions?.length ?? 0) > 0 && (
+                        <Select label={text.export.compression} value={choice.compression} options={[['', text.export.noCompression], ...target.compressions!.map((c): [string, string] => [c, c])]} onChange={(compression) => set({ compression })} />
+                    )}
+                    {target && (
+                        <Select label={text.export.view} value={choice.view} options={[['', text.export.asRecorded], ['foxglove', text.export.foxglove]]} onChange={(view) => set({ view })} />
+                    )}
+                    {target && (
+                        <Select
+                            label={text.export.range}
+                            value={choice.range ? 'range' : ''}
+                            options={[['', text.export.fullRange(duration(recording.duration_ns))], ...(range ? [['range', text.export.selectedRange(relativeTime(recording, range.start), relativeTime(recording, range.end))] as [string, string]] : [])]}
+                            onChange={(to) => set({ range: to ? range : null })}
+                        />
+                    )}
+                    {target && !range && <p class="small muted">{text.export.rangeHelp}</p>}
+                </div>
+                {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
+            </div>
+            {empty ? <p class="error">{text.export.noTopics}</p> : plan.error !== null ? <Failed error={plan.error} retry={plan.reload} /> : <Preview plan={plan.value} waiting={plan.loading} />}
+        </Dialog>
+    );
+}
+
+export function ExportDialog(props: { recording: Recording; topics: Topic[]; playback: Playback; onClose: () => void }) {
+    const service = useRequest((signal) => get<Service>('', {}, signal), []);
+    if (service.value) {
+        return <Form {...props} service={service.value} />;
+    }
+    return (
+        <Dialog title={text.export.title} onClose={props.onClose}>
+            {service.error !== null ? <Failed error={service.error} retry={service.reload} /> : <Spinner />}
+        </Dialog>
+    );
+}

@@ -1,0 +1,97 @@
+// The size and losses of an export, both from the server.
+import { get, request, type Params } from '../../api';
+import { boundsOf, toSeconds } from '../../recording_time';
+import type { Range } from '../../playback';
+import type { Recording } from '../../types';
+
+export interface Target {
+    name: string;
+    extension: string;
+    media_type: string;
+    ranges: boolean;
+    version?: string;
+    compressions?: string[];
+}
+export interface Format {
+    name: string;
+    title: string;
+}
+export interface Choice {
+    target: string; // extension + version, '' for the original
+    part: number; // index of the file, for the original
+    compression: string;
+    view: string;
+    topics: string[] | null; // null: all
+    range: Range | null;
+}
+export interface Loss {
+    kind: string;
+    channel?: string;
+    text: string;
+}
+interface Report {
+    accepted: boolean;
+    report: Loss[];
+}
+export interface Plan {
+    size: number | null; // null: unknown until the download
+    accepted: boolean;
+    losses: { kind: string; text: string; channels: string[] }[];
+}
+
+export const targetKey = (target: Target): string => target.extension + (target.version ? '@' + target.version : '');
+
+/** The targets without those that repeat a versioned target under no version. */
+export function listChoices(targets: Target[]): Target[] {
+    return targets.filter((t) => t.version !== undefined || !targets.some((o) => o !== t && o.extension === t.extension && o.version !== undefined));
+}
+
+export function exportPath(recording: Recording, target: Target | null, part: number): string {
+    if (!target) {
+        return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[part]?.name ?? recording.name)}`;
+    }
+    const stem = recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
+    return `/recordings/${recording.id}/as/${encodeURIComponent(stem + target.extension)}`;
+}
+
+export function exportParams(recording: Recording, target: Target | null, choice: Choice): Params {
+    if (!target) {
+        return {};
+    }
+    return {
+        version: target.version,
+        compression: choice.compression || null,
+        view: choice.view || null,
+        topic: choice.topics ?? [],
+        start: choice.range && '+' + toSeconds(recording, choice.range.start) + 's',
+        end: choice.range && choice.range.end < boundsOf(recording).end ? '+' + toSeconds(recording, choice.range.end) + 's' : null, // `end` is exclusive: omitted, so that the last message is included
+    };
+}
+
+function groupLosses(report: Loss[]): Plan['losses'] {
+    const byText = new Map<string, { kind: string; text: string; channels: string[] }>();
+    for (const one of report) {
+        const key = one.kind + one.text;
+        const known = byText.get(key) ?? { kind: one.kind, text: one.text, channels: [] };
+        if (one.channel) {
+            known.channels.push(one.channel);
+        }
+        byText.set(key, known);
+    }
+    return [...byText.values()];
+}
+
+export async function fetchPlan(recording: Recording, target: Target | null, choice: Choice, signal: AbortSignal): Promise<Plan> {
+    if (!target) {
+        return { size: recording.parts[choice.part]?.size ?? recording.size, accepted: true, losses: [] };
+    }
+    const [path, params] = [exportPath(recording, target, choice.part), exportParams(recording, target, choice)];
+    const report = await get<Report>(path, { ...params, report: true }, signal);
+    let size: number | null = null;
+    if (report.accepted && target.ranges) {
+        const head = await request('HEAD', path, { params, signal, headers: { Prefer: 'wait=60' } }); // planning may take some seconds for large recordings
+        const length = head.headers.get('Content-Length');
+        size = length === null ? null : Number(length);
+    }
+    return { size, accepted: report.accepted, losses: groupLosses(report.report) };
+}
