@@ -367,7 +367,7 @@ async function looksRight() {
         await page.getByRole('option').first().waitFor();
         await checkAxe(page);
         await page.keyboard.press('Escape');
-        await page.getByRole('button', { name: 'How to search' }).click();
+        await page.getByRole('button', { name: 'Search syntax' }).click();
         await page.getByRole('dialog').waitFor();
         await checkAxe(page);
     });
