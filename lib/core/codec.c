@@ -178,7 +178,7 @@ static enum step lz4_step(union state *state, struct run *run) {
     size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
-        return STEP_DAMAGED;
+        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY : STEP_DAMAGED; /* codes are not in the public header */
     }
     run->in += taken;
     run->left -= taken;

@@ -1,6 +1,6 @@
-/* Fills struct reel_error. Its one rule: the text is always one line of valid UTF-8, whatever a file put into it. */
-#include "reel/error.h"
-
+/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever a file put into it. Notes transient errors (transient.h).
+ */
+#include "core/transient.h"
 #include "wire/utf8.h"
 
 #include <errno.h>
@@ -49,23 +49,62 @@ static void draft_store(const struct draft *draft, struct reel_error *err) {
     err->text[size] = '\0';
 }
 
+/* Into both, of which each may be NULL. */
+static void error_set(struct reel_error *err, struct reel_error *noted, enum reel_code code, int sys, const struct draft *draft) {
+    for (struct reel_error *e = err ? err : noted; e; e = e == noted ? NULL : noted) {
+        e->code = code;
+        e->sys = sys;
+        draft_store(draft, e);
+    }
+}
+
+static _Thread_local struct transient_watch *innermost;
+
+static bool takes_error(enum reel_code code) {
+    return innermost && innermost->first.code == REEL_OK && reel_is_passing(code);
+}
+
+void transient_watch_begin(struct transient_watch *watch) {
+    *watch = (struct transient_watch){.outer = innermost};
+    innermost = watch;
+}
+
+bool transient_watch_end(struct transient_watch *watch, bool good, struct reel_error *err) {
+    innermost = watch->outer;
+    if (watch->first.code == REEL_OK) {
+        return good;
+    }
+    if (takes_error(watch->first.code)) {
+        innermost->first = watch->first;
+    }
+    if (err && (good || !reel_is_passing(err->code))) {
+        *err = watch->first;
+    }
+    return false;
+}
+
+bool transient_error_noted(void) {
+    return innermost && innermost->first.code != REEL_OK;
+}
+
 bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...) {
-    if (err) {
+    struct reel_error *noted = takes_error(code) ? &innermost->first : NULL;
+    if (err || noted) {
         struct draft draft;
         va_list args;
         va_start(args, format);
         draft_format(&draft, format, args);
         va_end(args);
-        err->code = code;
-        err->sys = 0;
-        draft_store(&draft, err);
+        error_set(err, noted, code, 0, &draft);
     }
     return false;
 }
 
 bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
     int sys = errno;
-    if (err) {
+    enum reel_code code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : sys == EROFS ? REEL_READ_ONLY : REEL_IO;
+    struct reel_error *noted = takes_error(code) ? &innermost->first : NULL;
+    if (err || noted) {
         struct draft draft;
         va_list args;
         va_start(args, format);
@@ -73,9 +112,7 @@ bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
         va_end(args);
         char memory[128];
         draft_join(&draft, strerror_r(sys, memory, sizeof memory));
-        err->code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : sys == EROFS ? REEL_READ_ONLY : REEL_IO;
-        err->sys = sys;
-        draft_store(&draft, err);
+        error_set(err, noted, code, sys, &draft);
     }
     return false;
 }

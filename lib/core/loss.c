@@ -1,4 +1,5 @@
 /* The list of what a conversion would lose or change. Its one rule: it owns every text, so it may outlive the recording. */
+#include "core/transient.h"
 #include "reel/write.h"
 
 #include "wire/arena.h"
@@ -29,7 +30,7 @@ static bool loss_grow(struct reel_loss *loss) {
     size_t capacity = loss->capacity > 0 ? loss->capacity * 2 : 16;
     void *items = reallocarray(loss->items, capacity, sizeof *loss->items);
     if (!items) {
-        return false;
+        return reel_fail_memory(NULL);
     }
     loss->items = (struct reel_loss_item *)items;
     loss->capacity = capacity;
@@ -47,6 +48,7 @@ void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struc
     va_end(args);
     if (size < 0) {
         told = NULL;
+        reel_fail_memory(NULL);
         return;
     }
     struct reel_loss_item item = {.kind = kind, .text = arena_text(&loss->arena, told)};
@@ -81,11 +83,13 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     }
     size_t from = list->count;
     bool good = true;
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         good &= writer->accepts(stream->channels[i], list);
     }
     if (writer->accepts_all) {
         good &= writer->accepts_all(stream, list);
     }
-    return good || tell_refusal(writer, list, from, err);
+    return transient_watch_end(&watch, good || tell_refusal(writer, list, from, err), err);
 }

@@ -4,6 +4,7 @@
 
 #include "core/front.h"
 #include "core/run.h"
+#include "core/transient.h"
 #include "wire/cleanup.h"
 
 enum { PROGRESS_GROUPS = 64 };
@@ -153,6 +154,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
     struct run run = {.plan = plan};
     struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
     bool good = run_open(&run, writer, &plan->options, stream, plan->totals, true, err);
     if (good) {
         good = writer->head(&run.w, &out, err);
@@ -160,5 +163,5 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
         good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);
     }
     run_close(&run);
-    return good ? TAKE(plan) : NULL;
+    return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;
 }

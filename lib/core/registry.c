@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/transient.h"
 #include "reel/format.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
@@ -31,6 +32,8 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
     if (!reel_source_read(source, 0, head, size, err)) {
         return NULL;
     }
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
     const struct reel_format *best = NULL;
     int best_bits = 0;
     for (size_t i = 0; reel_formats[i]; i++) {
@@ -40,10 +43,8 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
             best_bits = bits;
         }
     }
-    if (!best) {
-        fail_unknown(err);
-    }
-    return best;
+    bool good = transient_watch_end(&watch, best || fail_unknown(err), err);
+    return good ? best : NULL;
 }
 
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err) {

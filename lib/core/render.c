@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/run.h"
+#include "core/transient.h"
 #include "wire/cleanup.h"
 
 enum {
@@ -160,11 +161,7 @@ static bool hold(struct reel_render *r, uint64_t offset, struct reel_error *err)
     return true;
 }
 
-bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    uint8_t *to = buffer;
-    if (offset > r->plan->length || size > r->plan->length - offset) {
-        return reel_fail(err, REEL_ARGUMENT, "bytes at %llu lie behind the end", (unsigned long long)offset);
-    }
+static bool copy_held(struct reel_render *r, uint64_t offset, uint8_t *to, size_t size, struct reel_error *err) {
     while (size > 0) {
         if ((offset < r->held || offset >= r->held_end) && !hold(r, offset, err)) {
             return false;
@@ -174,6 +171,19 @@ bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size
         to += n;
         offset += n;
         size -= n;
+    }
+    return true;
+}
+
+bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    if (offset > r->plan->length || size > r->plan->length - offset) {
+        return reel_fail(err, REEL_ARGUMENT, "bytes at %llu lie behind the end", (unsigned long long)offset);
+    }
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    if (!transient_watch_end(&watch, copy_held(r, offset, buffer, size, err), err)) {
+        r->held = r->held_end = 0;
+        return false;
     }
     return true;
 }
@@ -266,7 +276,9 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     if (r->stage == BROKEN) {
         return reel_fail(err, REEL_CANCELLED, "the output has broken off before");
     }
-    if (!give(r, buffer, size, got, err)) {
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    if (!transient_watch_end(&watch, give(r, buffer, size, got, err), err)) {
         r->stage = BROKEN;
         return false;
     }

@@ -1,5 +1,6 @@
 /* The calls a writer makes while it emits (reel/write.h), the same for planning and rendering. */
 #include "core/run.h"
+#include "core/transient.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,9 @@ bool run_open(struct run *run, const struct reel_writer *writer, const struct re
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
     }
-    return !writer->open || writer->open(&run->w, err);
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    return transient_watch_end(&watch, !writer->open || writer->open(&run->w, err), err);
 }
 
 void run_close(struct run *run) {

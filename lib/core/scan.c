@@ -6,6 +6,7 @@
 
 #include "core/builder.h"
 #include "core/spool.h"
+#include "core/transient.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -107,6 +108,9 @@ bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_byt
 bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset, uint64_t length,
                        const char *text, ...) {
     struct pack_model *m = &scan->builder->model;
+    if (transient_error_noted()) {
+        return false; /* the scan fails with that error, and is to end soon */
+    }
     m->findings_total++;
     if (severity == REEL_LOSS) {
         m->losses++;
@@ -208,7 +212,10 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
         return false;
     }
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    bool good = format->scan(&scan, err) && kept_something(&builder->model, err);
+    return transient_watch_end(&watch, good, err) && builder_finish(builder, err);
 }
 
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
@@ -225,5 +232,8 @@ bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const
     }
     builder->model.shallow = true;
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->summary(&scan, err) && builder_finish(builder, err);
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    bool good = format->summary(&scan, err);
+    return transient_watch_end(&watch, good, err) && builder_finish(builder, err);
 }

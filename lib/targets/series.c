@@ -8,6 +8,7 @@
 
 #include "core/fields.h"
 #include "core/stream.h"
+#include "core/transient.h"
 #include "targets/series_internal.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
@@ -226,8 +227,8 @@ static bool may_be_elsewhere(struct reel_recording *recording, const char *topic
     return a.there;
 }
 
-struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
-                                    const struct reel_progress *progress, struct reel_error *err) {
+static struct reel_column *read_column(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
+                                       int64_t end_ns, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(reading_done) struct reading r = {0};
     AUTO(reel_column_free) struct reel_column *c = calloc(1, sizeof *c);
     if (!c) {
@@ -260,6 +261,14 @@ struct reel_column *reel_column_new(struct reel_recording *recording, const char
         return NULL;
     }
     return TAKE(c);
+}
+
+struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
+                                    const struct reel_progress *progress, struct reel_error *err) {
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    AUTO(reel_column_free) struct reel_column *c = read_column(recording, topic, path, start_ns, end_ns, progress, err);
+    return transient_watch_end(&watch, c != NULL, err) ? TAKE(c) : NULL;
 }
 
 bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns, uint64_t *count,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/transient.h"
 #include "reel/series.h"
 #include "wire/cleanup.h"
 
@@ -177,7 +178,8 @@ static bool has_topic(const struct reel_channel *c, const char *topic) {
     return has;
 }
 
-bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err) {
+static bool visit_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
+                         struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     struct reel_error why = {0}, undecoded = {0};
     AUTO(field_set_free) struct field_set *told = field_set_new(NULL, 0, err);
@@ -203,4 +205,10 @@ bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel
         *err = undecoded;
     }
     return decoded || (told && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
+}
+
+bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err) {
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    return transient_watch_end(&watch, visit_fields(recording, topic, visit, context, err), err);
 }

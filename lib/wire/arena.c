@@ -25,11 +25,13 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
         return NULL;
     }
     struct arena_block *block = (struct arena_block *)calloc(1, total);
-    a->no_memory |= block == NULL;
-    if (block) {
-        block->size = size;
-        a->used += total;
+    if (!block) {
+        a->no_memory = true;
+        reel_fail_memory(NULL); /* noted, in case that the caller tells it as something else */
+        return NULL;
     }
+    block->size = size;
+    a->used += total;
     return block;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "reel/bytes.h"
+#include "reel/error.h"
 #include "wire/bytes.h"
 
 struct grow {
@@ -22,6 +23,8 @@ static inline uint8_t *grow_room(struct grow *g, size_t size) {
         if (data) {
             g->data = data;
             g->capacity = want;
+        } else {
+            reel_fail_memory(NULL); /* noted, in case that nobody looks at `failed` */
         }
     }
     return g->failed ? NULL : g->data + g->size;
@@ -64,7 +67,7 @@ static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
         *array = p;
         *capacity = want;
     }
-    return p != NULL;
+    return p || reel_fail_memory(NULL);
 }
 
 #endif

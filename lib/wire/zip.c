@@ -6,6 +6,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
+#include <errno.h>
 #include <zip.h>
 
 enum {
@@ -20,7 +21,7 @@ struct feed {
     struct reel_source *source;
     uint64_t at, last_read;
     zip_error_t error;
-    struct reel_error io; /* of the source, told instead of libzip's own */
+    struct reel_error io; /* of the source, or no memory: reported instead of libzip's own */
 };
 
 static zip_int64_t feed_read(struct feed *f, void *data, zip_uint64_t size) {
@@ -89,12 +90,20 @@ static inline void reel_auto_zip(zip_t **archive) {
     }
 }
 
-static bool feed_fail(const struct feed *f, const char *text, struct reel_error *err) {
+/* libzip forgets on some ways out that memory was missing; the allocator leaves errno. Set errno to 0 before the call. */
+static bool lacks_memory(zip_error_t *error) {
+    return errno == ENOMEM || zip_error_code_zip(error) == ZIP_ER_MEMORY;
+}
+
+static bool feed_fail(const struct feed *f, zip_error_t *error, struct reel_error *err) {
     if (f->io.code != REEL_OK) {
         *err = f->io;
         return false;
     }
-    return reel_fail(err, REEL_DAMAGED, "ZIP directory: %s", text);
+    if (lacks_memory(error)) {
+        return reel_fail_memory(err);
+    }
+    return reel_fail(err, REEL_DAMAGED, "ZIP directory: %s", zip_error_strerror(error));
 }
 
 /* Before libzip sizes anything by it: every end record that it might choose names a bearable number of members. */
@@ -139,13 +148,18 @@ static bool check_counts(struct reel_source *source, uint64_t *prefix, struct re
 
 /* Where the member's data begin: where libzip reads its first byte. */
 static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct nanover_member *m) {
+    errno = 0;
     zip_file_t *file = zip_fopen_index(zip, i, ZIP_FL_COMPRESSED);
     uint8_t first;
     zip_int64_t got = file && m->stored > 0 ? zip_fread(file, &first, 1) : 0;
+    bool good = file && (m->stored == 0 || got == 1);
+    if (!good && lacks_memory(file ? zip_file_get_error(file) : zip_get_error(zip))) {
+        reel_fail_memory(&f->io);
+    }
     if (file) {
         zip_fclose(file);
     }
-    if (!file || (m->stored > 0 && got != 1)) {
+    if (!good) {
         return "its local header cannot be read";
     }
     m->offset = m->stored > 0 ? f->last_read : 0;
@@ -172,8 +186,12 @@ static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed
                         struct reel_error *err) {
     struct nanover_member m = {.codec = REEL_CODEC_NONE};
     zip_stat_t stat;
+    errno = 0;
     const char *name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
     if (zip_stat_index(zip, i, 0, &stat) != 0 || !name) {
+        if (lacks_memory(zip_get_error(zip))) {
+            return reel_fail_memory(err);
+        }
         return true; /* a directory entry that says nothing */
     }
     m.stored = stat.comp_size;
@@ -205,13 +223,14 @@ static bool open_directory(struct nanover_archive *archive, struct reel_source *
     zip_error_init(&f.error);
     zip_error_t error;
     zip_error_init(&error);
+    errno = 0;
     zip_source_t *feed = zip_source_function_create(feed_call, &f, &error);
     if (!feed) {
         return reel_fail_memory(err);
     }
     __attribute__((cleanup(reel_auto_zip))) zip_t *zip = zip_open_from_source(feed, ZIP_RDONLY, &error);
     if (!zip) {
-        bool failed = feed_fail(&f, zip_error_strerror(&error), err);
+        bool failed = feed_fail(&f, &error, err);
         zip_source_free(feed);
         zip_error_fini(&error);
         zip_error_fini(&f.error);

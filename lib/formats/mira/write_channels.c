@@ -37,7 +37,7 @@ static bool put_foreign(struct reel_sink *out, const struct reel_channel *c, con
     struct reel_channel kept = *c;
     AUTO_MEM struct reel_pair *pairs = malloc((c->metadata.count + 1) * sizeof *pairs);
     if (!pairs) {
-        return false;
+        return reel_fail_memory(NULL);
     }
     kept.metadata = (struct reel_pairs){.items = pairs};
     for (size_t i = 0; i < c->metadata.count; i++) {

@@ -105,7 +105,10 @@ static enum reel_codec codec_of(enum ros2db_kind kind) {
 /* A file of messages, or a tar of which enough is seen: one of them by its name, or metadata.yaml. */
 static bool packed_holds_bag(enum ros2db_kind packed, struct reel_bytes head) {
     AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
-    struct reel_bytes seen = bytes_of(raw, raw ? codec_peek(codec_of(packed), head, raw, PEEK_BYTES) : 0);
+    if (!raw) {
+        return reel_fail_memory(NULL);
+    }
+    struct reel_bytes seen = bytes_of(raw, codec_peek(codec_of(packed), head, raw, PEEK_BYTES));
     enum ros2db_kind kind = ros2db_kind_of(seen);
     if (kind != ROS2DB_TAR) {
         return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;

@@ -221,6 +221,10 @@ bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel
     for (unsigned i = 0, more = 1; good && more && !r.full && i < EVENTS_MAX; i++) {
         yaml_event_t event;
         good = yaml_parser_parse(&parser, &event) == 1;
+        if (!good && parser.error == YAML_MEMORY_ERROR) {
+            reel_fail_memory(err);
+            break;
+        }
         if (!good) {
             reel_fail(err, REEL_DAMAGED, "line %zu: %s", parser.problem_mark.line + 1, parser.problem ? parser.problem : "no YAML");
             break;

@@ -143,7 +143,8 @@ sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_err
 }
 
 bool ros2db_has_column(const struct ros2db *db, const char *table, const char *column) {
-    return sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+    int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL);
+    return rc == SQLITE_NOMEM ? reel_fail_memory(NULL) : rc == SQLITE_OK;
 }
 
 /* The columns of a table; those that the database would have to compute are refused: they are SQL of its own. */
@@ -167,7 +168,11 @@ static bool check_columns(struct ros2db *db, const char *table, struct reel_erro
 
 bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err) {
     char sql[96];
-    *there = sqlite3_table_column_metadata(db->sqlite, "main", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+    int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, NULL, NULL, NULL, NULL, NULL, NULL);
+    *there = rc == SQLITE_OK;
+    if (rc == SQLITE_NOMEM) {
+        return reel_fail_memory(err);
+    }
     if (!*there) { /* a view counts as missing; a schema that cannot be read at all has failed in ros2db_open() */
         return true;
     }
