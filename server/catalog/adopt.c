@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
+#include "catalog/columns.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
@@ -31,22 +32,9 @@ static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, s
     if (!s) {
         return false;
     }
-    db_set_hex(s, ":id", r->id);
-    db_set_text(s, ":collection", r->collection);
-    db_set_text(s, ":name", r->name);
-    db_set_int(s, ":revision", r->revision);
+    columns_bind(s, r);
     db_set_int(s, ":trashed", one->trashed);
-    db_set_hex(s, ":content", r->content);
-    db_set_size(s, ":size", r->size);
-    db_set_int(s, ":created", r->created_ns);
     db_set_int(s, ":now", reel_now_ns());
-    db_set_text(s, ":description", r->annotations.description);
-    db_set_text(s, ":custom", r->annotations.custom);
-    db_set_text(s, ":group", r->group);
-    if (r->annotations.has_epoch) {
-        db_set_int(s, ":epoch", r->annotations.epoch_ns);
-    }
-    row_bind_scan(s, r);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }

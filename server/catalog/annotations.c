@@ -26,18 +26,24 @@ static char *copy_text(const char *text, bool *good) {
     return copy;
 }
 
+bool annotations_copy_tags(const struct catalog_annotations *from, struct catalog_annotations *to) {
+    bool good = true;
+    to->tags = from->n_tags > 0 ? calloc(from->n_tags, sizeof *to->tags) : NULL;
+    to->n_tags = to->tags ? from->n_tags : 0;
+    good = to->tags || from->n_tags == 0;
+    for (uint32_t i = 0; i < to->n_tags; i++) {
+        to->tags[i].key = copy_text(from->tags[i].key, &good);
+        to->tags[i].value = copy_text(from->tags[i].value, &good);
+    }
+    return good;
+}
+
 bool catalog_annotations_copy(const struct catalog_annotations *from, struct catalog_annotations *to) {
     bool good = true;
     *to = *from;
     to->description = copy_text(from->description, &good);
     to->custom = copy_text(from->custom, &good);
-    to->tags = from->n_tags > 0 ? calloc(from->n_tags, sizeof *to->tags) : NULL;
-    to->n_tags = to->tags ? from->n_tags : 0;
-    good = good && (to->tags || from->n_tags == 0);
-    for (uint32_t i = 0; i < to->n_tags; i++) {
-        to->tags[i].key = copy_text(from->tags[i].key, &good);
-        to->tags[i].value = copy_text(from->tags[i].value, &good);
-    }
+    good = annotations_copy_tags(from, to) && good;
     if (!good) {
         catalog_annotations_done(to);
     }

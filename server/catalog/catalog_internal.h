@@ -28,6 +28,8 @@ bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *ou
 /* The same without tags, which come for a page of them together by annotations_load_tags(). */
 bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
 bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
+/* Replaces the tags of *to by copies; false: no memory, some are NULL. */
+bool annotations_copy_tags(const struct catalog_annotations *from, struct catalog_annotations *to);
 /* Cuts long texts to what a list shows, and says so. */
 void annotations_shorten(struct catalog_annotations *annotations);
 
@@ -36,8 +38,6 @@ bool row_by_name(struct db_handle *h, const char *collection, const char *name, 
 bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
                 struct reel_error *err);
 
-/* What a scan has found, for a statement that writes it; the row's parts. */
-void row_bind_scan(struct db_statement *s, const struct catalog_recording *r);
 bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err);
 
 /* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has

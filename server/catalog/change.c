@@ -114,7 +114,7 @@ static bool write_annotations(struct db_handle *h, int64_t row, const struct cat
     db_set_text(s, ":description", annotations->description);
     db_set_text(s, ":custom", annotations->custom);
     if (annotations->has_epoch) { /* else NULL */
-        db_set_int(s, ":epoch", annotations->epoch_ns);
+        db_set_int(s, ":epoch_ns", annotations->epoch_ns);
     }
     return db_run(s, err);
 }

@@ -5,18 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/columns.h"
 #include "catalog/list.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
-
-static const struct sort {
-    const char *name, *column;
-} sorts[] = {
-    {"created", "row"}, {"name", "name"},         {"start", "calendar_start_ns"}, {"end", "calendar_end_ns"},
-    {"size", "size"},   {"messages", "messages"}, {"duration", "duration_ns"},    {0},
-};
 
 struct list { /* one question being answered */
     const struct catalog_query *q;
@@ -28,17 +22,25 @@ struct list { /* one question being answered */
     char *found;                     /* LIST_FOUND: a JSON array of rows */
 };
 
+static bool fail_sort(struct reel_error *err) {
+    char names[256] = "";
+    size_t n = 0;
+    for (const struct column *c = recording_columns; c->name; c++) {
+        n += c->sort ? (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", c->sort) : 0;
+    }
+    return reel_fail(err, REEL_ARGUMENT, "sort is one of %s; \"-\" in front reverses the order", names);
+}
+
 static bool parse_sort(struct list *l, const char **column, bool *descending, struct reel_error *err) {
     l->sort = l->q->sort && l->q->sort[0] ? l->q->sort : "-created";
     *descending = l->sort[0] == '-';
-    for (const struct sort *s = sorts; s->name; s++) {
-        if (strcmp(s->name, l->sort + *descending) == 0) {
-            *column = s->column;
+    for (const struct column *c = recording_columns; c->name; c++) {
+        if (c->sort && strcmp(c->sort, l->sort + *descending) == 0) {
+            *column = c->name;
             return true;
         }
     }
-    return reel_fail(err, REEL_ARGUMENT,
-                     "sort is one of created, name, start, end, size, messages, duration; \"-\" in front turns it round");
+    return fail_sort(err);
 }
 
 /* A cursor is sort, row and key of the last item, a line each, as hex. */

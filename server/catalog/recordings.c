@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalog/annotations.h"
+#include "catalog/columns.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
@@ -28,13 +29,7 @@ void catalog_recording_done(struct catalog_recording *r) {
         free((char *)r->parts[i].file_name);
     }
     free(r->parts);
-    free(r->collection);
-    free(r->name);
-    free(r->format);
-    free(r->container);
-    free(r->clock_note);
-    free(r->problem);
-    free(r->group);
+    columns_free_texts(r);
     catalog_annotations_done(&r->annotations);
     *r = (struct catalog_recording){0};
 }
@@ -60,48 +55,6 @@ void catalog_close(struct catalog *c) {
 }
 
 /* ---- reading */
-
-static char *keep_text(struct db_statement *s, int column, bool *ok) {
-    char *text = strdup(db_text(s, column));
-    *ok = *ok && text;
-    return text;
-}
-
-static bool read_columns(struct db_statement *s, struct catalog_recording *r) {
-    bool ok = true;
-    r->row = db_int(s, 0);
-    db_hex(s, 1, r->id, sizeof r->id);
-    r->collection = keep_text(s, 2, &ok);
-    r->name = keep_text(s, 3, &ok);
-    r->revision = (uint32_t)db_int(s, 4);
-    r->state = (enum recording_state)db_int(s, 5);
-    r->state_before_trash = (enum recording_state)db_int(s, 6);
-    db_hex(s, 7, r->content, sizeof r->content);
-    r->size = db_size(s, 8);
-    r->format = keep_text(s, 9, &ok);
-    r->container = keep_text(s, 10, &ok);
-    r->clock = (enum reel_clock)db_int(s, 11);
-    r->clock_note = keep_text(s, 12, &ok);
-    r->start_ns = db_int(s, 13);
-    r->end_ns = db_int(s, 14);
-    r->messages = db_size(s, 15);
-    r->payload_bytes = db_size(s, 16);
-    r->n_channels = (uint32_t)db_int(s, 17);
-    r->damaged = db_int(s, 18) != 0;
-    r->findings = db_size(s, 19);
-    r->lost_bytes = db_size(s, 20);
-    r->problem = keep_text(s, 21, &ok);
-    r->created_ns = db_int(s, 22);
-    r->updated_ns = db_int(s, 23);
-    r->annotations.has_epoch = db_int(s, 24) != 0;
-    r->annotations.epoch_ns = db_int(s, 25);
-    r->annotations.notes = db_size(s, 26);
-    r->annotations.events = db_size(s, 27);
-    r->annotations.description = keep_text(s, 28, &ok);
-    r->annotations.custom = keep_text(s, 29, &ok);
-    r->group = keep_text(s, 30, &ok);
-    return ok;
-}
 
 static bool read_parts(struct db_handle *h, struct catalog_recording *r, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "parts_by_row", err);
@@ -139,7 +92,7 @@ bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recordi
     if (step != DB_ROW) {
         return step == DB_END ? reel_fail(err, REEL_NOT_FOUND, "no such recording") : false;
     }
-    bool ok = read_columns(s, out) ? read_parts(h, out, err) : reel_fail_memory(err);
+    bool ok = columns_read(s, out) ? read_parts(h, out, err) : reel_fail_memory(err);
     if (!ok) {
         catalog_recording_done(out);
     }
@@ -255,32 +208,6 @@ bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct
 
 /* ---- writing */
 
-static int64_t duration(const struct catalog_recording *r) {
-    int64_t ns;
-    if (r->messages == 0 || r->end_ns < r->start_ns) {
-        return 0;
-    }
-    return __builtin_sub_overflow(r->end_ns, r->start_ns, &ns) ? INT64_MAX : ns;
-}
-
-void row_bind_scan(struct db_statement *s, const struct catalog_recording *r) {
-    db_set_int(s, ":state", r->state);
-    db_set_text(s, ":format", r->format);
-    db_set_text(s, ":container", r->container);
-    db_set_int(s, ":clock", r->clock == REEL_CLOCK_RELATIVE);
-    db_set_text(s, ":clock_note", r->clock_note);
-    db_set_int(s, ":start_ns", r->messages > 0 ? r->start_ns : 0);
-    db_set_int(s, ":end_ns", r->messages > 0 ? r->end_ns : 0);
-    db_set_int(s, ":duration_ns", duration(r));
-    db_set_size(s, ":messages", r->messages);
-    db_set_size(s, ":payload_bytes", r->payload_bytes);
-    db_set_int(s, ":channels", r->n_channels);
-    db_set_int(s, ":damaged", r->damaged);
-    db_set_size(s, ":findings", r->findings);
-    db_set_size(s, ":lost_bytes", r->lost_bytes);
-    db_set_text(s, ":problem", r->problem);
-}
-
 /* Is (collection, name) free for r's content? */
 static bool name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace, struct reel_error *err) {
     struct reel_error none;
@@ -309,19 +236,8 @@ static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t
     if (!s) {
         return false;
     }
-    db_set_hex(s, ":id", r->id);
-    db_set_text(s, ":collection", r->collection);
-    db_set_text(s, ":name", r->name);
-    db_set_text(s, ":group", r->group);
-    db_set_hex(s, ":content", r->content);
-    db_set_size(s, ":size", r->size);
+    columns_bind(s, r);
     db_set_int(s, ":now", now);
-    db_set_text(s, ":description", r->annotations.description);
-    db_set_text(s, ":custom", r->annotations.custom);
-    if (r->annotations.has_epoch) { /* else NULL */
-        db_set_int(s, ":epoch", r->annotations.epoch_ns);
-    }
-    row_bind_scan(s, r);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
@@ -383,7 +299,7 @@ static bool update_row(struct db_handle *h, const struct catalog_recording *r, i
     if (!s) {
         return false;
     }
-    row_bind_scan(s, r);
+    columns_bind(s, r);
     return change(s, r->id, row, err);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
+#include "catalog/columns.h"
 
 enum {
     SLOTS = 1024,
@@ -45,12 +46,7 @@ void rows_free(struct rows *rows) {
 /* Copies all texts and parts. False, and an emptied copy: no memory. */
 static bool copy_row(const struct catalog_recording *from, struct catalog_recording *to) {
     *to = *from;
-    char **texts[] = {&to->collection, &to->name, &to->format, &to->container, &to->clock_note, &to->problem, &to->group};
-    bool good = true;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        *texts[i] = strdup(*texts[i]);
-        good = good && *texts[i];
-    }
+    bool good = columns_copy_texts(to);
     to->parts = calloc(from->n_parts ? from->n_parts : 1, sizeof *to->parts);
     to->n_parts = to->parts ? from->n_parts : 0;
     good = good && to->parts;
@@ -59,7 +55,7 @@ static bool copy_row(const struct catalog_recording *from, struct catalog_record
         to->parts[i].file_name = strdup(from->parts[i].file_name);
         good = good && to->parts[i].file_name;
     }
-    good = catalog_annotations_copy(&from->annotations, &to->annotations) && good;
+    good = annotations_copy_tags(&from->annotations, &to->annotations) && good;
     if (!good) {
         catalog_recording_done(to);
     }

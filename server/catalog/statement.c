@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/columns.h"
 #include "catalog/db_internal.h"
 #include "catalog/sql.h"
+#include "wire/cleanup.h"
 
 static int compare_names(const void *name, const void *entry) {
     return strcmp(name, ((const struct sql_text *)entry)->name);
@@ -18,7 +20,12 @@ struct db_statement *db_statement(struct db_handle *h, const char *name, struct 
     }
     struct db_statement *s = &h->statements[found - sql_queries];
     if (!s->stmt) {
-        int rc = sqlite3_prepare_v3(h->sqlite, found->text, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt, NULL);
+        AUTO_MEM char *sql = columns_expand(found->text);
+        if (!sql) {
+            reel_fail_memory(err);
+            return NULL;
+        }
+        int rc = sqlite3_prepare_v3(h->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt, NULL);
         if (rc != SQLITE_OK) {
             db_fail(h->sqlite, rc, err);
             reel_error_at(err, "%s", name);

@@ -1,1 +1,1 @@
-UPDATE recordings SET description = :description, custom = :custom, epoch_ns = :epoch WHERE row = :row;
+UPDATE recordings SET description = :description, custom = :custom, epoch_ns = :epoch_ns WHERE row = :row;
