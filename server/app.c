@@ -15,6 +15,7 @@
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
+#include "ingest/scanning.h"
 #include "ingest/sessions.h"
 #include "ingest/watch.h"
 #include "maintenance/rebuild.h"
@@ -168,7 +169,7 @@ void app_close(struct app *app) {
         struct reel_error ignored;
         manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* what is left is written at the next start */
         if (app->swept) {
-            rebuild_stopped(app);
+            sweep_record_stop(app);
         }
     }
     feed_free(app->feed); /* nobody waits or writes any more */

@@ -11,7 +11,7 @@
 #include "api/views.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
-#include "maintenance/retention.h"
+#include "catalog/quota.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 

@@ -12,8 +12,8 @@
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "maintenance/retention.h"
 #include "wire/cleanup.h"
+#include "catalog/quota.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;

@@ -10,6 +10,8 @@
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "wire/cleanup.h"
+#include "ingest/manifest_entry.h"
+#include "store/manifest.h"
 
 enum {
     OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
@@ -55,7 +57,7 @@ static bool go_back_held(struct fresh_scan *f, struct reel_error *err) {
     }
     bool ours = strcmp(r.content, f->r.content) == 0, back = !ours; /* it is others' by now: nothing to do */
     AUTO(reel_index_free) struct reel_index *index = ours ? scan_open_pack(f->app, f->before, err) : NULL;
-    if (index && without_last(&r, f->before, err) && scan_fill(&r, index, err) && store_write_manifest(f->app->store, &r, err)) {
+    if (index && without_last(&r, f->before, err) && scan_fill(&r, index, err) && manifest_write(f->app->store, &r, NULL, err)) {
         manifests_hold();
         back = catalog_set_parts(f->app->catalog, &r, index, err);
         store_forget_manifest(f->app->store, back ? f->r.content : f->before, r.id, &ignored);

@@ -10,11 +10,12 @@
 #include "ingest/names.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "maintenance/retention.h"
-#include "maintenance/scrub.h"
 #include "reel/time.h"
 #include "store/reference.h"
 #include "wire/cleanup.h"
+#include "ingest/manifest_entry.h"
+#include "store/manifest.h"
+#include "catalog/quota.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
@@ -74,7 +75,7 @@ static bool keep_files(const struct ingestion *in, struct reel_error *err) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct ingest_file *file = &in->files[i];
         if (file->reference ? !store_keep_reference(in->app->store, file->sha256, file->reference, err)
-                            : !scrub_keep(in->app, file->upload, file->sha256, err)) {
+                            : !content_keep_upload(in->app, file->upload, file->sha256, err)) {
             return false;
         }
     }
@@ -86,7 +87,7 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
     r->created_ns = reel_now_ns();
-    if (!catalog_make_id(r->id, err) || !store_write_manifest(in->app->store, r, err)) {
+    if (!catalog_make_id(r->id, err) || !manifest_write(in->app->store, r, NULL, err)) {
         return false;
     }
     quota_hold();
@@ -98,7 +99,7 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
         store_forget_manifest(in->app->store, r->content, r->id, &ignored);
         return false;
     }
-    return r->revision == expected || store_write_manifest(in->app->store, r, err); /* revisions in the trash count too */
+    return r->revision == expected || manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too */
 }
 
 static bool add_ready(struct ingestion *in, struct reel_index *index, struct reel_error *err) {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "ingest/jobs.h"
+#include "ingest/manifest_entry.h"
+#include "store/manifest.h"
 
 enum {
     AT_ONCE_MAX = 256, /* notes and events of a recording that are written while a request waits; above, many changes make one write */
@@ -79,7 +81,7 @@ static bool write_row(struct app *app, const struct catalog_recording *r, struct
     struct catalog_events events = {0};
     bool good = (r->annotations.notes == 0 || collect_notes(app, r->id, &notes, err)) &&
                 (r->annotations.events == 0 || collect_events(app, r->id, &events, err)) &&
-                store_replace_manifest(app->store, r, &(struct store_annotations){.notes = &notes, .events = &events}, err);
+                manifest_write(app->store, r, &(struct manifest_annotations){.notes = &notes, .events = &events}, err);
     catalog_notes_done(&notes);
     catalog_events_done(&events);
     return good;

@@ -9,9 +9,11 @@
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
-#include "maintenance/retention.h"
-#include "maintenance/scrub.h"
+#include "ingest/scanning.h"
 #include "wire/cleanup.h"
+#include "ingest/manifest_entry.h"
+#include "store/manifest.h"
+#include "catalog/quota.h"
 
 enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
 
@@ -113,7 +115,7 @@ static bool is_unchanged(struct joining *j, struct reel_error *err) {
 /* Manifest and row. */
 static bool change_row(struct joining *j, const struct reel_index *index, struct reel_error *err) {
     struct reel_error ignored;
-    if (!store_write_manifest(j->app->store, &j->r, err)) {
+    if (!manifest_write(j->app->store, &j->r, NULL, err)) {
         return false;
     }
     quota_hold();
@@ -165,7 +167,7 @@ static bool scan_together(struct joining *j, struct reel_error *err) {
 /* It has that file already; should the stored one have gone, it is here again. */
 static bool keep_again(struct joining *j, struct reel_error *err) {
     j->outcome = INGEST_EXISTS;
-    if (!scrub_keep(j->app, j->upload, j->sha256, err)) {
+    if (!content_keep_upload(j->app, j->upload, j->sha256, err)) {
         return false;
     }
     bool mend = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
@@ -190,7 +192,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
     if (j->again) {
         return reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again", j->q->part_of);
     }
-    j->kept = j->kept || scrub_keep(j->app, j->upload, j->sha256, err);
+    j->kept = j->kept || content_keep_upload(j->app, j->upload, j->sha256, err);
     return j->kept && belongs(j, err) && store_make_bucket(j->app->store, content, err) && scan_together(j, err);
 }
 

@@ -58,10 +58,16 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
 /* The same for jobs: takes the lock itself, does nothing when somebody has it. */
 void scan_tidy(struct app *app, const char *content);
 
+/* store_upload_keep(), but received bytes replace a blob that is known to be corrupted. */
+bool content_keep_upload(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err);
+
 /* Queues a look at every stored file and recording: what a crash left without a recording goes, a recording without its file is missing. */
 bool sweep_start(struct app *app, struct reel_error *err);
 /* That look passes over contents whose lock somebody has: before it is done, who takes a lock and adds or removes recordings does its part.
  */
 void sweep_ahead(struct app *app, const char *content);
+/* Records that the server has stopped cleanly, after all it had to write. */
+void sweep_record_stop(struct app *app);
+int64_t sweep_last_stop(struct app *app); /* when the server before this one did; 0: unknown */
 
 #endif

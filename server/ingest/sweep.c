@@ -2,13 +2,16 @@
  * after the catalog has said that nobody uses it. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/references.h"
 #include "ingest/scanning.h"
-#include "maintenance/rebuild.h"
+#include "store/manifest.h"
+#include "wire/cleanup.h"
 
 struct sweep {
     struct app *app;
@@ -24,17 +27,33 @@ static bool go_on(struct sweep *s) {
     return !s->stopped;
 }
 
-/* What the manifest of a content that is used says of others. */
+/* Removes from the manifest of a content that is in use the recordings that never came into the catalog, or were just deleted from it. The
+ * content's lock is held. */
+static void forget_unknown(struct app *app, const char *content) {
+    struct reel_error ignored;
+    size_t i;
+    json_t *item;
+    json_t *manifest = store_load_manifest(app->store, content, &ignored);
+    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
+        const char *id = json_string_value(json_object_get(item, "id"));
+        bool has = true;
+        if (id && catalog_has(app->catalog, id, &has, &ignored) && !has) {
+            store_forget_manifest(app->store, content, id, &ignored);
+        }
+    }
+    json_decref(manifest);
+}
+
 static void check_manifest(struct app *app, const char *content) {
     AUTO_CONTENT struct content_lock lock = {0};
     if (content_lock_try(&lock, content)) { /* else who has it called sweep_ahead() */
-        rebuild_forget_unknown(app, content);
+        forget_unknown(app, content);
     }
 }
 
 void sweep_ahead(struct app *app, const char *content) {
     if (!app->swept) {
-        rebuild_forget_unknown(app, content);
+        forget_unknown(app, content);
     }
 }
 
@@ -92,8 +111,21 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     return go_on(s);
 }
 
+int64_t sweep_last_stop(struct app *app) {
+    struct reel_error ignored;
+    AUTO_MEM char *text = catalog_maintenance(app->catalog, "stopped", &ignored);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+void sweep_record_stop(struct app *app) {
+    struct reel_error ignored;
+    char now[24];
+    snprintf(now, sizeof now, "%lld", (long long)reel_now_ns());
+    catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
+}
+
 static bool sweep(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct sweep s = {.app = context, .progress = progress, .ran_ns = rebuild_ran_since(context)};
+    struct sweep s = {.app = context, .progress = progress, .ran_ns = sweep_last_stop(context)};
     struct reel_error ignored;
     manifests_write_due(s.app, 0, progress, &ignored); /* that the last server did not come to */
     bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&

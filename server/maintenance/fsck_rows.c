@@ -12,6 +12,7 @@
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
+#include "store/manifest.h"
 
 static void name_of(const struct catalog_recording *r, char out[320]) {
     snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);

@@ -14,6 +14,7 @@
 #include "store/disk.h"
 #include "store/inspect.h"
 #include "wire/cleanup.h"
+#include "store/manifest.h"
 
 enum { OLD_MAX = 10000 };
 
@@ -280,34 +281,4 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
                 (!copied[0] || catalog_set_maintenance(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);
     return good;
-}
-
-/* ---- after a crash */
-
-void rebuild_forget_unknown(struct app *app, const char *content) {
-    struct reel_error ignored;
-    size_t i;
-    json_t *item;
-    json_t *manifest = store_load_manifest(app->store, content, &ignored);
-    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
-        const char *id = json_string_value(json_object_get(item, "id"));
-        bool has = true;
-        if (id && catalog_has(app->catalog, id, &has, &ignored) && !has) {
-            store_forget_manifest(app->store, content, id, &ignored);
-        }
-    }
-    json_decref(manifest);
-}
-
-int64_t rebuild_ran_since(struct app *app) {
-    struct reel_error ignored;
-    AUTO_MEM char *text = catalog_maintenance(app->catalog, "stopped", &ignored);
-    return text ? strtoll(text, NULL, 10) : 0;
-}
-
-void rebuild_stopped(struct app *app) {
-    struct reel_error ignored;
-    char now[24];
-    snprintf(now, sizeof now, "%lld", (long long)reel_now_ns());
-    catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
 }

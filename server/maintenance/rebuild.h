@@ -49,11 +49,4 @@ bool rebuild_collections(struct app *app, struct reel_error *err);
  * of the manifests, and the settings. *n says how many. */
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
 
-/* Of a content that other recordings have: what its manifest says of recordings that never came into the catalog, or were just purged from
- * it, goes. The content's lock is held. */
-void rebuild_forget_unknown(struct app *app, const char *content);
-/* When the last server but one ended as it should; 0: nobody knows. Then the same of this one. */
-int64_t rebuild_ran_since(struct app *app);
-void rebuild_stopped(struct app *app);
-
 #endif

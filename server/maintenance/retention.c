@@ -10,7 +10,6 @@
 #include "catalog/maintenance.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
-#include "maintenance/retention_internal.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 

@@ -1,26 +1,16 @@
-/* What goes by itself: rules of retention by collection, and how much a collection may hold. The document:
- * {"rules": [{"collection": GLOB, "max_age": "30d", "max_bytes": N, "keep": {KEY: VALUE or null (any)}}],
- *  "quotas": [{"collection": GLOB, "bytes": N, "recordings": N}]}
- * Of rules, and of quotas, the first whose glob matches a collection is that collection's. Age counts from when a recording came in. What a
- * rule takes goes to the trash; what has been there for trash_days (of the server's configuration; 0: for ever) is purged. Quotas do not
- * count what is in the trash. */
+/* Retention: the rules of catalog/retention_rules.h move recordings to the trash, and what has been in the trash for trash_days (server option;
+ * 0: forever) is deleted permanently. */
 #ifndef SERVER_RETENTION_H
 #define SERVER_RETENTION_H
 
 #include <jansson.h>
 
 #include "app.h"
-#include "catalog/retention.h"
+#include "catalog/retention_rows.h"
+#include "catalog/retention_rules.h"
 #include "ingest/jobs.h"
 
-enum { RETENTION_RULES_MAX = 100, RETENTION_KEEP_MAX = 32 };
-
-/* Does the document say something? REEL_ARGUMENT. */
-bool retention_check(const json_t *document, struct reel_error *err);
-json_t *retention_get(struct catalog *c, struct reel_error *err); /* {"rules": [], "quotas": []} when nothing was set */
-bool retention_set(struct catalog *c, const json_t *document, struct reel_error *err);
-
-/* ---- what would go, in steps that can be taken up again anywhere */
+/* ---- what would be deleted, in steps that can be resumed anywhere */
 
 enum retention_why { RETENTION_AGE, RETENTION_BYTES, RETENTION_TRASH };
 struct retention_item {
@@ -44,7 +34,7 @@ bool retention_step(struct app *app, const json_t *document, int64_t now_ns, str
                     struct retention_item *out, uint32_t *n, struct reel_error *err);
 void retention_items_done(struct retention_item *items, uint32_t n);
 
-/* ---- doing it */
+/* ---- deleting */
 
 struct job *retention_run(struct app *app, struct reel_error *err); /* REEL_CONFLICT: it runs already */
 json_t *retention_last(struct catalog *c,
@@ -53,16 +43,5 @@ json_t *retention_last(struct catalog *c,
 struct retention_daily;
 struct retention_daily *retention_daily_start(struct app *app, struct reel_error *err);
 void retention_daily_stop(struct retention_daily *d); /* NULL is fine */
-
-/* ---- quotas (quota.c) */
-
-/* Is there room for one more recording of so many bytes? `added` false: the bytes only. REEL_NO_SPACE with the figures. */
-bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err);
-/* A recording that is there takes its room in another collection (NULL: its own, coming out of the trash). As it is now; under
- * quota_hold(). */
-bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err);
-/* Around a check and what takes the room, so that two at once do not take the same. */
-void quota_hold(void);
-void quota_release(void);
 
 #endif

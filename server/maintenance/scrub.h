@@ -25,7 +25,4 @@ struct job *scrub_start(struct app *app, const struct scrub_options *options, st
 /* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, rotten, missing, rot: […]} */
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context, struct reel_error *err);
 
-/* In store_upload_keep()'s place: bytes that have come replace those that are known to be rotten. */
-bool scrub_keep(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err);
-
 #endif

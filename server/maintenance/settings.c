@@ -8,6 +8,7 @@
 #include "catalog/changes.h"
 #include "maintenance/retention.h"
 #include "store/inspect.h"
+#include "store/manifest.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

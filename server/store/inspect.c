@@ -1,4 +1,4 @@
-/* See look.h. Its one rule: what nobody uses is moved, never removed. */
+/* See inspect.h. */
 #include "store/inspect.h"
 
 #include <dirent.h>
@@ -13,14 +13,14 @@
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
 
-enum { MANIFEST_BYTES_MAX = 512 << 20, AGAIN_MAX = 1000, ID_TEXT = 32 };
+enum { AGAIN_MAX = 1000, ID_TEXT = 32 };
 
 REEL_DEFINE_AUTO(struct store, store_close);
 
-static bool nobody_has(const struct store *store) {
+static bool is_unlocked(const struct store *store) {
     char path[STORE_PATH];
     AUTO_FD int fd = store_path(store, path, "lock") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0; /* let go of at once */
+    return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0; /* released at once */
 }
 
 struct store *store_open_readonly(const char *folder, bool *alone, struct reel_error *err) {
@@ -43,7 +43,7 @@ struct store *store_open_readonly(const char *folder, bool *alone, struct reel_e
         reel_fail_memory(err);
         return NULL;
     }
-    *alone = nobody_has(store);
+    *alone = is_unlocked(store);
     return TAKE(store);
 }
 
@@ -65,60 +65,7 @@ bool store_file_size(const struct store *store, const char *hex, const char *suf
     return true;
 }
 
-/* ---- manifests */
-
-static json_t *load(const char *path, struct reel_error *err) {
-    struct stat st;
-    if (stat(path, &st) != 0) {
-        reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
-        return NULL;
-    }
-    json_t *j = st.st_size <= MANIFEST_BYTES_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (!json_is_object(j)) {
-        json_decref(j);
-        reel_fail(err, REEL_DAMAGED, "the manifest is no JSON object");
-        return NULL;
-    }
-    return j;
-}
-
-json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err) {
-    char path[STORE_PATH];
-    if (!store_content_path(store, content, ".json", path, sizeof path)) {
-        reel_fail(err, REEL_ARGUMENT, "not a content address");
-        return NULL;
-    }
-    json_t *j = load(path, err);
-    const char *its = json_string_value(json_object_get(j, "content"));
-    bool ours = j && json_integer_value(json_object_get(j, "reel_manifest")) == 1 && its && strcmp(its, content) == 0;
-    if (j && !ours) {
-        json_decref(j);
-        reel_fail(err, REEL_DAMAGED, "the manifest is of another content, or another version");
-        return NULL;
-    }
-    return j;
-}
-
-json_t *store_load_collections(const struct store *store) {
-    char path[STORE_PATH];
-    struct reel_error none;
-    json_t *j = store_path(store, path, "collections.json") ? load(path, &none) : NULL;
-    json_t *out = json_incref(json_object_get(j, "descriptions"));
-    json_decref(j);
-    if (!json_is_object(out)) {
-        json_decref(out);
-        return json_object();
-    }
-    return out;
-}
-
-json_t *store_load_settings(const struct store *store) {
-    char path[STORE_PATH];
-    struct reel_error none;
-    return store_path(store, path, "settings.json") ? load(path, &none) : NULL;
-}
-
-/* ---- what nobody uses */
+/* ---- unused files */
 
 /* lost+found/<hex><suffix>, or with a number behind it when that is taken. */
 static bool move_to_free_name(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {

@@ -11,7 +11,6 @@
 
 struct store;
 struct store_upload;
-struct catalog_recording;
 
 /* Makes the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder"), sweeps incoming/
  * but for the files of upload sessions, and what was on its way in derived/. */
@@ -78,21 +77,6 @@ bool store_trim_derived(struct store *store, uint64_t max_bytes,
                         struct reel_error *err); /* oldest access first; one that is open can be read on */
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
-
-/* The manifest of r->content: every recording of that content by id (names, collection, revision, created, state, what is said of it). Adds
- * or replaces r in it; its notes and events stay as they are there. */
-bool store_write_manifest(struct store *store, const struct catalog_recording *r, struct reel_error *err);
-/* The same with notes and events. */
-struct store_annotations {
-    const struct catalog_notes *notes;
-    const struct catalog_events *events;
-};
-bool store_replace_manifest(struct store *store, const struct catalog_recording *r, const struct store_annotations *whole,
-                            struct reel_error *err);
-/* collections.json: {"name": "description"} as JSON. */
-bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
-/* Takes one recording out of it; fine when there is no manifest. */
-bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err);
 
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
  * it was written. Stops when visit() is false. */

@@ -18,6 +18,7 @@
 #include "maintenance/rebuild.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
+#include "store/manifest.h"
 
 #define STRANGER "aa00000000000000000000000000000000000000000000000000000000000000"
 #define STRANGE DATA "/blobs/aa/" STRANGER
@@ -304,8 +305,8 @@ static void what_a_crash_left_in_a_manifest_goes(void **state) {
     assert_int_equal(send_text("other name", "TRIALab", &other), INGEST_CREATED);
     sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'other name'; DELETE FROM recordings WHERE name = 'other name'");
     assert_int_equal(fsck(false, false, &h).found, 0); /* beside a server it may be on its way */
-    rebuild_stopped(&app);
-    assert_true(rebuild_ran_since(&app) > other.recording.created_ns);
+    sweep_record_stop(&app);
+    assert_true(sweep_last_stop(&app) > other.recording.created_ns);
     sql("DELETE FROM maintenance WHERE key = 'stopped'");
     assert_true(sweep_start(&app, &err));
     wait_until_idle();

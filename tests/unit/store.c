@@ -16,6 +16,8 @@
 
 #include "catalog/catalog.h"
 #include "store/store.h"
+#include "ingest/manifest_entry.h"
+#include "store/manifest.h"
 
 #define DATA REEL_SCRATCH "/store"
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* SHA-256 of "abc" */
@@ -202,12 +204,12 @@ static void a_manifest_holds_every_recording(void **state) {
                                   .parts = &part,
                                   .n_parts = 1,
                                   .format = (char *)"toy"};
-    assert_true(store_write_manifest(store, &r, &err));
+    assert_true(manifest_write(store, &r, NULL, &err));
     strcpy(r.id, "02");
     r.collection = (char *)"other";
-    assert_true(store_write_manifest(store, &r, &err));
+    assert_true(manifest_write(store, &r, NULL, &err));
     r.state = STATE_TRASHED;
-    assert_true(store_write_manifest(store, &r, &err)); /* replaces its own */
+    assert_true(manifest_write(store, &r, NULL, &err)); /* replaces its own */
     json_t *m = manifest();
     assert_int_equal(json_array_size(json_object_get(m, "recordings")), 2);
     assert_string_equal(text_of(m, 0, "name"), "x/\xc3\xa4");

@@ -1,6 +1,6 @@
-/* What the catalog knows for rules of retention and quotas (upkeep/retention.h). */
-#ifndef SERVER_CATALOG_RETENTION_H
-#define SERVER_CATALOG_RETENTION_H
+/* The rows that retention rules and quotas go by. */
+#ifndef SERVER_CATALOG_RETENTION_ROWS_H
+#define SERVER_CATALOG_RETENTION_ROWS_H
 
 #include "catalog/catalog.h"
 

@@ -1,18 +1,20 @@
-/* See retention.h. Its one rule: a collection that is full refuses what is new and keeps what it has. */
+/* See quota.h. */
+#include "catalog/quota.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "maintenance/retention.h"
-#include "maintenance/retention_internal.h"
+#include "catalog/retention_rows.h"
+#include "catalog/retention_rules.h"
 
-static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t quota_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void quota_hold(void) {
-    pthread_mutex_lock(&taking);
+    pthread_mutex_lock(&quota_lock);
 }
 void quota_release(void) {
-    pthread_mutex_unlock(&taking);
+    pthread_mutex_unlock(&quota_lock);
 }
 
 bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err) {

@@ -1,6 +1,6 @@
 /* See retention.h. Its one rule: recordings come in the order of their rows, which is that of their creation, so a walk can stop and go on
  * anywhere. */
-#include "catalog/retention.h"
+#include "catalog/retention_rows.h"
 
 #include <string.h>
 

@@ -1,20 +1,20 @@
-/* The document of retention.h: checked when it is set, so that whoever reads it later finds it in order. Its one rule: what is not
- * understood is refused, for a mistyped rule must not delete. */
+/* See retention_rules.h. */
+#include "catalog/retention_rules.h"
+
 #include <string.h>
 
 #include "catalog/maintenance.h"
-#include "maintenance/retention.h"
-#include "maintenance/retention_internal.h"
+#include "reel/iterate.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
 static const char KEY[] = "retention";
 
-static bool knows(const json_t *object, const char *place, size_t at, const char *const *known, struct reel_error *err) {
+static bool check_members(const json_t *object, const char *list, size_t at, const char *const *known, struct reel_error *err) {
     const char *key;
     json_t *value;
     if (!json_is_object(object)) {
-        return reel_fail(err, REEL_ARGUMENT, "%s[%zu] is no object", place, at);
+        return reel_fail(err, REEL_ARGUMENT, "%s[%zu] is not an object", list, at);
     }
     json_object_foreach((json_t *)object, key, value) {
         size_t i = 0;
@@ -22,11 +22,11 @@ static bool knows(const json_t *object, const char *place, size_t at, const char
             i++;
         }
         if (!known[i]) {
-            return reel_fail(err, REEL_ARGUMENT, "%s[%zu]: \"%.60s\" means nothing here", place, at, key);
+            return reel_fail(err, REEL_ARGUMENT, "%s[%zu]: \"%.60s\" is not a known member", list, at, key);
         }
     }
     const char *glob = json_string_value(json_object_get(object, "collection"));
-    return (glob && *glob && strlen(glob) <= 255) || reel_fail(err, REEL_ARGUMENT, "%s[%zu]: collection is a name or glob", place, at);
+    return (glob && *glob && strlen(glob) <= 255) || reel_fail(err, REEL_ARGUMENT, "%s[%zu]: collection is a name or glob", list, at);
 }
 
 static bool is_count(const json_t *value) {
@@ -50,7 +50,7 @@ static bool check_keep(const json_t *keep, size_t at, struct reel_error *err) {
 static bool check_rule(const json_t *rule, size_t at, struct reel_error *err) {
     static const char *const known[] = {"collection", "max_age", "max_bytes", "keep", NULL};
     int64_t ns;
-    if (!knows(rule, "rules", at, known, err)) {
+    if (!check_members(rule, "rules", at, known, err)) {
         return false;
     }
     const json_t *age = json_object_get(rule, "max_age"), *bytes = json_object_get(rule, "max_bytes");
@@ -65,7 +65,7 @@ static bool check_rule(const json_t *rule, size_t at, struct reel_error *err) {
 
 static bool check_quota(const json_t *quota, size_t at, struct reel_error *err) {
     static const char *const known[] = {"collection", "bytes", "recordings", NULL};
-    return knows(quota, "quotas", at, known, err) &&
+    return check_members(quota, "quotas", at, known, err) &&
            ((is_count(json_object_get(quota, "bytes")) && is_count(json_object_get(quota, "recordings"))) ||
             reel_fail(err, REEL_ARGUMENT, "quotas[%zu]: bytes and recordings are numbers", at));
 }
@@ -91,7 +91,7 @@ bool retention_check(const json_t *document, struct reel_error *err) {
     json_t *value;
     json_object_foreach((json_t *)document, key, value) {
         if (strcmp(key, "rules") != 0 && strcmp(key, "quotas") != 0) {
-            return reel_fail(err, REEL_ARGUMENT, "\"%.60s\" means nothing here", key);
+            return reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is not a known member", key);
         }
     }
     return check_list(document, "rules", check_rule, err) && check_list(document, "quotas", check_quota, err);
@@ -104,7 +104,7 @@ json_t *retention_get(struct catalog *c, struct reel_error *err) {
     }
     json_t *document = *text ? json_loads(text, 0, NULL) : json_pack("{s:[], s:[]}", "rules", "quotas");
     if (!json_is_object(document) || !retention_check(document, NULL)) {
-        reel_fail(err, REEL_DAMAGED, "the rules of retention in the catalog are damaged; set them anew");
+        reel_fail(err, REEL_DAMAGED, "the retention rules in the catalog are damaged; set them again");
         json_decref(document);
         return NULL;
     }
