@@ -2,11 +2,11 @@
 #ifndef SERVER_ACCESS_LINK_TEXT_H
 #define SERVER_ACCESS_LINK_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "access/links.h"
-
-enum { LINK_MAC = 32, LINK_MAC_TEXT = 44, LINK_NUMBER_MAX = 20 };
+enum { LINK_TARGET_MAX = 8000, LINK_PARAMS_MAX = 256, LINK_MAC = 32, LINK_MAC_TEXT = 44, LINK_NUMBER_MAX = 20 };
 
 struct link_claim { /* what sig= and exp= say: sig is VERSION.TOKEN.MAC */
     uint64_t version;

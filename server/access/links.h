@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "access/link_text.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
@@ -17,8 +18,6 @@ REEL_DEFINE_AUTO(struct links, links_close);
 
 /* A new key signs from now on. The one before it still verifies, or, with `forget`, none does. */
 bool links_rotate(const char *data, bool forget, struct reel_error *err);
-
-enum { LINK_TARGET_MAX = 8000, LINK_PARAMS_MAX = 256 };
 
 /* `target` is a path with its query, without sig and exp; out: the same with them, malloc'd. */
 bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/views.h"
+#include "catalog/notes.h"
 
 /* A text that holds an object; {} for "". */
 static json_t *object_in(const char *text) {

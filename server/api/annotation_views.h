@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "catalog/catalog.h"
+#include "catalog/notes.h"
 
 /* Adds epoch, calendar_start, calendar_end, tags, description, custom, notes, events – and in a list, where something is too long for one,
  * "cut" with the names of the members that are not whole. */

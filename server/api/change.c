@@ -9,9 +9,10 @@
 #include "api/routes.h"
 #include "api/viewer.h"
 #include "api/views.h"
+#include "catalog/notes.h"
+#include "catalog/quota.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
-#include "catalog/quota.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 

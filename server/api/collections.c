@@ -6,6 +6,7 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "catalog/notes.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 

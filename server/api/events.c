@@ -10,6 +10,7 @@
 #include "api/body.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "catalog/notes.h"
 #include "ingest/manifests.h"
 
 /* ---- times */

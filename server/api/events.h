@@ -3,6 +3,7 @@
 #define SERVER_API_EVENTS_H
 
 #include "api/common.h"
+#include "catalog/notes.h"
 
 /* For catalog_event_query.sees, with http_caller(r) as its context. */
 bool events_caller_sees(const void *caller, const char *collection);

@@ -7,6 +7,7 @@
 #include "api/events.h"
 #include "api/grafana.h"
 #include "api/routes.h"
+#include "catalog/notes.h"
 
 enum { ANNOTATIONS_MAX = 1000 };
 static const int64_t MS = 1000000;

@@ -7,6 +7,7 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "catalog/notes.h"
 #include "ingest/manifests.h"
 
 void api_notes_list(struct http_request *r) {

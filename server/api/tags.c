@@ -6,6 +6,7 @@
 #include "api/change.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "catalog/notes.h"
 #include "ingest/manifests.h"
 
 /* ---- one tag of one recording */

@@ -1,5 +1,6 @@
 /* /values, /stats and /coverage: what there is, how much of it, and when. */
 #include "catalog/values.h"
+#include "catalog/notes.h"
 
 #include <stdlib.h>
 #include <string.h>

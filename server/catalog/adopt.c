@@ -2,7 +2,7 @@
  * the row's version is new. */
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"

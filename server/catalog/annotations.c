@@ -1,4 +1,4 @@
-/* What is said of one recording, in memory: copied, checked, merged. Its one rule: tags are in the order of their keys, each key once. */
+/* See annotations.h. Tags are sorted by key, each key once. */
 #include <jansson.h>
 #include <string.h>
 
@@ -109,15 +109,6 @@ bool catalog_annotations_inherit(struct catalog_annotations *to, const struct ca
         to->description && to->description[0] ? to->description : (free(to->description), copy_text(from->description, &good));
     to->custom = to->custom && to->custom[0] ? to->custom : (free(to->custom), copy_text(from->custom, &good));
     return good || reel_fail_memory(err);
-}
-
-bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns) {
-    int64_t shift = r->clock == REEL_CLOCK_RELATIVE ? r->annotations.epoch_ns : 0; /* never negative */
-    if (r->clock == REEL_CLOCK_RELATIVE && !r->annotations.has_epoch) {
-        return false;
-    }
-    *ns = own_ns > INT64_MAX - shift ? INT64_MAX : own_ns + shift;
-    return true;
 }
 
 void annotations_shorten(struct catalog_annotations *annotations) {

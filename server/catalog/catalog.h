@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "catalog/notes.h"
+#include "catalog/annotations.h"
 #include "reel/index.h"
 
 struct catalog;
@@ -42,11 +42,13 @@ struct catalog_recording {
     uint32_t n_channels;
     bool damaged;
     uint64_t findings, lost_bytes;
-    char *problem;                          /* why it failed; "" otherwise */
-    char *group;                            /* recordings that were split and belong together; "": none */
-    int64_t created_ns, updated_ns;         /* updated_ns grows with every change: it is the row's version */
-    struct catalog_annotations annotations; /* by people; notes.h */
+    char *problem;                  /* why it failed; "" otherwise */
+    char *group;                    /* recordings that were split and belong together; "": none */
+    int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
+    struct catalog_annotations annotations;
 };
+/* When its times are on the calendar, by its clock or its epoch: true, and where. Sums saturate. */
+bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns);
 void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a zeroed one */
 
 /* Opens or creates `path`, migrates it; REEL_UNSUPPORTED when it was made by a newer program. */

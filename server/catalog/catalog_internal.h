@@ -6,6 +6,8 @@
 #include "catalog/db.h"
 
 struct rows;
+struct catalog_note;
+struct catalog_event;
 
 struct catalog {
     struct db *db;
@@ -28,10 +30,6 @@ bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *ou
 /* The same without tags, which come for a page of them together by annotations_load_tags(). */
 bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
 bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
-/* Replaces the tags of *to by copies; false: no memory, some are NULL. */
-bool annotations_copy_tags(const struct catalog_annotations *from, struct catalog_annotations *to);
-/* Cuts long texts to what a list shows, and says so. */
-void annotations_shorten(struct catalog_annotations *annotations);
 
 /* The newest of that name that is not in the trash; the one that a statement finds by an id or hash. REEL_NOT_FOUND. */
 bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err);
@@ -48,6 +46,22 @@ bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const
 /* A note or an event as a new row of the recording, with the id and times it has. `statement`: event_insert, or one that changes it. */
 bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row, struct reel_error *err);
 bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err);
+
+/* change.c */
+/* The row of a recording's id; REEL_NOT_FOUND. */
+bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err);
+/* A statement that takes ":row" and ":now". */
+bool annotations_run(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err);
+bool annotations_touch(struct db_handle *h, int64_t row, struct reel_error *err); /* a new version */
+/* `text` ("" is {}) with the merge patch (RFC 7396) applied, compact, "" when nothing is left; malloc'd. Both are no deeper than a body may
+ * be. */
+char *annotations_merge(const char *text, const char *patch, struct reel_error *err);
+bool annotations_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
+                            struct reel_error *err);
+
+static inline uint32_t annotations_page_limit(uint32_t limit) {
+    return limit < 1 ? 1 : limit > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : limit;
+}
 
 /* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each(); malloc'd. */
 bool catalog_allowed(struct db_handle *h, const char *const *globs, char **names, struct reel_error *err);

@@ -2,7 +2,7 @@
  * said. */
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "catalog/sql.h"
 #include "wire/cleanup.h"

@@ -2,7 +2,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/notes.h"
 #include "wire/cleanup.h"
 
 void catalog_collection_done(struct catalog_collection *collection) {

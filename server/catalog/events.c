@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/notes.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "catalog/catalog.h"
+#include "catalog/notes.h"
 #include "reel/scan.h"
 
 /* Opens a catalog that is there for reading only, beside a server too. REEL_NOT_FOUND; REEL_UNSUPPORTED when it is of another version. */

@@ -2,7 +2,8 @@
  * with its recording's. */
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/notes.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 

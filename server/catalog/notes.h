@@ -1,62 +1,16 @@
-/* What people say of recordings, and the catalog keeps: tags, description, custom fields, epoch, notes, events; and of collections. All of
- * it hangs on the recording's id: scans do not touch it. Every change moves the recording's updated_ns on, which is so its version. */
+/* Changes of recordings and their annotations, tags in use, notes, events, collections, manifests that are due. Every change increases the
+ * recording's updated_ns, which serves as its version. */
 #ifndef SERVER_CATALOG_NOTES_H
 #define SERVER_CATALOG_NOTES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/annotations.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
 struct catalog;
-struct catalog_recording;
-
-enum {                /* ceilings, told in the error of who meets one; sizes in bytes */
-       TAGS_MAX = 64, /* of a recording, or an event */
-       TAG_KEY_MAX = 64,
-       TAG_VALUE_MAX = 256,
-       DESCRIPTION_MAX = 64 << 10,
-       CUSTOM_MAX = 64 << 10,
-       NOTES_MAX = 1000, /* of a recording */
-       NOTE_TEXT_MAX = 16 << 10,
-       EVENTS_MAX = 10000, /* of a recording */
-       EVENT_TITLE_MAX = 1024,
-       COLLECTION_DESCRIPTION_MAX = 16 << 10,
-       PAGE_ITEMS_MAX = 1000,
-       TAG_BATCH_MAX = 10000,          /* recordings */
-       LIST_DESCRIPTION_MAX = 1 << 10, /* what a list shows of each; the recording itself has the whole */
-       LIST_CUSTOM_MAX = 4 << 10,
-};
-
-struct catalog_tag {
-    char *key, *value;
-};
-
-/* Of one recording; a zeroed one says nothing. Texts belong to it. */
-struct catalog_annotations {
-    struct catalog_tag *tags; /* by key */
-    uint32_t n_tags;
-    char *description; /* NULL or "": none */
-    char *custom;      /* a JSON object, compact; NULL or "": {} */
-    bool has_epoch;
-    int64_t epoch_ns;                 /* where zero of a relative clock lies on the calendar */
-    uint64_t notes, events;           /* how many */
-    bool cut_description, cut_custom; /* in a list: not the whole */
-};
-void catalog_annotations_done(struct catalog_annotations *annotations);
-bool catalog_annotations_copy(const struct catalog_annotations *from, struct catalog_annotations *to); /* false: no memory, *to is empty */
-/* What the new revision of a recording takes over: tags that it has not of its own, description and custom where it has none. */
-bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from, struct reel_error *err);
-bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
-                                 struct reel_error *err); /* copies; the last one of a key counts */
-const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key); /* NULL: has none */
-/* When its times are on the calendar, by its clock or its epoch: true, and where. Sums saturate. */
-bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns);
-
-/* Key of [A-Za-z0-9_.:-], value of UTF-8 without control characters, both within their ceilings. REEL_ARGUMENT. */
-bool catalog_tag_check(const char *key, const char *value, struct reel_error *err);
-bool catalog_text_check(const char *what, const char *text, size_t bytes_max, struct reel_error *err);
 
 /* ---- changing a recording (change.c) */
 

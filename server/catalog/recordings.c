@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
@@ -33,6 +33,15 @@ void catalog_recording_done(struct catalog_recording *r) {
     catalog_annotations_done(&r->annotations);
     *r = (struct catalog_recording){0};
 }
+bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns) {
+    int64_t shift = r->clock == REEL_CLOCK_RELATIVE ? r->annotations.epoch_ns : 0; /* never negative */
+    if (r->clock == REEL_CLOCK_RELATIVE && !r->annotations.has_epoch) {
+        return false;
+    }
+    *ns = own_ns > INT64_MAX - shift ? INT64_MAX : own_ns + shift;
+    return true;
+}
+
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
 
 struct catalog *catalog_open(const char *path, struct reel_error *err) {

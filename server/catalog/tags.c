@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/notes.h"
 #include "wire/cleanup.h"
 
 /* ---- of recordings */

@@ -1,10 +1,11 @@
 /* See values.h. */
 #include "catalog/values.h"
+#include "catalog/notes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/annotations.h"
+#include "catalog/catalog_internal.h"
 #include "catalog/list.h"
 #include "wire/cleanup.h"
 

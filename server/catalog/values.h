@@ -4,6 +4,7 @@
 #define SERVER_CATALOG_VALUES_H
 
 #include "catalog/catalog.h"
+#include "catalog/notes.h"
 
 enum { VALUES_COUNTED_MAX = 1000, COVERAGE_COUNTED_MAX = 5000 };
 

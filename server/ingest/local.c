@@ -1,88 +1,26 @@
-/* Files of this machine, copied in as if they had been uploaded, or read where they lie: one, or the parts of one recording. Its one rule:
- * nothing is kept before all of them are there, and none that was written to while it was read; a file that is moved goes only when its
- * recording is there for good. */
+/* Local files, copied as if they had been uploaded, or referenced: one, or all parts of one recording. Nothing is kept unless every file
+ * was read and none was written to meanwhile; a file that is moved is deleted only when its recording is stored durably. */
 #include "ingest/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ingest/file_read.h"
 #include "ingest/names.h"
 #include "reel/cleanup.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
-enum { READ_BYTES = 1 << 20 };
-
-struct reading {
-    int fd;
-    struct store_reference *is;
-    struct store_upload *upload; /* NULL: only hashed */
-    EVP_MD_CTX *hash;            /* NULL: the upload does it */
-    const struct reel_progress *progress;
-};
-
-static bool read_all(struct reading *in, struct reel_error *err) {
-    AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
-    if (!buffer) {
-        return reel_fail_memory(err);
-    }
-    for (uint64_t done = 0;;) {
-        ssize_t n = read(in->fd, buffer, READ_BYTES);
-        if (n == 0) {
-            return done == in->is->size || reel_fail(err, REEL_CHANGED, "the file is still being written");
-        }
-        if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "the file cannot be read");
-        }
-        if (n > 0 && in->upload && !store_upload_write(in->upload, buffer, (size_t)n, err)) {
-            return false;
-        }
-        if (n > 0 && in->hash && EVP_DigestUpdate(in->hash, buffer, (size_t)n) != 1) {
-            return reel_fail_memory(err);
-        }
-        done += n > 0 ? (uint64_t)n : 0;
-        if (in->progress && in->progress->report && !in->progress->report(in->progress->context, done, in->is->size)) {
-            return reel_fail(err, REEL_CANCELLED, "cancelled");
-        }
-    }
-}
-
-/* Still what it was when it was opened? */
-static bool is_settled(const struct reading *in, struct reel_error *err) {
-    struct store_reference now;
-    return store_inspect(in->fd, in->is->path, &now, err) && ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
-                                                              reel_fail(err, REEL_CHANGED, "the file has changed while it was read"));
-}
-
-static bool hash_file(struct reading *in, char sha256[SHA256_HEX], struct reel_error *err) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    in->hash = EVP_MD_CTX_new();
-    bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? read_all(in, err) : reel_fail_memory(err);
-    good = good && (EVP_DigestFinal_ex(in->hash, raw, &n) == 1 || reel_fail_memory(err));
-    EVP_MD_CTX_free(TAKE(in->hash));
-    for (unsigned i = 0; good && i < n; i++) {
-        snprintf(sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
-    }
-    return good;
-}
-
-bool local_hash(int fd, struct store_reference *is, const struct reel_progress *progress, char sha256[SHA256_HEX], struct reel_error *err) {
-    struct reading in = {.fd = fd, .is = is, .progress = progress};
-    return hash_file(&in, sha256, err) && is_settled(&in, err);
-}
-
-static bool copy_file(struct app *app, struct reading *in, bool move, struct ingest_file *file, struct reel_error *err) {
+static bool copy_file(struct app *app, struct file_read *in, bool move, struct ingest_file *file, struct reel_error *err) {
     uint64_t size;
     if (!(in->upload = file->upload = store_upload_begin(app->store, err))) {
         return false;
     }
     bool shared = store_upload_share(in->upload, in->fd, move);
-    return (shared ? store_upload_hash(in->upload, in->progress, err) : read_all(in, err)) &&
+    return (shared ? store_upload_hash(in->upload, in->progress, err) : file_read_all(in, err)) &&
            store_upload_finish(in->upload, file->sha256, &size, err) &&
            (size == in->is->size || reel_fail(err, REEL_CHANGED, "the file is still being written"));
 }
@@ -92,7 +30,7 @@ static bool take_in(struct app *app, const char *path, const struct ingest_reque
                     struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
     struct store_reference seen = *is;
-    struct reading in = {.fd = fd, .is = is, .progress = progress};
+    struct file_read in = {.fd = fd, .is = is, .progress = progress};
     if (fd < 0 || !store_inspect(fd, path, is, err)) {
         return false;
     }
@@ -104,7 +42,8 @@ static bool take_in(struct app *app, const char *path, const struct ingest_reque
     }
     file->size = is->size;
     file->reference = options->reference ? is : NULL;
-    return (options->reference ? hash_file(&in, file->sha256, err) : copy_file(app, &in, options->move, file, err)) && is_settled(&in, err);
+    return (options->reference ? file_read_hash(&in, file->sha256, err) : copy_file(app, &in, options->move, file, err)) &&
+           file_read_unchanged(&in, err);
 }
 
 /* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any

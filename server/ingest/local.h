@@ -1,4 +1,4 @@
-/* Files of this machine, taken in by the one way in. */
+/* Local files become a recording, through ingest_uploads(). */
 #ifndef SERVER_LOCAL_H
 #define SERVER_LOCAL_H
 
@@ -6,18 +6,15 @@
 #include "store/reference.h"
 
 struct local_options {
-    bool reference;                       /* they stay where they are, and are only read */
-    bool move;                            /* they go when their recording is there for good, those that are still what was read */
-    bool seen;                            /* `are` says what size and time each has had: another now is REEL_CHANGED */
-    int64_t wait_ns;                      /* as of ingest_uploads() */
-    struct store_reference *are;          /* one for each file, filled; NULL: nobody wants to know */
+    bool reference;                       /* the files stay where they are and are only read */
+    bool move;                            /* files that are unchanged are deleted when their recording is stored durably */
+    bool seen;                            /* `are` holds the expected size and time of each: REEL_CHANGED when they differ */
+    int64_t wait_ns;                      /* see ingest_uploads() */
+    struct store_reference *are;          /* one for each file, filled; may be NULL */
     const struct reel_progress *progress; /* bytes of the file that is read; may be NULL */
 };
-/* Takes in the parts of one recording. `paths` are absolute and tidy, and lie below a root of the store (roots.h). NULL wishes: copied, the
- * scan waited for. `files` (may be NULL) is for who wants to know their hashes; zeroed. */
+/* Imports the parts of one recording. `paths` are absolute, normalized, and below a root of the store (roots.h). `options` NULL: the files
+ * are copied and the scan is waited for. `files` (zeroed; may be NULL) receives their hashes. */
 void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q,
                   const struct local_options *options, struct ingest_file *files, struct ingest_result *out, struct reel_error *err);
-/* SHA-256 of an open file; REEL_CHANGED when somebody wrote to it meanwhile. */
-bool local_hash(int fd, struct store_reference *is, const struct reel_progress *progress, char sha256[SHA256_HEX], struct reel_error *err);
-
 #endif

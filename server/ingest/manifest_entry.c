@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "catalog/notes.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 

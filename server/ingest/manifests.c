@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "catalog/notes.h"
 #include "ingest/jobs.h"
 #include "ingest/manifest_entry.h"
 #include "store/manifest.h"

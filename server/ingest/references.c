@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "catalog/imports.h"
-#include "ingest/local.h"
+#include "ingest/file_read.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "store/reference.h"
@@ -90,9 +90,9 @@ void references_recheck(struct app *app, const char *sha256) {
     }
 }
 
-/* ---- the same after all? */
+/* ---- other times, same content */
 
-static bool write_anew(struct app *app, const char *sha256, const struct store_reference *now) {
+static bool replace_reference(struct app *app, const char *sha256, const struct store_reference *now) {
     struct reel_error ignored;
     AUTO_CONTENT struct content_lock lock = {0};
     if (!content_lock_try(&lock, sha256) || !store_is_reference(app->store, sha256) ||
@@ -129,11 +129,13 @@ bool references_confirm(struct app *app, const char *sha256, const struct reel_p
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was.path, O_RDONLY, &ignored);
     if (fd < 0 || !store_inspect(fd, was.path, &now, &ignored) || now.size != was.size ||
         !store_fingerprint(fd, now.size, fingerprint, &ignored) ||
-        strcmp(fingerprint, was.fingerprint) != 0) { /* most of what has changed is told by this */
+        strcmp(fingerprint, was.fingerprint) != 0) { /* cheap, and finds most changes */
         return false;
     }
     memcpy(now.fingerprint, fingerprint, sizeof now.fingerprint);
-    bool same = local_hash(fd, &now, progress, hash, &ignored) && strcmp(hash, sha256) == 0 && write_anew(app, sha256, &now);
+    struct file_read in = {.fd = fd, .is = &now, .progress = progress};
+    bool same = file_read_hash(&in, hash, &ignored) && file_read_unchanged(&in, &ignored) && strcmp(hash, sha256) == 0 &&
+                replace_reference(app, sha256, &now);
     if (same) {
         references_recheck(app, sha256);
     }

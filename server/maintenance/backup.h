@@ -9,9 +9,9 @@
 
 #include "app.h"
 #include "ingest/jobs.h"
+#include "maintenance/backup_files.h"
 
-enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: the same disk, and the same bytes on it */
-extern const char *const backup_blobs_names[];                               /* "none", "link", "copy", NULL */
+extern const char *const backup_blobs_names[]; /* "none", "link", "copy", NULL */
 
 /* `folder` is made when missing; it must be empty, or hold an earlier backup, which this one replaces. *manifest: what backup.json says, a
  * new reference. `app` needs store and catalog only. */

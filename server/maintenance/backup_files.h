@@ -2,7 +2,11 @@
 #ifndef SERVER_BACKUP_FILES_H
 #define SERVER_BACKUP_FILES_H
 
-#include "maintenance/backup.h"
+#include <jansson.h>
+
+#include "app.h"
+
+enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: the same disk, and the same bytes on it */
 
 struct backup_files {
     struct store *from, *to;

@@ -2,6 +2,7 @@
  * believed. */
 #include <string.h>
 
+#include "catalog/notes.h"
 #include "ingest/names.h"
 #include "ingest/scanning.h"
 #include "maintenance/rebuild.h"

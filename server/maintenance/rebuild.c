@@ -7,14 +7,15 @@
 #include <unistd.h>
 
 #include "catalog/maintenance.h"
+#include "catalog/notes.h"
 #include "ingest/scanning.h"
 #include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/disk.h"
 #include "store/inspect.h"
-#include "wire/cleanup.h"
 #include "store/manifest.h"
+#include "wire/cleanup.h"
 
 enum { OLD_MAX = 10000 };
 

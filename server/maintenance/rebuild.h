@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "app.h"
+#include "catalog/notes.h"
 #include "reel/scan.h"
 
 struct rebuild_entry {

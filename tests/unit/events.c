@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/notes.h"
 #include "unit/notes_fixture.h"
 
 enum { EVENTS = 300 };

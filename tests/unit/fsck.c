@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 #include "catalog/maintenance.h"
+#include "catalog/notes.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
 #include "maintenance/backup_files.h"
 #include "maintenance/fsck.h"
 #include "maintenance/rebuild.h"
 #include "store/inspect.h"
-#include "unit/ingest_trial.h"
 #include "store/manifest.h"
+#include "unit/ingest_trial.h"
 
 #define STRANGER "aa00000000000000000000000000000000000000000000000000000000000000"
 #define STRANGE DATA "/blobs/aa/" STRANGER

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/notes.h"
 #include "unit/notes_fixture.h"
 
 /* "robot=r1 site=a" */

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/notes.h"
 #include "catalog/pattern.h"
 #include "catalog/search.h"
 #include "catalog/values.h"
