@@ -1,5 +1,5 @@
-// Builds the page: node web/build.mjs [--out DIR] [--check | --no-check]. Its one rule: what it writes is complete and named by its
-// content, so that a browser may keep it for ever; files that have not changed are not touched.
+// Builds the page: node web/build.mjs [--out DIR] [--check | --no-check]. Files are named by a hash of their content, so that browsers
+// may cache them forever. Unchanged files are not written again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ import { readContract } from './openapi.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SRC = path.join(HERE, 'src');
-const SCRIPT_BUDGET = 150 * 1024; // gzipped: what the first view may cost
+const SCRIPT_BUDGET = 150 * 1024; // of the first view, gzipped
 
 const args = process.argv.slice(2);
 const out = path.resolve(args.includes('--out') ? args[args.indexOf('--out') + 1] : path.join(HERE, '../build/web'));
@@ -29,8 +29,8 @@ const common = {
     logLevel: 'warning',
 };
 
-// src/api_types.ts is made of openapi.yaml whenever that is newer.
-async function makeTypes() {
+// Generates src/api_types.ts if openapi.yaml is newer.
+async function generateTypes() {
     const from = path.join(HERE, 'openapi.yaml');
     const to = path.join(SRC, 'api_types.ts');
     if (!fs.existsSync(from)) {
@@ -41,7 +41,7 @@ async function makeTypes() {
     }
     const { default: openapiTS, astToString } = await import('openapi-typescript');
     const ast = await openapiTS(new URL('openapi.yaml', import.meta.url), { alphabetize: true });
-    writeIfNew(to, '// Made of openapi.yaml by build.mjs: not to be edited.\n' + astToString(ast));
+    writeIfNew(to, '// Generated from openapi.yaml by build.mjs; do not edit.\n' + astToString(ast));
 }
 
 function writeIfNew(file, bytes) {
@@ -56,25 +56,25 @@ function nameOf(stem, suffix, bytes) {
     return `assets/${stem}-${createHash('sha256').update(bytes).digest('hex').slice(0, 10)}${suffix}`;
 }
 
-// What of others is in the page: their folders below node_modules.
-const parts = new Set();
-function noteParts(metafile) {
+// The bundled packages: their folders below node_modules.
+const packages = new Set();
+function notePackages(metafile) {
     for (const input of Object.keys(metafile.inputs)) {
         const found = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
         if (found) {
-            parts.add(found[1]);
+            packages.add(found[1]);
         }
     }
 }
 
-// Their licences ask for their texts to go along.
-function makeLicences(files) {
-    const texts = [...parts].sort().map((folder) => {
+// The licence texts of the bundled packages, which must be distributed with them.
+function collectLicences(files) {
+    const texts = [...packages].sort().map((folder) => {
         const at = path.join(HERE, folder);
         const { name, version, license } = JSON.parse(fs.readFileSync(path.join(at, 'package.json'), 'utf8'));
         const file = fs.readdirSync(at).find((entry) => /^licen[cs]e/i.test(entry));
         if (!file) {
-            throw new Error(`${name} has no licence text: it cannot be given out`);
+            throw new Error(`${name} has no licence text, so it cannot be distributed`);
         }
         return `${name} ${version} (${license})\n\n${fs.readFileSync(path.join(at, file), 'utf8').trim()}\n`;
     });
@@ -84,29 +84,29 @@ function makeLicences(files) {
     return name;
 }
 
-// `import address from './digest?worker'` bundles digest.ts as a script of its own and gives its address, for new Worker(address, {type: 'module'}).
+// `import url from './hash_worker?worker'` bundles hash_worker.ts as a separate script and returns its URL, for new Worker(url, {type: 'module'}).
 function workers(files) {
     return {
         name: 'workers',
         setup(build) {
-            build.onResolve({ filter: /\?worker$/ }, (asked) => ({
-                path: path.resolve(asked.resolveDir, asked.path.replace(/\?worker$/, '.ts')),
+            build.onResolve({ filter: /\?worker$/ }, (request) => ({
+                path: path.resolve(request.resolveDir, request.path.replace(/\?worker$/, '.ts')),
                 namespace: 'worker',
             }));
-            build.onLoad({ filter: /.*/, namespace: 'worker' }, async (asked) => {
-                const made = await esbuild.build({ ...common, entryPoints: [asked.path], write: false, metafile: true });
-                noteParts(made.metafile);
-                const bytes = made.outputFiles[0].contents;
-                const name = nameOf(path.basename(asked.path, '.ts'), '.js', bytes);
+            build.onLoad({ filter: /.*/, namespace: 'worker' }, async (request) => {
+                const result = await esbuild.build({ ...common, entryPoints: [request.path], write: false, metafile: true });
+                notePackages(result.metafile);
+                const bytes = result.outputFiles[0].contents;
+                const name = nameOf(path.basename(request.path, '.ts'), '.js', bytes);
                 files.set(name, bytes);
-                return { contents: `export default ${JSON.stringify('/' + name)}`, watchFiles: [asked.path] };
+                return { contents: `export default ${JSON.stringify('/' + name)}`, watchFiles: [request.path] };
             });
         },
     };
 }
 
-// Every .css below src/ is part of the one style sheet: style/ first, in the order of names.
-async function makeStyle(files) {
+// Bundles every .css below src/ into one style sheet: style/ first, then by name.
+async function buildStyle(files) {
     const found = fs
         .readdirSync(SRC, { recursive: true })
         .filter((f) => f.endsWith('.css'))
@@ -115,16 +115,16 @@ async function makeStyle(files) {
     const all = [...found.filter(style), ...found.filter((f) => !style(f))];
     const text = all.map((f) => `@import ${JSON.stringify('./' + f.split(path.sep).join('/'))};`).join('\n');
     const stdin = { contents: text + '\n@import "uplot/dist/uPlot.min.css";', resolveDir: SRC, loader: 'css', sourcefile: 'all.css' };
-    const made = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false, metafile: true });
-    noteParts(made.metafile);
-    const bytes = made.outputFiles[0].contents;
+    const result = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false, metafile: true });
+    notePackages(result.metafile);
+    const bytes = result.outputFiles[0].contents;
     const name = nameOf('style', '.css', bytes);
     files.set(name, bytes);
     return name;
 }
 
-async function makeScripts(files) {
-    const made = await esbuild.build({
+async function buildScripts(files) {
+    const result = await esbuild.build({
         ...common,
         entryPoints: { main: path.join(SRC, 'main.tsx') },
         outdir: out,
@@ -135,18 +135,18 @@ async function makeScripts(files) {
         metafile: true,
         plugins: [workers(files)],
     });
-    noteParts(made.metafile);
+    notePackages(result.metafile);
     const outputs = {};
-    for (const [file, info] of Object.entries(made.metafile.outputs)) {
+    for (const [file, info] of Object.entries(result.metafile.outputs)) {
         outputs[path.relative(out, path.resolve(HERE, file)).split(path.sep).join('/')] = info;
     }
-    for (const file of made.outputFiles) {
+    for (const file of result.outputFiles) {
         files.set(path.relative(out, file.path).split(path.sep).join('/'), file.contents);
     }
     return outputs;
 }
 
-// The entry and what it imports at once (not what it asks for later).
+// The entry script and its static imports.
 function firstScripts(outputs) {
     const names = Object.keys(outputs);
     const main = names.find((name) => outputs[name].entryPoint?.endsWith('src/main.tsx'));
@@ -162,7 +162,7 @@ function firstScripts(outputs) {
     return wanted;
 }
 
-function makeIndex(scripts, style, icon, licences) {
+function buildIndex(scripts, style, icon, licences) {
     const preload = scripts
         .slice(1)
         .map((name) => `<link rel="modulepreload" href="/${name}">`)
@@ -204,23 +204,23 @@ function write(files) {
 
 async function build() {
     const files = new Map();
-    const outputs = await makeScripts(files);
-    const style = await makeStyle(files);
+    const outputs = await buildScripts(files);
+    const style = await buildStyle(files);
     const iconBytes = fs.readFileSync(path.join(SRC, 'icon.svg'));
     const icon = nameOf('icon', '.svg', iconBytes);
     files.set(icon, iconBytes);
     const scripts = firstScripts(outputs);
-    files.set('index.html', Buffer.from(makeIndex(scripts, style, icon, makeLicences(files))));
+    files.set('index.html', Buffer.from(buildIndex(scripts, style, icon, collectLicences(files))));
     files.set('openapi.json', Buffer.from(JSON.stringify(readContract()) + '\n'));
     write(files);
     const size = (names) => names.reduce((sum, name) => sum + gzipSync(files.get(name), { level: 9 }).length, 0);
     const kib = (n) => `${(n / 1024).toFixed(1)} KiB`;
     const first = size(scripts);
     console.log(
-        `page: ${files.size} files; first view ${kib(first)} of script, ${kib(size([style]))} of style, gzipped`,
+        `page: ${files.size} files; first view: ${kib(first)} of script, ${kib(size([style]))} of style (gzipped)`,
     );
     if (first > SCRIPT_BUDGET) {
-        console.error(`page: the first view's script is over its ${SCRIPT_BUDGET / 1024} KiB`);
+        console.error(`page: the script of the first view exceeds ${SCRIPT_BUDGET / 1024} KiB`);
         process.exitCode = 1;
     }
 }
@@ -232,7 +232,7 @@ function check() {
     }
 }
 
-await makeTypes();
+await generateTypes();
 if (!args.includes('--no-check')) {
     check();
 }

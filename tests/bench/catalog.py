@@ -18,8 +18,8 @@ RARE = 997  # one of so many is a copy of the other recording
 MINUTE = 60 * 10**9  # one begins each minute
 PAGES = 100  # asked of each question, for p99 and p50
 
-MENDS = ('mend_figures', 'mend_collections_add', 'mend_collections', 'mend_totals_clear', 'mend_totals', 'mend_labels', 'mend_tag_keys', 'mend_tag_values',
-         'mend_spans')
+REPAIRS = ('repair_state_totals', 'repair_collections_add', 'repair_collections', 'repair_totals_clear', 'repair_totals', 'repair_labels', 'repair_tag_keys', 'repair_tag_values',
+         'repair_spans')
 MORE = '''
 CREATE TEMP TABLE more AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :count)
 SELECT (SELECT max(row) FROM recordings) + 1 + i AS row, i, iif(i % :rare = :rare - 1, :other, :common) AS source,
@@ -62,7 +62,7 @@ def fill(path, count):
         insert_recordings(db)
         for text in (TAGS, LINKS):
             run_each(db, text)
-        for name in MENDS:
+        for name in REPAIRS:
             with open(os.path.join(ROOT, 'sql', 'queries', name + '.sql')) as f:
                 run_each(db, f.read())
         for _, sql in triggers:

@@ -1,5 +1,5 @@
-// What the page's tests stand on: a real `reel serve` on a free port over a folder of its own, and a real Chromium. Its one rule: a console error,
-// a CSP violation or a request to another host fails the test in which it happens, whatever else it looks at.
+// The harness of the page's tests: a real `reel serve` on a free port with a data folder of its own, and a real Chromium. A console error, a CSP
+// violation or a request to another host fails the test in which it happens.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -15,16 +15,16 @@ const { chromium } = need('playwright-core');
 const AXE = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const SAMPLES = path.join(ROOT, '../shared/samples');
-export const SHOTS = path.join(ROOT, 'build/screenshots');
-const PATIENCE = 60000; // longer than anything here takes on a loaded machine
+export const SCREENSHOTS = path.join(ROOT, 'build/screenshots');
+const TIMEOUT_MS = 60000; // generous, for loaded machines
 export { assert };
 
 export class Skip extends Error {}
-/** A real sample, or the test is skipped. */
+/** The path of a real sample; skips the test if it does not exist. */
 export function sample(name) {
     const file = path.join(SAMPLES, name);
     if (!fs.existsSync(file)) {
-        throw new Skip('the sample ' + name + ' is not there');
+        throw new Skip('missing sample ' + name);
     }
     return file;
 }
@@ -39,11 +39,11 @@ export function runReel(args, options = {}) {
     return new Promise((done, fail) => {
         const child = spawn(reelBinary(), args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
         let out = '';
-        let said = '';
+        let stderr = '';
         child.stdout.on('data', (data) => (out += data));
-        child.stderr.on('data', (data) => (said += data));
+        child.stderr.on('data', (data) => (stderr += data));
         child.on('error', fail);
-        child.on('close', (code) => (code === 0 ? done(out) : fail(new Error(`reel ${args[0]} ended with ${code}: ${said}`))));
+        child.on('close', (code) => (code === 0 ? done(out) : fail(new Error(`reel ${args[0]} exited with ${code}: ${stderr}`))));
     });
 }
 
@@ -51,16 +51,16 @@ export class Server {
     static async start(...args) {
         const server = new Server();
         server.data = fs.mkdtempSync(path.join(os.tmpdir(), 'reel-page-'));
-        await server.again(...args);
+        await server.restart(...args);
         return server;
     }
-    /** The same data once more, after stop(). */
-    async again(...args) {
+    /** Starts again on the same data, after stop(). */
+    async restart(...args) {
         this.child = spawn(reelBinary(), ['serve', '--data', this.data, '--listen', '127.0.0.1:' + (this.port ?? 0), ...args], {
             stdio: ['ignore', 'pipe', 'pipe'],
         });
-        this.said = '';
-        this.child.stderr.on('data', (data) => (this.said = (this.said + data).slice(-20000)));
+        this.stderr = '';
+        this.child.stderr.on('data', (data) => (this.stderr = (this.stderr + data).slice(-20000)));
         this.base = await new Promise((done, fail) => {
             let out = '';
             this.child.stdout.on('data', (data) => {
@@ -71,7 +71,7 @@ export class Server {
                     done(found[1]);
                 }
             });
-            this.child.on('close', (code) => fail(new Error(`the server ended before it listened: ${code}\n${this.said}`)));
+            this.child.on('close', (code) => fail(new Error(`the server exited before it listened: ${code}\n${this.stderr}`)));
         });
         this.api = this.base + '/api/v1';
     }
@@ -79,7 +79,7 @@ export class Server {
         if (this.child && this.child.exitCode === null && this.child.signalCode === null) {
             const ended = new Promise((done) => this.child.on('close', done));
             this.child.kill('SIGTERM');
-            const guard = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE);
+            const guard = setTimeout(() => this.child.kill('SIGKILL'), TIMEOUT_MS);
             await ended;
             clearTimeout(guard);
         }
@@ -88,7 +88,7 @@ export class Server {
         await this.stop();
         fs.rmSync(this.data, { recursive: true, force: true });
     }
-    /** JSON of the API; `token` when the server wants one. */
+    /** Sends a request to the API and returns its JSON. */
     async json(where, { token, ...options } = {}) {
         const response = await fetch(this.api + where, {
             ...options,
@@ -98,26 +98,26 @@ export class Server {
         assert.ok(response.ok, `${options.method ?? 'GET'} ${where}: ${response.status} ${body}`);
         return body ? JSON.parse(body) : null;
     }
-    /** Puts files in and waits until they have been read; gives the recordings in that order. */
-    async feed(files, collection = 'lab', token = undefined) {
-        const made = [];
+    /** Uploads files, waits for their scans and returns the recordings in the same order. */
+    async upload(files, collection = 'lab', token = undefined) {
+        const recordings = [];
         for (const file of files) {
             const where = `/recordings/by-name/${encodeURIComponent(collection)}/${encodeURIComponent(path.basename(file))}`;
             const { id } = await this.json(where, { method: 'PUT', body: fs.readFileSync(file), token });
-            made.push(
+            recordings.push(
                 await eventually(async () => {
                     const recording = await this.json('/recordings/' + id, { token });
                     return recording.state === 'scanning' ? null : recording;
                 }),
             );
         }
-        return made;
+        return recordings;
     }
-    /** The demonstration recordings: a bag and a NanoVer archive. */
-    async feedDemo(collection = 'demo') {
+    /** Uploads the demonstration recordings: a bag and a NanoVer archive. */
+    async uploadDemo(collection = 'demo') {
         const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reel-demo-'));
         await runReel(['demo', folder]);
-        const made = await this.feed(
+        const recordings = await this.upload(
             fs
                 .readdirSync(folder)
                 .sort()
@@ -125,20 +125,20 @@ export class Server {
             collection,
         );
         fs.rmSync(folder, { recursive: true });
-        return made;
+        return recordings;
     }
 }
 
-/** Asks until the answer is something: never waits for a time. */
-export async function eventually(ask, what = 'it') {
-    const until = Date.now() + PATIENCE;
+/** Polls until `probe` returns something truthy. */
+export async function eventually(probe, what = 'the condition') {
+    const until = Date.now() + TIMEOUT_MS;
     for (;;) {
-        const answer = await ask();
+        const answer = await probe();
         if (answer) {
             return answer;
         }
         if (Date.now() > until) {
-            throw new Error(`${what} has not come`);
+            throw new Error(`timeout: ${what}`);
         }
         await new Promise((done) => setTimeout(done, 50));
     }
@@ -161,14 +161,13 @@ export async function closeBrowser() {
 
 export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
 
-/** A page of a browser of its own (no cookies, no storage of others) that keeps what must not happen in `page.troubles`.
- * `allow`: console errors that are meant. */
+/** Opens a page in a browser context of its own. Unexpected errors are collected in `page.errors`; `allow`: expected console errors. */
 export async function openPage(server, where = '/', { size = SIZES.wide, theme = 'light', allow = [], ...options } = {}) {
     const context = await (await openBrowser()).newContext({ viewport: size, colorScheme: theme, baseURL: server.base, ...options });
-    context.setDefaultTimeout(PATIENCE);
+    context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
-    page.troubles = [];
-    const note = (words) => allow.some((pattern) => pattern.test(words)) || page.troubles.push(words);
+    page.errors = [];
+    const note = (message_) => allow.some((pattern) => pattern.test(message_)) || page.errors.push(message_);
     page.on('console', (message) => message.type() === 'error' && note(`console: ${message.text()} (${message.location().url})`));
     page.on('pageerror', (error) => note('script: ' + (error.stack ?? error)));
     page.on(
@@ -184,41 +183,41 @@ export async function openPage(server, where = '/', { size = SIZES.wide, theme =
     return page;
 }
 
-/** Closes it, and fails when something happened that must not. */
+/** Closes the page; fails if there were unexpected errors. */
 export async function closePage(page) {
-    const { troubles } = page;
+    const { errors } = page;
     await page.context().close();
-    assert.deepEqual(troubles, [], 'what must not happen on a page');
+    assert.deepEqual(errors, [], 'errors on the page');
 }
 
-/** openPage, use, closePage. */
+/** Opens a page, calls `use` and closes the page. */
 export async function withPage(server, where, options, use) {
     const page = await openPage(server, where, options);
     try {
         await use(page);
     } catch (error) {
-        error.message += page.troubles.length > 0 ? '\nand on the page: ' + page.troubles.join('\n') : '';
+        error.message += page.errors.length > 0 ? '\nerrors on the page: ' + page.errors.join('\n') : '';
         await page.context().close();
         throw error;
     }
     await closePage(page);
 }
 
-/** Runs in the browser: what axe objects to, as JSON. */
-async function askAxe(within) {
+/** Runs in the browser: the violations found by axe, as JSON. */
+async function runAxe(within) {
     const found = await globalThis.axe.run(within ?? document, { resultTypes: ['violations'] });
     const where = (node) => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`;
     return JSON.stringify(found.violations.map((one) => `${one.id}: ${one.help} ${one.nodes.slice(0, 3).map(where).join(' | ')}`));
 }
 
-/** axe-core finds nothing to object to. `within`: only there. It runs in a world of its own, where the page's CSP does not bind it. */
+/** Checks accessibility with axe-core, of the page or the element `within`. Runs in an isolated world, where the page's CSP does not apply. */
 export async function checkAxe(page, within = undefined) {
     const session = await page.context().newCDPSession(page);
     const { frameTree } = await session.send('Page.getFrameTree');
     const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
     await session.send('Runtime.evaluate', { expression: AXE, contextId: executionContextId });
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-        expression: `(${askAxe})(${JSON.stringify(within ?? null)})`,
+        expression: `(${runAxe})(${JSON.stringify(within ?? null)})`,
         contextId: executionContextId,
         awaitPromise: true,
         returnByValue: true,
@@ -228,20 +227,20 @@ export async function checkAxe(page, within = undefined) {
     assert.deepEqual(JSON.parse(result.value), [], 'accessibility');
 }
 
-/** A picture into build/screenshots, to be looked at. */
-export async function shoot(page, name) {
-    fs.mkdirSync(SHOTS, { recursive: true });
-    await page.screenshot({ path: path.join(SHOTS, name + '.png') });
+/** Writes a screenshot to build/screenshots. */
+export async function screenshot(page, name) {
+    fs.mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: path.join(SCREENSHOTS, name + '.png') });
 }
 
-/** The view at both sizes, light and dark: pictures, and axe. `ready(page)` waits until there is something to see. */
-export async function look(server, where, name, ready, options = {}) {
+/** Checks a view at both sizes, light and dark: screenshots, axe, no horizontal overflow. `ready(page)` waits for the view's content. */
+export async function checkView(server, where, name, ready, options = {}) {
     for (const [size, viewport] of Object.entries(SIZES)) {
         await withPage(server, where, { ...options, size: viewport }, async (page) => {
             await ready(page);
             for (const theme of ['light', 'dark']) {
                 await page.emulateMedia({ colorScheme: theme });
-                await shoot(page, `${name}-${size}-${theme}`);
+                await screenshot(page, `${name}-${size}-${theme}`);
                 await checkAxe(page);
             }
             const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

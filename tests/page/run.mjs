@@ -1,5 +1,6 @@
-// Runs the page's tests: node tests/page/run.mjs [--reel BIN] [FILTER]. Every test_*.mjs beside this file exports `tests`, {name: async
+// Runs the page's tests: node tests/page/run.mjs [--reel BIN] [FILTER]. Every test_*.mjs in this folder exports `tests`, {name: async
 // function}, and may export `setUp` and `tearDown`. Last line: N passed, N failed, N skipped.
+// With --pictures DIR it writes the pictures of the page for the documents instead.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,6 +15,8 @@ if (at >= 0) {
 }
 const file = args.indexOf('--file');
 const only = file >= 0 ? args.splice(file, 2)[1] : null;
+const pictures = args.indexOf('--pictures');
+const pictureFolder = pictures >= 0 ? args.splice(pictures, 2)[1] : null;
 const filter = args[0] ?? '';
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
@@ -46,7 +49,7 @@ async function runFile(file, Skip) {
             ready = false;
             await module.setUp?.();
             ready = true;
-            counts.passed--; // only tests count
+            counts.passed--; // the set-up does not count
         },
         Skip,
     );
@@ -58,33 +61,33 @@ async function runFile(file, Skip) {
     await module.tearDown?.();
 }
 
-/** One file's tests, in this process with a browser of its own. */
+/** Runs one file's tests in this process. */
 async function runHere(file) {
     const harness = await import('./harness.mjs');
     await runFile(file, harness.Skip);
     await harness.closeBrowser();
 }
 
-/** The same in a process of its own: most of a file's time is waiting for pages, so two at a time take half as long. Gives what it printed. */
-function runBeside(file) {
+/** Runs one file's tests in a child process and returns its output. Tests mostly wait for pages, so two files run at a time. */
+function runInChild(file) {
     return new Promise((done) => {
         const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--file', file, filter], { stdio: ['ignore', 'pipe', 'pipe'] });
-        let said = '';
+        let output = '';
         for (const stream of [child.stdout, child.stderr]) {
-            stream.on('data', (data) => (said += data));
+            stream.on('data', (data) => (output += data));
         }
-        child.on('close', (code) => done({ said, code }));
+        child.on('close', (code) => done({ output, code }));
     });
 }
 
-function take(file, { said, code }) {
-    const last = /^(\d+) passed, (\d+) failed, (\d+) skipped\n$/m.exec(said);
-    process.stdout.write(said.replace(last?.[0] ?? '', ''));
+function report(file, { output, code }) {
+    const last = /^(\d+) passed, (\d+) failed, (\d+) skipped\n$/m.exec(output);
+    process.stdout.write(output.replace(last?.[0] ?? '', ''));
     counts.passed += Number(last?.[1] ?? 0);
     counts.failed += Number(last?.[2] ?? 1);
     counts.skipped += Number(last?.[3] ?? 0);
     if (!last || (code !== 0 && last[2] === '0')) {
-        console.log(`FAILED ${file}: ended with ${code}${last ? '' : ' before its counts'}`);
+        console.log(`FAILED ${file}: exited with ${code}${last ? '' : ' before its counts'}`);
         counts.failed += last ? 1 : 0;
     }
 }
@@ -97,7 +100,7 @@ async function runAll() {
         counts.skipped++;
         return;
     }
-    const size = (name) => fs.statSync(path.join(HERE, name)).size; // the longest first
+    const size = (name) => fs.statSync(path.join(HERE, name)).size; // the largest file first
     const files = fs
         .readdirSync(HERE)
         .filter((name) => /^test_.*\.mjs$/.test(name))
@@ -105,13 +108,18 @@ async function runAll() {
     const worker = async () => {
         for (let file = files.shift(); file; file = files.shift()) {
             const began = Date.now();
-            take(file, await runBeside(file));
+            report(file, await runInChild(file));
             console.log(`${file.padEnd(24)} ${((Date.now() - began) / 1000).toFixed(1)} s`);
         }
     };
     await Promise.all([worker(), worker()]);
 }
 
+if (pictureFolder) {
+    const { writePictures } = await import('./pictures.mjs');
+    await writePictures(pictureFolder);
+    process.exit(0);
+}
 await (only ? runHere(only) : runAll());
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

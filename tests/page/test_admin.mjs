@@ -1,10 +1,10 @@
 // Administration: storage, jobs, failed imports, watched folders, tokens, audit log.
-import { Server, assert, eventually, look, withPage } from './harness.mjs';
+import { Server, assert, eventually, checkView, withPage } from './harness.mjs';
 
 let server;
 export async function setUp() {
     server = await Server.start();
-    await server.feedDemo();
+    await server.uploadDemo();
 }
 export async function tearDown() {
     await server?.end();
@@ -13,7 +13,7 @@ export async function tearDown() {
 export const tests = {
     async looks_right() {
         for (const section of ['storage', 'jobs', 'failures', 'watches', 'tokens', 'audit']) {
-            await look(server, `/admin/${section}`, `admin-${section}`, (page) => page.locator('.admin-section table, .admin-section p').first().waitFor());
+            await checkView(server, `/admin/${section}`, `admin-${section}`, (page) => page.locator('.admin-section table, .admin-section p').first().waitFor());
         }
     },
     async storage_matches_the_api() {

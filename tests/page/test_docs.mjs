@@ -1,7 +1,7 @@
 // The OpenAPI document: the server returns the source's document, redocly accepts it, and /docs shows all of it.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ROOT, Server, assert, look, shoot, withPage } from './harness.mjs';
+import { ROOT, Server, assert, checkView, screenshot, withPage } from './harness.mjs';
 
 const { lintContract, readContract } = await import(pathToFileURL(path.join(ROOT, 'web/openapi.mjs')));
 
@@ -69,12 +69,12 @@ export const tests = {
         });
     },
     async looks_right() {
-        await look(server, '/docs', 'docs', (page) => heading(page, /Reel API/));
-        await look(server, '/docs?op=createUpload', 'docs-operation', (page) => heading(page, /resumable upload begins/));
-        await look(server, '/docs?schema=Recording', 'docs-schema', (page) => heading(page, 'Recording'));
+        await checkView(server, '/docs', 'docs', (page) => heading(page, /Reel API/));
+        await checkView(server, '/docs?op=createUpload', 'docs-operation', (page) => heading(page, /resumable upload begins/));
+        await checkView(server, '/docs?schema=Recording', 'docs-schema', (page) => heading(page, 'Recording'));
         await withPage(server, '/docs?op=convertRecording', { size: { width: 320, height: 700 } }, async (page) => {
             await heading(page, /Converted/);
-            await shoot(page, 'docs-tiny');
+            await screenshot(page, 'docs-tiny');
             assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
         });
     },

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ROOT, Server, assert, checkAxe, eventually, look, runReel, withPage } from './harness.mjs';
+import { ROOT, Server, assert, checkAxe, eventually, checkView, runReel, withPage } from './harness.mjs';
 
 let server;
 let demo; // the two files of `reel demo`
@@ -20,7 +20,7 @@ export async function setUp() {
     ]) {
         await server.json(`/recordings/by-name/${collection}/${encodeURIComponent(name)}?tag=${tags}`, { method: 'PUT', body: bag });
     }
-    await server.feed([path.join(demo, 'demo.nanover.zip')], 'lab');
+    await server.upload([path.join(demo, 'demo.nanover.zip')], 'lab');
     await server.json('/collections/hall', {
         method: 'PATCH',
         body: '{"description":"the big hall"}',
@@ -199,7 +199,7 @@ async function trashAndUndo() {
 }
 
 async function confirmsPermanentDeletion() {
-    const [made] = await server.feed([path.join(demo, 'demo.nanover.zip')], 'gone');
+    const [made] = await server.upload([path.join(demo, 'demo.nanover.zip')], 'gone');
     await server.json('/recordings/' + made.id, { method: 'DELETE' });
     await withPage(server, '/?q=state:trashed', {}, async (page) => {
         await page
@@ -223,7 +223,7 @@ async function updatesAfterChanges() {
     try {
         await withPage(other, '/', {}, async (page) => {
             await page.getByText('No recordings yet').waitFor();
-            const [made] = await other.feed([path.join(demo, 'demo.bag')]);
+            const [made] = await other.upload([path.join(demo, 'demo.bag')]);
             await namesAre(page, ['demo.bag']);
             await other.json('/recordings/' + made.id, {
                 method: 'PATCH',
@@ -268,13 +268,13 @@ async function zoomsInTime() {
 async function scrollsAHundredThousand() {
     const many = await Server.start();
     try {
-        await many.feed([path.join(demo, 'demo.bag'), path.join(demo, 'demo.nanover.zip')]);
+        await many.upload([path.join(demo, 'demo.bag'), path.join(demo, 'demo.nanover.zip')]);
         await many.stop();
         const fill = 'import sys; sys.path.insert(0, sys.argv[1]); import catalog; catalog.fill(sys.argv[2], 100000)';
         execFileSync('/usr/bin/python3', ['-B', '-c', fill, path.join(ROOT, 'tests/bench'), path.join(many.data, 'catalog.db')], {
             stdio: 'inherit',
         });
-        await many.again();
+        await many.restart();
         await withPage(many, '/?sort=name', {}, async (page) => {
             await status(page).getByText('100\u202f002 recordings').waitFor();
             for (const place of [0.5, 0.25, 0.999, 0.1]) {
@@ -314,7 +314,7 @@ async function scrollsAHundredThousand() {
             await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // in reverse order it is the first
             assert.equal(await body(page).evaluate((box) => box.scrollTop), 0);
         });
-        await look(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor());
+        await checkView(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor());
     } finally {
         await many.end();
     }
@@ -342,7 +342,7 @@ async function requiresAToken() {
             await page.getByRole('button', { name: 'Log out' }).click();
             await page.getByLabel('Token').waitFor();
         });
-        await look(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
+        await checkView(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
     } finally {
         await closed.end();
     }
@@ -350,7 +350,7 @@ async function requiresAToken() {
 
 async function looksRight() {
     const ready = (page) => namesAre(page, ALL);
-    await look(server, '/', 'library', ready);
+    await checkView(server, '/', 'library', ready);
     for (const [width, height] of [
         [320, 640],
         [768, 1024],

@@ -1,11 +1,11 @@
 // The view of a recording: header, timeline, playback, panels, annotations, export.
 import fs from 'node:fs';
-import { Server, assert, eventually, look, sample, withPage } from './harness.mjs';
+import { Server, assert, eventually, checkView, sample, withPage } from './harness.mjs';
 
 let server, bag, archive;
 export async function setUp() {
     server = await Server.start();
-    const made = await server.feedDemo();
+    const made = await server.uploadDemo();
     bag = made.find((r) => r.format === 'rosbag-1.2');
     archive = made.find((r) => r.format === 'nanover');
 }
@@ -31,12 +31,12 @@ const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recordin
 
 export const tests = {
     async looks_right() {
-        await look(server, `/recordings/${bag.id}`, 'recording-bag', ready);
-        await look(server, `/recordings/${bag.id}?panels=plot,messages,map,topics`, 'recording-panels', async (page) => {
+        await checkView(server, `/recordings/${bag.id}`, 'recording-bag', ready);
+        await checkView(server, `/recordings/${bag.id}?panels=plot,messages,map,topics`, 'recording-panels', async (page) => {
             await ready(page);
             await page.locator('.plain-table tbody tr').first().waitFor();
         });
-        await look(server, `/recordings/${archive.id}`, 'recording-nanover', ready);
+        await checkView(server, `/recordings/${archive.id}`, 'recording-nanover', ready);
     },
     async shows_name_and_topics() {
         await withPage(server, `/recordings/${bag.id}`, {}, async (page) => {
@@ -205,8 +205,8 @@ export const tests = {
     },
     async carla_scene_has_the_expected_actors() {
         const truth = JSON.parse(fs.readFileSync(sample('carla/truth.json')))['tkortz_2762.rec'];
-        const [drive] = await server.feed([sample('carla/tkortz_2762.rec')]);
-        await look(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-stats', { hasText: 'Actors' }).waitFor());
+        const [drive] = await server.upload([sample('carla/tkortz_2762.rec')]);
+        await checkView(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-stats', { hasText: 'Actors' }).waitFor());
         await withPage(server, `/recordings/${drive.id}?at=8&panels=scene`, {}, async (page) => {
             const facts = page.locator('.scene-stats');
             await eventually(async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`, 'the number of actors');
@@ -301,7 +301,7 @@ export const tests = {
     async offers_the_configured_viewer() {
         const other = await Server.start('--viewer', 'https://viewer.example/', '--origin', 'https://viewer.example');
         try {
-            const [demo] = await other.feedDemo();
+            const [demo] = await other.uploadDemo();
             await withPage(other, `/recordings/${demo.id}?panels=none`, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
                 await page.getByRole('button', { name: 'More actions' }).click();
                 await page.getByRole('menuitem', { name: 'Copy viewer link' }).click();

@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, eventually, look, runReel, withPage } from './harness.mjs';
+import { Server, assert, eventually, checkView, runReel, withPage } from './harness.mjs';
 
 let server, folder, files;
 export async function setUp() {
@@ -34,7 +34,7 @@ async function isThere(file, collection) {
 
 export const tests = {
     async looks_right() {
-        await look(server, '/upload', 'upload', (page) => page.getByRole('button', { name: 'Choose files' }).waitFor());
+        await checkView(server, '/upload', 'upload', (page) => page.getByRole('button', { name: 'Choose files' }).waitFor());
     },
     async by_picker() {
         await withPage(server, '/upload', { allow: expected }, async (page) => {
@@ -86,7 +86,7 @@ export const tests = {
             await page.getByRole('button', { name: 'Pause big.bag' }).click();
             await state(page, 'big.bag', 'Paused');
             await server.stop(); // the server restarts in between
-            await server.again();
+            await server.restart();
             await cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
             const offsets = [];
             page.on('request', (r) => r.method() === 'PATCH' && offsets.push(Number(r.headers()['upload-offset'])));

@@ -490,7 +490,7 @@ export const text = {
         atoms: 'Atoms',
         bonds: 'Bonds',
         residues: 'Residues',
-        avatars: 'Avatars',
+        avatars: 'Avatar parts',
         topics: 'Topics',
         frames: 'Frames',
         label: (stats: string) => `3D view at the playhead. ${stats}`,

@@ -1,11 +1,11 @@
 // Computes a file's SHA-256 in a worker.
-import address from './hash_worker?worker';
+import url from './hash_worker?worker';
 
 type WorkerMessage = { done?: number; digest?: string; error?: string };
 
 export function hashFile(file: File, progress: (done: number) => void, signal: AbortSignal): Promise<string> {
     return new Promise((resolve, reject) => {
-        const worker = new Worker(address, { type: 'module' });
+        const worker = new Worker(url, { type: 'module' });
         const stop = () => {
             worker.terminate();
             reject(new DOMException('', 'AbortError'));
