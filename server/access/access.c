@@ -1,4 +1,4 @@
-/* See access.h. Its one rule: whoever is not known is told nothing but that; a known one is told what is missing. */
+/* See access.h. An unauthenticated caller learns only that; an authenticated one learns what is missing. */
 #include "access/access.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* The doors: who asks, what of it is let in, and what is written down of it. The HTTP layer calls; handlers only ask for http_caller(). */
+/* Access control: who calls, what a caller may do, and the audit log. The HTTP layer calls it; handlers only use http_caller(). */
 #ifndef SERVER_ACCESS_H
 #define SERVER_ACCESS_H
 

@@ -1,5 +1,4 @@
-/* See audit.h. Its one rule: a full queue or a failing disk never stops a request; the next row that is written says how many are missing.
- */
+/* See audit.h. A full queue or a failing disk never stops a request; the next row that is written says how many were lost. */
 #include "access/audit.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* See credentials.h. Its one rule: what is longer than any name and token can be is not looked at. */
+/* See credentials.h. A header longer than any name and token is rejected before it is read. */
 #include "access/credentials.h"
 
 #include <openssl/crypto.h>

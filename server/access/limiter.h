@@ -1,5 +1,5 @@
-/* How often something may happen for one address (IPv6: for 64 bits of it): a number at once, then one in a while. Bounded: of many
- * addresses those that have been quiet the longest are forgotten. Any thread may ask. */
+/* A rate limit for each address (IPv6: its /64): a burst, then one in each interval. Bounded: the addresses that were idle longest are
+ * forgotten. Any thread may call. */
 #ifndef SERVER_ACCESS_LIMITER_H
 #define SERVER_ACCESS_LIMITER_H
 

@@ -1,4 +1,4 @@
-/* See link_text.h. Its one rule: two targets have one text only if every route answers them alike. */
+/* See link_text.h. Two targets have the same text only if every route answers them alike. */
 #include "access/link_text.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a signature is over, and how it stands in a target. */
+/* The text that a link signs, and how the signature appears in a target. */
 #ifndef SERVER_ACCESS_LINK_TEXT_H
 #define SERVER_ACCESS_LINK_TEXT_H
 

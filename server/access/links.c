@@ -1,4 +1,4 @@
-/* See links.h. Its one rule: a key never leaves this file, and the file it is in is never one that others may read. */
+/* See links.h. Keys never leave this file, and only the owner can read the file that stores them. */
 #include "access/links.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Signed links: a path with all its parameters that anybody who has the link may GET until it expires, as the token that signed it would.
- */
+/* Signed links: a path with all its parameters. Anybody with the link may GET it until it expires, with the rights of the token that
+ * signed it. */
 #ifndef SERVER_ACCESS_LINKS_H
 #define SERVER_ACCESS_LINKS_H
 

@@ -1,4 +1,4 @@
-/* Addresses and the networks they are in; IPv4 as the part of IPv6 that stands for it. */
+/* Addresses and networks; IPv4 as IPv4-mapped IPv6. */
 #ifndef SERVER_ACCESS_NETWORK_H
 #define SERVER_ACCESS_NETWORK_H
 

@@ -1,4 +1,4 @@
-/* See token.h. Its one rule: the text of a token is never written anywhere but to whoever asked for it. */
+/* See token.h. The text of a token is returned once to whoever created it and written nowhere else. */
 #include "access/token.h"
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* Tokens: 256 random bits as "reel_" and 43 characters, shown once; only their SHA-256 is kept. What each may do: its role, in its
+/* Tokens: 256 random bits as "reel_" and 43 characters, shown once; only the SHA-256 is stored. A token has a role, limited to its
  * collections, until it expires or is revoked. */
 #ifndef SERVER_ACCESS_TOKEN_H
 #define SERVER_ACCESS_TOKEN_H

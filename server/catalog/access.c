@@ -1,4 +1,4 @@
-/* See access.h. Its one rule: nothing is cached, so that what `reel token` does to the same file counts from the next request on. */
+/* See access.h. Nothing is cached: a token that `reel token` revokes in the same file is refused from the next request on. */
 #include "catalog/access.h"
 
 #include <stdio.h>

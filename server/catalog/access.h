@@ -1,4 +1,4 @@
-/* Tokens and the audit, as rows. What a token is and may do, server/access knows. */
+/* Tokens and the audit log as rows. What a token is and may do is decided in access/. */
 #ifndef SERVER_CATALOG_ACCESS_H
 #define SERVER_CATALOG_ACCESS_H
 

@@ -1,5 +1,4 @@
-/* Recordings that are put back as their manifests have them. Its one rule: what was said and who it was said by comes back as it was; only
- * the row's version is new. */
+/* Recordings restored from their manifests. Annotations and their authors come back as they were; only the version of the row is new. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"

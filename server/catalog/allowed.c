@@ -1,5 +1,4 @@
-/* The collections that a caller is limited to. Its one rule: globs become names here, once a question, so that SQL compares names, by the
- * index of collections. */
+/* The collections that a caller may see. Globs become names here, once a query, so that SQL compares names by the index of collections. */
 #include <jansson.h>
 #include <string.h>
 

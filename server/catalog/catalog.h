@@ -1,5 +1,5 @@
-/* What people search by: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Any thread may call; writers take
- * turns, readers get a handle from a pool. No statement stays open when a function returns. */
+/* The catalog: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Every function may be called from any
+ * thread; writers take turns, readers use a pool of connections. No statement stays open when a function returns. */
 #ifndef SERVER_CATALOG_H
 #define SERVER_CATALOG_H
 

@@ -1,4 +1,4 @@
-/* What the catalog's files share and nobody else needs. */
+/* Shared by the catalog's files only. */
 #ifndef SERVER_CATALOG_INTERNAL_H
 #define SERVER_CATALOG_INTERNAL_H
 

@@ -1,5 +1,4 @@
-/* Changes of what people say of recordings, one or many. Its one rule: all of a change or nothing, in one transaction, and what has changed
- * has a new version. */
+/* Changes of users' annotations, of one recording or many: in one transaction, with a new version for each recording that changed. */
 #include <jansson.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* See changes.h. Its one rule: a change is filtered by the collection that its own row names, so it is seen by whom it would have been seen
- * by when it happened. */
+/* See changes.h. A change is filtered by the collection in its own row: whoever could see the collection when it happened sees the
+ * change. */
 #include "catalog/changes.h"
 
 #include <stdio.h>

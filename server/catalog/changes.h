@@ -1,4 +1,4 @@
-/* What has changed, as rows that triggers write (0006_changes.sql), and those who are told of it. */
+/* The change feed, as rows that triggers write (sql/migrations), and the webhooks that deliver it. */
 #ifndef SERVER_CATALOG_CHANGES_H
 #define SERVER_CATALOG_CHANGES_H
 

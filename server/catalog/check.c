@@ -1,5 +1,4 @@
-/* The catalog looked through by itself, and what follows from the rest made anew. Its one rule: mending changes nothing that somebody has
- * said. */
+/* Consistency of the catalog: what triggers keep is checked against what is counted, and recomputed. Annotations are never changed. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"

@@ -1,4 +1,4 @@
-/* A copy of the catalog while it is in use. Its one rule: it is made beside its name and gets it when it is whole and on the disk. */
+/* A copy of the catalog while it is in use. It is written to another name and renamed when it is complete and durable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* SQLite behind db.h. Its one rule: a connection leaves this file only inside a transaction and comes back outside one, so no statement and
- * no lock outlives a call of the catalog. */
+/* SQLite behind db.h. A connection leaves this file only inside a transaction and returns outside one, so no statement and no lock
+ * outlives a call of the catalog. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The one face to SQLite: a database with one writer and a pool of readers, transactions as handles, the statements of sql/queries by name.
- */
+/* The interface to SQLite: a database with one writer and a pool of readers, transactions as handles, the statements of sql/queries by
+ * name. */
 #ifndef SERVER_CATALOG_DB_H
 #define SERVER_CATALOG_DB_H
 

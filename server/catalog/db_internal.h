@@ -1,4 +1,4 @@
-/* What db.c (connections and transactions) and statement.c (statements on them) share of SQLite; nobody else includes it. */
+/* Shared by db.c (connections and transactions) and statement.c only. */
 #ifndef SERVER_CATALOG_DB_INTERNAL_H
 #define SERVER_CATALOG_DB_INTERNAL_H
 

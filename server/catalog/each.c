@@ -1,4 +1,4 @@
-/* The catalog as a whole: every recording in turn, and its figures. Its one rule: nothing is open while a caller's function runs. */
+/* The catalog as a whole: every recording in turn, and statistics. No statement is open while a caller's function runs. */
 #include "catalog/catalog_internal.h"
 #include "wire/cleanup.h"
 

@@ -1,6 +1,5 @@
-/* Events: intervals of recordings with a title and tags. Its one rule: a page costs about what is on it, wherever on the calendar it lies:
- * first comes what was going on at the beginning of the interval (found by classes of length), then what begins in it (an index is in that
- * order). */
+/* Events: intervals of recordings with a title and tags. A page costs what is on it: first come the events that are going on at the start
+ * of the interval (found by width class), then those that begin in it (an index has that order). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* See imports.h. Its one rule: every function is one transaction. */
+/* See imports.h. Every function is one transaction. */
 #include "catalog/imports.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Files of this machine as rows: what has been looked at, what could not be taken, imports under way. Texts belong to the structs. */
+/* Local files as rows: what was inspected, what failed, imports that run. Texts belong to the structs. */
 #ifndef SERVER_CATALOG_IMPORTS_H
 #define SERVER_CATALOG_IMPORTS_H
 

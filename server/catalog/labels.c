@@ -1,5 +1,5 @@
-/* What a recording is found by: its topics, types and what its file says of itself, as labels (for globs) and as words (for the full-text
- * index). Its one rule: one recording adds a bounded amount of text, whatever its file says. */
+/* How a recording is found: its topics, types and the file's metadata, as labels (for globs) and as words (for the full-text index). The
+ * text of one recording is bounded, whatever its file contains. */
 #include <stdio.h>
 #include <string.h>
 

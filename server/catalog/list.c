@@ -1,7 +1,6 @@
-/* The list: sorts and pages. Its one rule: a page costs about the same whatever the size of the catalog. A page walks the index of its sort
- * from where the last one ended; when a filter leaves few recordings it goes over those instead (list_driver.c); some ways come in the
- * order of creation by themselves. A walk that finds too little on its way is given up for the newest that are found, sorted, and the page
- * says so. */
+/* The list: sorts and pages. A page costs about the same whatever the size of the catalog. It walks the index of its sort from where the
+ * last page ended; when a filter is selective, its index drives instead (list_plan.c). A walk that finds too little in its window is
+ * abandoned: the newest recordings that match are sorted, and the page says so. */
 #include <stdio.h>
 #include <string.h>
 

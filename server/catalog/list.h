@@ -1,5 +1,5 @@
-/* How a list is asked for, between the files that answer it: list_query.c makes names and ids of what is asked, list_driver.c chooses the
- * way in, list_sql.c writes the statement, list.c runs it. */
+/* Shared by the files that answer a list: list_query.c turns a query into names and ids, list_plan.c chooses the driving index,
+ * list_sql.c writes the statement, list.c runs it. */
 #ifndef SERVER_CATALOG_LIST_H
 #define SERVER_CATALOG_LIST_H
 

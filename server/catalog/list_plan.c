@@ -1,5 +1,5 @@
-/* Which way into the list: of the filters that leave few the one that leaves least, else an order that the list comes in by itself. Rule:
- * no filter is counted further than decides that. */
+/* Chooses the driving index of a list: the most selective filter, else an index in the order of the sort. A filter is counted only as far
+ * as the decision needs. */
 #include <string.h>
 
 #include "catalog/list.h"

@@ -1,5 +1,5 @@
-/* What is asked, as names and ids: globs and patterns are looked up once, over the distinct names that there are, so that SQL only
- * compares. Rule: looking up is bounded in names and in time, and says so when it ends early. */
+/* A query as names and ids: globs and patterns are looked up once, among the distinct names, so that SQL only compares. The lookup is
+ * bounded in names and time. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* The statement of a list, out of its template sql/queries/list.sql. Its one rule: what is put in are words of this file and numbers, never
- * a user's. */
+/* The statement of a list, from the template sql/queries/list.sql. Only words of this file and numbers are inserted, never a user's text. */
 #include <stdio.h>
 #include <string.h>
 

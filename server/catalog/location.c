@@ -1,4 +1,4 @@
-/* See place.h. Its one rule: a catalog is never begun in one place while there is one in another. */
+/* See location.h. No catalog is created while there is one in the other location. */
 #include "catalog/location.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* Where the catalog of a data folder lies: in it, or, when the bytes are on a disk that is no place for a database (NFS), in a folder of
- * its own. */
+/* Where the catalog of a data folder is: in it or, when its disk is not fit for a database (NFS), in another folder. */
 #ifndef SERVER_CATALOG_LOCATION_H
 #define SERVER_CATALOG_LOCATION_H
 

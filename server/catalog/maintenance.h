@@ -1,5 +1,5 @@
-/* The catalog as its upkeep sees it: looked through and mended, copied while it is written to, filled again from manifests, and what the
- * last look at the stored files has found. */
+/* The catalog as maintenance sees it: checked and repaired, copied while it is in use, filled from manifests, and the results of the
+ * integrity check. */
 #ifndef SERVER_CATALOG_MAINTENANCE_H
 #define SERVER_CATALOG_MAINTENANCE_H
 

@@ -1,5 +1,4 @@
-/* Takes a database from whatever version it is to the newest. Its one rule: all or nothing – every migration that is due runs in one
- * transaction. */
+/* Brings a database to the newest version: all migrations that are due run in one transaction. */
 #include <stdio.h>
 
 #include "catalog/catalog_internal.h"

@@ -1,5 +1,5 @@
-/* Notes: texts of people about a recording, in the order in which they were written. Its one rule: a note is found by its id only together
- * with its recording's. */
+/* Notes: texts of users about a recording, in the order in which they were added. A note is addressed by its id and its recording
+ * together. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"

@@ -1,5 +1,5 @@
-/* Regular expressions of users (PCRE2), over names. Rule: none takes more than so many steps or so much memory, however it is written; what
- * would is an error, not a match. */
+/* Users' regular expressions (PCRE2) over names. Steps and memory are bounded; a pattern that would exceed them is an error, not a
+ * mismatch. */
 #ifndef SERVER_CATALOG_PATTERN_H
 #define SERVER_CATALOG_PATTERN_H
 

@@ -1,4 +1,4 @@
-/* Recordings as rows: added, changed, fetched, removed. Its one rule: what a caller sees appears and goes in one transaction, complete. */
+/* Recordings as rows: added, changed, fetched, deleted. Each change is one transaction. */
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* See retention.h. Its one rule: recordings come in the order of their rows, which is that of their creation, so a walk can stop and go on
- * anywhere. */
+/* See retention_rows.h. Recordings come in row order, which is the order of creation, so a walk can stop and resume anywhere. */
 #include "catalog/retention_rows.h"
 
 #include <string.h>

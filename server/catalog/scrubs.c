@@ -1,5 +1,5 @@
-/* The stored files in the order of their hashes, and those that are rotten. Its one rule: a rotten file is known to the catalog and to
- * whoever looks at one of its recordings at the same time. */
+/* The stored files in the order of their hashes, and the corrupted ones. A corrupted file is recorded in one transaction together with
+ * the problem of each recording that uses it. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"

@@ -1,13 +1,13 @@
-/* q=, the one line of a search box, taken apart. Its grammar:
+/* Parses q=, the line of a search box. The grammar:
  *
- *   q      = terms parted by blanks; all must hold
- *   term   = [-] ( word | "quoted phrase" | key:value{,value} )      "-" in front: must not hold
- *   value  = text with * and ? as in globs | "quoted, taken as it is"
- *   key    = topic type format collection state group damaged | meta.KEY | meta."KEY" | any other: a tag's, * for any; "quoted" when it has
- * a colon
+ *   q      = terms separated by blanks; all must match
+ *   term   = [-] ( word | "quoted phrase" | key:value{,value} )      "-": must not match
+ *   value  = text with * and ? as in globs | "quoted, literal"
+ *   key    = topic type format collection state group damaged | meta.KEY | meta."KEY" | any other: a tag's key, * for any; "quoted"
+ *            when it has a colon
  *
- * key:* is true of what has the key, *:value of any key with that value; of several values one must fit. In quotes \" and \\ stand for
- * themselves. Rule: nothing of the user's text is ever taken for SQL or for FTS5's own syntax. */
+ * key:* matches any value of the key, *:value any key with that value; of several values one must match. In quotes \" and \\ stand for
+ * themselves. No part of the user's text reaches SQL or the syntax of FTS5. */
 #ifndef SERVER_CATALOG_SEARCH_H
 #define SERVER_CATALOG_SEARCH_H
 

@@ -1,5 +1,5 @@
-/* Statements: named ones of sql/queries, prepared once for a connection, and composed ones. Its one rule: what cannot be bound is
- * remembered and told by the step, so that no caller looks at each value. */
+/* Statements: those of sql/queries, prepared once for a connection, and composed ones. A bind that fails is remembered and reported by
+ * the next step, so callers need not check each value. */
 #include <stdlib.h>
 #include <string.h>
 

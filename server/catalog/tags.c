@@ -1,5 +1,4 @@
-/* Tags as rows, and which there are. Its one rule: a key or value is a row once, however many recordings have it, and counts itself by
- * triggers. */
+/* Tags as rows, and which are in use. A key or value is one row, however many recordings have it; triggers count them. */
 #include <stdio.h>
 #include <string.h>
 

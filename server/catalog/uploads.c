@@ -1,4 +1,4 @@
-/* See uploads.h. Its one rule: every function is one transaction. */
+/* See uploads.h. Every function is one transaction. */
 #include "catalog/uploads.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Uploads under way and first answers, as the catalog keeps them. Texts belong to the struct; free with the …_done() functions. */
+/* Upload sessions and first responses, as the catalog stores them. Texts belong to the struct; free with the …_done() functions. */
 #ifndef SERVER_CATALOG_UPLOADS_H
 #define SERVER_CATALOG_UPLOADS_H
 

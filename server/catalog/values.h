@@ -1,5 +1,5 @@
-/* What values there are, with counts (facets); totals; and when recordings are. Of the whole catalog the counts are kept by triggers; of
- * what a question finds they are counted over a bounded number of recordings, and say so. */
+/* Distinct values with counts (facets), totals, and time coverage. For the whole catalog the counts are kept by triggers; within a query
+ * they are counted over a bounded number of recordings, and the result says so. */
 #ifndef SERVER_CATALOG_VALUES_H
 #define SERVER_CATALOG_VALUES_H
 

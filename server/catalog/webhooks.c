@@ -1,5 +1,5 @@
-/* Webhooks as rows (changes.h). Its one rule: what came of a try and how far the hook is are written in one transaction, so a crash repeats
- * at most the try whose answer it swallowed. */
+/* Webhooks as rows (changes.h). The result of an attempt and the new position are written in one transaction, so after a crash at most
+ * the last attempt is repeated. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"

@@ -1,4 +1,4 @@
-/* See feed.h. Its one rule: feed->mutex is never held while the database is asked, for a commit waits for it. */
+/* See feed.h. feed->mutex is never held during a database query, because commits wait for it. */
 #include "events/feed.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Waiting for changes: whoever waits sleeps until there are some, and one thread for all of them looks. It looks after each commit of this
- * process, and once a second for those of others (`reel` beside the server); while nobody waits it does not look at all. */
+/* Waiting for changes: watchers sleep until there are some, and one thread polls for all of them: after each commit of this process, and
+ * once a second for commits of others (`reel` next to the server). While nobody waits it does not poll. */
 #ifndef SERVER_FEED_H
 #define SERVER_FEED_H
 

@@ -1,5 +1,5 @@
-/* One POST of a webhook. Its one rule: where it goes is judged by the address that is connected to, not by the name, so no name can lead
- * into a private network; redirects are not followed and no proxy is asked. */
+/* One POST of a webhook. The address of the connection decides whether it is allowed, not the name, so no name can lead into a private
+ * network. Redirects are not followed and no proxy is used. */
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <openssl/evp.h>

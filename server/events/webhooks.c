@@ -1,4 +1,4 @@
-/* See webhooks.h. Its one rule: the thread keeps nothing that the catalog does not have; each round begins by reading what is there. */
+/* See webhooks.h. The thread has no state of its own: each round begins by reading the catalog. */
 #include "events/webhooks.h"
 
 #include <pthread.h>

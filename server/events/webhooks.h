@@ -1,6 +1,6 @@
-/* Webhooks: changes told to other servers by POST, in their order, until they have said 2xx or a day is over. One thread does it; what is
- * still to be told is in the catalog (catalog/changes.h), so a restart goes on where the last server was. At least once: a receiver knows a
- * repetition by its seq. */
+/* Webhooks: changes delivered to other servers by POST, in order, until they answer 2xx or a day has passed. One thread delivers; the
+ * position is in the catalog (catalog/changes.h), so a restart continues where the last server stopped. At least once: a receiver
+ * recognizes a repetition by its seq. */
 #ifndef SERVER_WEBHOOKS_H
 #define SERVER_WEBHOOKS_H
 

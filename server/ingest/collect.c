@@ -1,4 +1,4 @@
-/* See gather.h. Its one rule: the leader's format asks for all the others, so it is the one that reads them. */
+/* See collect.h. A recording is read by the format of its first part, which names the other parts. */
 #include "ingest/collect.h"
 #include "wire/cleanup.h"
 

@@ -1,4 +1,4 @@
-/* Which files are one recording: a .traj and its .state, the files of a rosbag2 folder. Formats say it, of files that lie in one folder. */
+/* Which files of a folder are one recording: a .traj and its .state, the files of a rosbag2 folder. The formats decide. */
 #ifndef SERVER_COLLECT_H
 #define SERVER_COLLECT_H
 

@@ -1,4 +1,4 @@
-/* See folder_walk.h. Its one rule: a folder is opened from the one above it, and no link is followed. */
+/* See folder_walk.h. Each folder is opened relative to its parent, and no symbolic link is followed. */
 #include "ingest/folder_walk.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
-/* See fresh.h. Its one rule: what ends first, the scan or the request's patience, decides who writes the catalog: the request, or the job.
- */
+/* See fresh.h. If the scan ends before the request stops waiting, the request writes the catalog; otherwise the job does. */
 #include "ingest/fresh.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The scan of files that have just come: worked on by a job, waited for by the request, which may leave it behind. Shared by ingest.c (new
- * recordings) and parts.c (further files). */
+/* The scan of files that were just received: a job runs it, the request waits for it and may leave it behind. Shared by ingest.c (new
+ * recordings) and parts.c (further parts). */
 #ifndef SERVER_FRESH_H
 #define SERVER_FRESH_H
 

@@ -1,5 +1,5 @@
-/* See import.h: the threads that take in, and the account of an import. Its one rule: whoever pushes waits when the queue is full, so that
- * memory and work stay bounded however many files there are. */
+/* See import.h: the threads that import, and the state of an import. Adding to a full queue waits, so memory and work stay bounded
+ * however many files there are. */
 #include "ingest/import_internal.h"
 
 #include <stdlib.h>

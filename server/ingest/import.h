@@ -1,5 +1,5 @@
-/* Files of this machine become recordings: asked for over HTTP, found in watched folders, named on the command line. One walk, one way to
- * decide, a bounded number of threads that take in. */
+/* Local files become recordings: requested over HTTP, found in watched folders, or named on the command line. One walk, one way to
+ * decide, a bounded number of threads. */
 #ifndef SERVER_IMPORT_H
 #define SERVER_IMPORT_H
 

@@ -1,4 +1,4 @@
-/* What is to be done with the files of one folder. Its one rule: what is known and has not changed is not opened. */
+/* Decides about the files of one folder. A known file that is unchanged is not opened. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the files of the import share and nobody else needs. */
+/* Shared by the files of the import only. */
 #ifndef SERVER_IMPORT_INTERNAL_H
 #define SERVER_IMPORT_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* An import as a job. Its one rule: what was asked for is written down before the job is there, and struck out when it has ended, so that
- * after a crash it is begun again; files that were taken are known by then. */
+/* An import as a job. Its request is stored before the job is added and removed when the job has ended, so a crash restarts it; files
+ * that were imported are known by then. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* One recording taken in: read, stored, scanned, noted. Its one rule: whatever becomes of it is told, once. */
+/* Imports one recording: reads, stores, scans, records it. Exactly one report is made of the outcome. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* The folders and files of an import, walked through. Its one rule: what cannot be gone into is told, and the rest still is. */
+/* Walks the folders and files of an import. A folder that cannot be opened is reported, and the walk goes on. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* See ingest.h. Its one rule: a row appears only when blob, pack and manifest are durable; a scan that outlasts the request gets a row in
- * state scanning, which its job completes. All of it under the content's lock. */
+/* See ingest.h. A row is added only when blob, pack and manifest are durable; if the scan outlasts the request, the row has the state
+ * scanning and its job completes it. All of it happens under the content's lock. */
 #include "ingest/ingest.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* From a finished upload (or a file on this machine) to a recording in the catalog: dedupe, name, scan, index pack, manifest, rows. The one
- * way in. */
+/* From a finished upload (or a local file) to a recording in the catalog: deduplication, name, scan, index pack, manifest, rows. Every
+ * recording is added here. */
 #ifndef SERVER_INGEST_H
 #define SERVER_INGEST_H
 

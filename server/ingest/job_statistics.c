@@ -1,4 +1,4 @@
-/* See figures.h. Its one rule: kinds of jobs are a fixed list; a new kind is "other" until it is in it. */
+/* See job_statistics.h. */
 #include "ingest/job_statistics.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Figures of background work, for /metrics: counted as jobs end. */
+/* Statistics of background jobs for /metrics, counted when a job ends. The kinds are a fixed list; others count as "other". */
 #ifndef SERVER_JOB_STATISTICS_H
 #define SERVER_JOB_STATISTICS_H
 

@@ -1,5 +1,5 @@
-/* Worker threads, a queue and the record of jobs. Its one rule: `jobs->mutex` guards the lists, `job->mutex` what a job shows, progress and
- * cancel are atomic; the first may be held when the second is taken, never the other way round. */
+/* Worker threads, a queue and the record of jobs. `jobs->mutex` guards the lists, `job->mutex` what a job reports, progress and cancel
+ * are atomic. Lock order: jobs->mutex, then job->mutex. */
 #include "ingest/jobs.h"
 
 #include <openssl/rand.h>

@@ -1,5 +1,5 @@
-/* See manifests.h. Its one rule: row, notes and events are read and written down under one lock, so an older state never replaces a newer
- * one; what has changed since stays due. */
+/* See manifests.h. Row, notes and events are read and written under one lock, so an older state never replaces a newer one; what changed
+ * in between stays due. */
 #include "ingest/manifests.h"
 
 #include <pthread.h>

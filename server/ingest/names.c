@@ -1,4 +1,4 @@
-/* See names.h. Its one rule: a name is taken as it is or refused. */
+/* See names.h. A name is accepted unchanged or refused. */
 #include "ingest/names.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
-/* A further file of a recording that is there already: a .state to its .traj. Its one rule: the recording changes in one transaction, when
- * the scan of all its parts is done and lasting, or outlasts the request: then it is being scanned meanwhile, and further files may come.
- * When the scan fails it is what it was. */
+/* A further part of an existing recording: a .state for its .traj. The recording changes in one transaction when the scan of all its
+ * parts is complete; if the scan outlasts the request, the recording has the state scanning meanwhile and takes further parts. If the
+ * scan fails, the part is removed again. */
 #include <stdio.h>
 #include <string.h>
 

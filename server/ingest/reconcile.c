@@ -1,6 +1,5 @@
-/* At start, before anybody uploads: what the last server left of its upload sessions. Its one rule: an offset is told only when the bytes
- * before it are known to be there. While the system has run on since they were written that is the file's size (the page cache has lost
- * nothing), else what an fsync had confirmed. */
+/* Brings upload sessions and their files together at start. An offset is acknowledged only if the bytes before it are known to be stored:
+ * the size of the file when the system has not restarted since (the page cache has lost nothing), else what an fsync confirmed. */
 #include <string.h>
 
 #include "ingest/sessions.h"

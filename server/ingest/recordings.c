@@ -1,5 +1,5 @@
-/* See recordings.h. Its one rule: the table is locked only to look and to put in; opening happens outside, and who comes second takes what
- * the first has put there. */
+/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of the lock; if two threads open the
+ * same one, the second takes the first one's. */
 #include "ingest/recordings.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
-/* See references.h. Its one rule: a state is set by what size and time say; that the bytes are the same after all, only reading all of them
- * tells. */
+/* See references.h. A state follows from size and time; only reading the whole file can show that its bytes are unchanged. */
 #include "ingest/references.h"
 
 #include <fcntl.h>

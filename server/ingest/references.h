@@ -1,5 +1,5 @@
-/* Recordings whose files lie elsewhere: whether these are still there, and still the same. States follow the files, both ways, by
- * themselves. */
+/* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of recordings follow
+ * their files both ways. */
 #ifndef SERVER_REFERENCES_H
 #define SERVER_REFERENCES_H
 

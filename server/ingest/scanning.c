@@ -1,4 +1,4 @@
-/* See scanning.h. Its one rule: files and rows of a content change only under its lock, so nobody removes what another is about to need. */
+/* See scanning.h. Files and rows of a content change only under its lock, so nothing is removed that another thread is about to use. */
 #include "ingest/scanning.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Scans of stored content, and the one lock a content has. Shared by ingest.c (new recordings), recordings.c (packs made again) and
+/* Scans of stored content, and the lock of a content. Shared by ingest.c (new recordings), recordings.c (packs that are rebuilt) and
  * sweep.c. */
 #ifndef SERVER_SCANNING_H
 #define SERVER_SCANNING_H

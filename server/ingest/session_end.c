@@ -1,5 +1,5 @@
-/* The end of a session: it is removed, or its bytes become a recording, or several are put together first. Its one rule: what was received
- * is given up only when it is refused for what it is. */
+/* The end of a session: it is removed, its bytes become a recording, or several are concatenated first. Received bytes are discarded only
+ * when their content is refused. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

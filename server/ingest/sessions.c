@@ -1,6 +1,5 @@
-/* See sessions.h. Its one rule: a session's bytes are touched only under its own mutex, by the writer that began last; who has been
- * overtaken is told so at his next byte. Sessions in use, and a few more, are kept open with their hash; the others are a row and a file.
- */
+/* See sessions.h. A session's bytes are written only under its own mutex, by the newest writer; an older writer fails at its next byte.
+ * Sessions in use, and a few more, stay open with their hash; the others are a row and a file. */
 #include <inttypes.h>
 #include <string.h>
 

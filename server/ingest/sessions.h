@@ -1,6 +1,6 @@
-/* Upload sessions: files that come over several requests, interrupted by anything. The row (catalog/uploads.h) says what is wished and how
- * far it is, the bytes lie in incoming/. What is told as received has at least been given to the system, so a killed server forgets nothing
- * of it; after a loss of power it is what an fsync has confirmed. One request at a time adds to a session. */
+/* Upload sessions: files received over several requests, with any interruption. The row (catalog/uploads.h) has the upload options and
+ * the offset, the bytes are in incoming/. Bytes that were acknowledged have at least reached the system, so a killed server loses none of
+ * them; after a power failure the offset is what an fsync confirmed. One request at a time writes to a session. */
 #ifndef SERVER_SESSIONS_H
 #define SERVER_SESSIONS_H
 

@@ -1,4 +1,4 @@
-/* What sessions.c (bytes) and session_end.c (what becomes of them) share and nobody else needs. */
+/* Shared by sessions.c (bytes), session_end.c and reconcile.c only. */
 #ifndef SERVER_SESSIONS_INTERNAL_H
 #define SERVER_SESSIONS_INTERNAL_H
 

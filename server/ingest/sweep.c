@@ -1,5 +1,5 @@
-/* At start, in the background: brings disk and catalog together after a crash. Its one rule: a file goes only under its content's lock,
- * after the catalog has said that nobody uses it. */
+/* At start, in the background: reconciles disk and catalog after a crash. A file is removed only under its content's lock, after the
+ * catalog confirmed that it is unused. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* See wishes.h. Its one rule: a wish is checked when it is taken, so that what is kept is good. */
+/* See upload_options.h. An option is validated when it is set. */
 #include "ingest/upload_options.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What a client wishes for the file it sends, whichever way it says so: query, Upload-Metadata, the meta field of a form. Kept as JSON with
+/* The upload options that a client sends with a file, by any way: query, Upload-Metadata, the meta field of a form. Stored as JSON with
  * an upload session. */
 #ifndef SERVER_UPLOAD_OPTIONS_H
 #define SERVER_UPLOAD_OPTIONS_H

@@ -1,5 +1,5 @@
-/* See watch.h. Its one rule: an event only says where to look again; what is there, the same look decides that a rescan has. So an event
- * that is lost costs time, never a file. */
+/* See watch.h. An event of the system only marks a folder as due; the same check as in a rescan decides what is new. A lost event costs
+ * time, never a file. */
 #include "ingest/watch.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Watched folders: what appears in them becomes a recording once nobody writes to it any more. */
+/* Watched folders: a file that appears in them becomes a recording once it is no longer written to. */
 #ifndef SERVER_WATCH_H
 #define SERVER_WATCH_H
 

@@ -1,4 +1,4 @@
-/* See backup.h. Its one rule: a folder without backup.json is no backup – it goes first and comes last. */
+/* See backup.h. backup.json is removed first and written last: a folder without it is no complete backup. */
 #include "maintenance/backup.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
-/* A backup while the server writes: a folder that is itself an archive. catalog.db is a copy of one instant; blobs.txt names every stored
- * file it needs, as `sha256sum -c` reads it; with blobs those files are there too, beside their indexes and manifests; backup.json, written
- * last, says that all of it is whole. To restore: `reel serve --data` on the folder or a copy of it, with the blobs put back if they were
- * kept elsewhere. */
+/* A backup while the server runs: a folder that is itself an archive. catalog.db is a copy at one instant; blobs.txt lists every stored
+ * file it needs, in the format of `sha256sum -c`; with blobs those files are there too, with their indexes and manifests; backup.json,
+ * written last, marks the backup as complete. To restore: `reel serve --data` on the folder or a copy of it, with the blobs put back if
+ * they were kept elsewhere. */
 #ifndef SERVER_BACKUP_H
 #define SERVER_BACKUP_H
 

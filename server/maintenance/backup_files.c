@@ -1,4 +1,4 @@
-/* See backup_files.h. Its one rule: a file is there whole under its name or not at all; one of the same name and size is there already. */
+/* See backup_files.h. A file is complete under its name or absent; one of the same name and size is not copied again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

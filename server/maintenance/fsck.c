@@ -1,4 +1,4 @@
-/* See fsck.h. Its one rule: it says what it found before it says that all is well, and what it mends it still tells of. */
+/* See fsck.h. */
 #include "maintenance/fsck_internal.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* The archive looked through: the catalog by itself, the catalog against the stored files, the stored files against the catalog. */
+/* Checks the archive: the catalog by itself, the catalog against the stored files, the stored files against the catalog. */
 #ifndef SERVER_FSCK_H
 #define SERVER_FSCK_H
 

@@ -1,5 +1,5 @@
-/* Each stored file against the catalog. Its one rule: beside a server only what is old is told of – what is new may be on its way into the
- * catalog. */
+/* Checks each stored file against the catalog. While a server runs, only old files are reported; a new one may belong to an upload that
+ * is not in the catalog yet. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the files of fsck share and nobody else needs. */
+/* Shared by the files of fsck only. */
 #ifndef SERVER_FSCK_INTERNAL_H
 #define SERVER_FSCK_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* Each recording of the catalog against its files, index and manifest. Its one rule: beside a server what looks wrong is looked at twice –
- * the row is asked for again before anything is said. */
+/* Checks each recording of the catalog against its files, index and manifest. While a server runs, a finding is verified against the row
+ * as it is by then. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

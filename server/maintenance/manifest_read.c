@@ -1,5 +1,4 @@
-/* One recording out of a manifest. Its one rule: a manifest is a file like any other – what does not hold is left out or refused, never
- * believed. */
+/* Reads one recording from a manifest. A manifest is untrusted: what is invalid is left out or refused. */
 #include <string.h>
 
 #include "catalog/notes.h"

@@ -1,4 +1,4 @@
-/* See rebuild.h. Its one rule: it only adds to the catalog; what is there stays as it is. */
+/* See rebuild.h. It only adds to the catalog; existing rows are not changed. */
 #include "maintenance/rebuild.h"
 
 #include <limits.h>

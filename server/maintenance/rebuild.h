@@ -1,5 +1,5 @@
-/* From manifests back to the catalog: recordings that a manifest names and the catalog does not have. A lost catalog is the case of all of
- * them. */
+/* Rebuilds rows of the catalog from manifests: recordings that a manifest names and the catalog does not have. After the loss of the
+ * catalog these are all. */
 #ifndef SERVER_REBUILD_H
 #define SERVER_REBUILD_H
 

@@ -1,4 +1,4 @@
-/* See retention.h. Its one rule: there is one walk; the dry run shows what it finds, the run does what it finds. */
+/* See retention.h. The dry run lists and the run deletes what the same walk finds. */
 #include "maintenance/retention.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The rules, applied once a day. Its one rule: a day counts from the last run, whoever asked for it and whichever server it was. */
+/* Applies the retention rules once a day, counted from the last run, whoever started it. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* See scrub.h. Its one rule: its place is written down before it may be asked where it was. */
+/* See scrub.h. Progress is stored before it is reported. */
 #include "maintenance/scrub.h"
 
 #include <errno.h>

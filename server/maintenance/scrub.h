@@ -1,6 +1,6 @@
-/* The stored files read once more: whether their bytes still are what their names say. It goes through them in the order of their hashes,
- * at a bounded rate, and is gone on with where it was stopped. What it finds is the problem of the recordings that use the file, until the
- * file is sent again. */
+/* The integrity check: reads every stored file again and compares its SHA-256 with its name. It goes through them in the order of their
+ * hashes, at a bounded rate, and resumes where it was stopped. A corrupted file becomes the problem of the recordings that use it, until
+ * the file is uploaded again. */
 #ifndef SERVER_SCRUB_H
 #define SERVER_SCRUB_H
 

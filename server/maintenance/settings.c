@@ -1,5 +1,5 @@
-/* See settings.h. Its one rule: it is read, compared and written under one lock, so an older state never replaces a newer one. The secrets
- * of webhooks are in it, for they are needed to sign: only its owner may read the file. */
+/* See settings.h. The file is read, compared and written under one lock, so an older state never replaces a newer one. It holds the
+ * secrets of webhooks, so only its owner may read it. */
 #include "maintenance/settings.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
-/* What was set for the archive as a whole – rules of retention, quotas, webhooks – beside the catalog too, so that it outlives it:
- * settings.json in the data folder, {"reel_settings": 1, "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret",
- * "created_ns"}]}. */
+/* settings.json: retention rules, quotas and webhooks, written beside the catalog so that they outlive it: {"reel_settings": 1,
+ * "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret", "created_ns"}]}. */
 #ifndef SERVER_SETTINGS_H
 #define SERVER_SETTINGS_H
 

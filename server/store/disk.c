@@ -1,4 +1,4 @@
-/* See disk.h. Its one rule: errors name no path. */
+/* See disk.h. Errors name no path. */
 #include "store/disk.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Files and folders, as every part of the server deals with them. */
+/* Files and folders, for all parts of the server. */
 #ifndef SERVER_DISK_H
 #define SERVER_DISK_H
 

@@ -1,4 +1,4 @@
-/* Files of upload sessions: incoming/<id>.part. Its one rule: whoever starts a server looks at them before anybody uploads. */
+/* Files of upload sessions: incoming/<id>.part. The server reconciles them with the catalog at start, before it accepts uploads. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* See reference.h. Its one rule: what is opened is what was hashed, as far as size and time tell. */
+/* See reference.h. A file is opened only if it has the size and time it had when it was hashed. */
 #include "store/reference.h"
 
 #include <errno.h>

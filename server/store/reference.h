@@ -1,6 +1,5 @@
-/* Files that are not copied: blobs/ab/<sha256>.ref says where such a file lies and what it was like. JSON, one object: {"reel_reference":
- * 1, "path", "device", "inode", "size", "mtime_ns", "fingerprint"}. Beside the manifests, it outlives the catalog as they do. The file
- * itself is only ever read. */
+/* Files that are not copied: blobs/ab/<sha256>.ref says where such a file is and what it was like. JSON: {"reel_reference": 1, "path",
+ * "device", "inode", "size", "mtime_ns", "fingerprint"}. Like the manifests it outlives the catalog. The file itself is only read. */
 #ifndef SERVER_STORE_REFERENCE_H
 #define SERVER_STORE_REFERENCE_H
 

@@ -1,5 +1,5 @@
-/* The folders of the store and the files in them by content. Its one rule: a name under blobs/ stands for complete, durable bytes – files
- * are made in incoming/, fsynced, renamed, and the folder is fsynced. Errors name no path. */
+/* The folders of the store and its files by content. A name under blobs/ stands for complete, durable bytes: files are created in
+ * incoming/, fsynced and renamed, and the folder is fsynced. Errors name no path. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

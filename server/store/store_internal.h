@@ -1,4 +1,4 @@
-/* What the store's files share and nobody else needs. */
+/* Shared by the store's files only. */
 #ifndef SERVER_STORE_INTERNAL_H
 #define SERVER_STORE_INTERNAL_H
 

@@ -1,6 +1,5 @@
-/* A file coming in: gathered in an own buffer, hashed and written in large pieces. Its one rule: the disk starts writing while the rest is
- * still on its way, so that the fsync at the end finds little left to do. What was not hashed on its way (it came before a restart) is read
- * back at the end: most often from the page cache. */
+/* An incoming file: buffered, hashed and written in large pieces. The disk starts writing while bytes still arrive, so that the final
+ * fsync has little left to do. Bytes that were written before a restart are read back and hashed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
