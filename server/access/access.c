@@ -57,7 +57,7 @@ static bool read_options(struct access *a, struct reel_error *err) {
         }
     }
     if (o->user_header && a->n_trusted == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "a header that says who asks needs the address of the proxy that sets it");
+        return reel_fail(err, REEL_ARGUMENT, "a user header needs the address of the proxy that sets it");
     }
     a->proxy_role = ROLE_READ;
     return !o->role || token_role_parse(o->role, &a->proxy_role) ||
@@ -128,7 +128,7 @@ static enum http_verdict failed(struct access *a, const struct address *peer, st
 }
 
 static enum http_verdict by_token(const struct token *t, const char *how, struct http_grant *out) {
-    return token_caller(t, how, &out->caller, &out->memory) ? HTTP_GRANTED : refuse(out, HTTP_NOT_NOW, "There is no memory for this now.");
+    return token_caller(t, how, &out->caller, &out->memory) ? HTTP_GRANTED : refuse(out, HTTP_NOT_NOW, "Out of memory.");
 }
 
 static enum http_verdict by_credentials(struct access *a, const char *header, const struct address *peer, struct http_grant *out) {
@@ -193,11 +193,11 @@ static enum http_verdict by_proxy(struct access *a, const char *user, struct htt
         plain = (unsigned char)user[i] >= ' ' && user[i] != 0x7f;
     }
     if (!plain) {
-        return refuse(out, HTTP_UNKNOWN, "The user's name that the proxy says is none.");
+        return refuse(out, HTTP_UNKNOWN, "The proxy sent an invalid user name.");
     }
     char *name = out->memory = strdup(user);
     if (!name) {
-        return refuse(out, HTTP_NOT_NOW, "There is no memory for this now.");
+        return refuse(out, HTTP_NOT_NOW, "Out of memory.");
     }
     out->caller = (struct http_caller){.name = name, .how = "proxy", .role = a->proxy_role};
     return HTTP_GRANTED;

@@ -79,7 +79,7 @@ static bool read_keys(const char *path, struct keys *out, struct stat *st, struc
     text[n > 0 ? n : 0] = '\0';
     bool good = n > 0 && parse_keys(text, out);
     OPENSSL_cleanse(text, sizeof text);
-    return good || reel_fail(err, REEL_DAMAGED, FILE_NAME " in the data folder is no list of keys; remove it for a new key");
+    return good || reel_fail(err, REEL_DAMAGED, FILE_NAME " in the data folder is not a list of keys; remove it to create a new key");
 }
 
 static bool write_text(int fd, const struct keys *keys) {

@@ -38,7 +38,7 @@ bool network_parse(const char *text, struct network *out, struct reel_error *err
         good = n >= 1 && n <= 3 && strspn(digits, "0123456789") == n && out->bits <= most;
     }
     out->bits += 128 - most;
-    return good || reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is no address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8", text);
+    return good || reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is not an address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8", text);
 }
 
 static bool same_bits(const struct address *a, const struct address *b, unsigned bits) {

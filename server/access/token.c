@@ -57,7 +57,7 @@ static bool check_name(const char *name, struct reel_error *err) {
     bool good =
         name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
     return good ||
-           reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is no number and holds no \"/\"", TOKEN_NAME_MAX);
+           reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is not a number and has no \"/\"", TOKEN_NAME_MAX);
 }
 
 static bool read_role(const char *text, int *role, struct reel_error *err) {

@@ -38,7 +38,7 @@ static bool load(struct db_statement *s, struct token *out, struct reel_error *e
 static bool load_one(struct db_statement *s, struct token *out, struct reel_error *err) {
     *out = (struct token){0};
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such token");
+    return step == DB_ROW ? load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no such token");
 }
 
 bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err) {

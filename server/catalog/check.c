@@ -70,7 +70,7 @@ static bool check_words(struct catalog *c, const struct catalog_check *check, st
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "check_words", err) : NULL;
     struct reel_error why = {0};
     if (s && !db_run(s, &why)) {
-        check->tell(check->context, "search", "the index of words does not fit the words");
+        check->tell(check->context, "search", "the full-text index does not match its table");
     }
     return s;
 }

@@ -58,7 +58,7 @@ static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) 
 static bool finish(const char *from, const char *to, struct catalog_copy *out, struct reel_error *err) {
     AUTO_FD int fd = open(from, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0) {
-        return reel_fail_errno(err, "the copy of the catalog cannot be made to last");
+        return reel_fail_errno(err, "the copy of the catalog cannot be written to disk");
     }
     return hash_file(fd, out, err) && (rename(from, to) == 0 || reel_fail_errno(err, "the copy of the catalog cannot get its name"));
 }

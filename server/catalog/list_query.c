@@ -56,7 +56,7 @@ static bool find_range(const struct matcher *w, const char *prefix, struct range
 
 static bool count_name(struct list_query *query, struct reel_error *err) {
     if (++query->names_read > NAMES_MAX || (query->names_read % 256 == 0 && reel_now_ns() > query->deadline_ns)) {
-        return reel_fail(err, REEL_ARGUMENT, "too many names would have to be looked through; say how they begin");
+        return reel_fail(err, REEL_ARGUMENT, "too many names to search; begin the pattern with fixed characters");
     }
     return true;
 }
@@ -79,7 +79,7 @@ static bool ids_open(struct ids *ids, struct reel_error *err) {
 
 static bool ids_add(struct ids *ids, int64_t id, struct reel_error *err) {
     if (ids->n >= IDS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "more than %d names fit; say more of them", IDS_MAX);
+        return reel_fail(err, REEL_ARGUMENT, "the pattern matches more than %d names; make it more specific", IDS_MAX);
     }
     ids->first = ids->n == 0 ? id : ids->first;
     fprintf(ids->out, "%c%lld", ids->n++ == 0 ? '[' : ',', (long long)id);
@@ -391,7 +391,7 @@ static bool add_tag_params(struct db_handle *h, struct list_query *query, const 
             return reel_fail_memory(err);
         }
         if (*key == '\0') {
-            return reel_fail(err, REEL_ARGUMENT, "a tag is asked for as key=value, or key");
+            return reel_fail(err, REEL_ARGUMENT, "a tag filter is written key=value, or key");
         }
         if (!add_tag_term(h, query, &(struct search_term){.kind = SEARCH_TAG, .key = {.text = key}, .values = &value, .n_values = 1},
                           err)) {

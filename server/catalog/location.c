@@ -72,7 +72,7 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
         return true;
     }
     if ((mkdir(data, 0755) != 0 && errno != EEXIST) || (mkdir(folder, 0755) != 0 && errno != EEXIST)) {
-        return reel_fail_errno(err, "the folders of data and catalog cannot be made");
+        return reel_fail_errno(err, "the folders for data and catalog cannot be created");
     }
     if (!read_mark(data, marked, err) || !disk_join(own, data, FILE_NAME, err)) {
         return false;

@@ -28,7 +28,7 @@ bool catalog_migrate(struct db *db, struct reel_error *err) {
     }
     if (version < 0 || (uint64_t)version > sql_migrations_count) {
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "the catalog is of version %lld, made by a newer program; this one knows versions up to %zu", (long long)version,
+                         "the catalog has version %lld and was made by a newer program; this one supports versions up to %zu", (long long)version,
                          sql_migrations_count);
     }
     if ((size_t)version == sql_migrations_count) {
@@ -52,6 +52,6 @@ bool catalog_is_current(struct db *db, struct reel_error *err) {
     }
     return (application == APPLICATION_ID && (size_t)version == sql_migrations_count) ||
            reel_fail(err, REEL_UNSUPPORTED,
-                     "the catalog is of version %lld, this program's are of %zu; a server that starts brings it there", (long long)version,
+                     "the catalog has version %lld, this program uses version %zu; starting the server upgrades it", (long long)version,
                      sql_migrations_count);
 }

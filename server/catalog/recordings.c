@@ -272,7 +272,7 @@ bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, st
 bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
     uint8_t raw[(RECORDING_ID_TEXT - 1) / 2];
     if (RAND_bytes(raw, sizeof raw) != 1) {
-        return reel_fail(err, REEL_IO, "the system gives no random bytes for an id");
+        return reel_fail(err, REEL_IO, "the system returned no random bytes for an id");
     }
     for (size_t i = 0; i < sizeof raw; i++) {
         snprintf(out + 2 * i, 3, "%02x", raw[i]);

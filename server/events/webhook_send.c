@@ -62,7 +62,7 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
     if (curl_url_set(url, CURLUPART_URL, text, CURLU_NO_DEFAULT_PORT) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK || curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
         curl_free(scheme);
-        return reel_fail(err, REEL_ARGUMENT, "it is no address such as https://example.org/hook");
+        return reel_fail(err, REEL_ARGUMENT, "it is not an address such as https://example.org/hook");
     }
     bool has_more =
         curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK || curl_url_get(url, CURLUPART_FRAGMENT, &fragment, 0) == CURLUE_OK;
@@ -77,7 +77,7 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
     curl_free(user);
     curl_free(fragment);
     if (has_more) {
-        return reel_fail(err, REEL_ARGUMENT, "a user, password or fragment has no place in it");
+        return reel_fail(err, REEL_ARGUMENT, "it must not have a user, password or fragment");
     }
     if (!https && !(http && private)) {
         return reel_fail(err, REEL_ARGUMENT, "it must be https%s", http ? "; http is for servers started with --webhook-private" : "");

@@ -163,7 +163,7 @@ bool import_start(struct app *app, struct import_request *q, char id[33], struct
     int64_t row = 0;
     struct reel_error ignored;
     if (!text) {
-        return reel_fail(err, REEL_ARGUMENT, "a path is no UTF-8");
+        return reel_fail(err, REEL_ARGUMENT, "a path is not UTF-8");
     }
     struct import_job *j = catalog_import_run_add(app->catalog, text, &row, err) ? calloc(1, sizeof *j) : NULL;
     if (!j) {

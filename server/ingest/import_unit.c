@@ -202,7 +202,7 @@ static bool read_terms(const struct catalog_failure *f, struct import_terms *ter
     *request = json_loads(f->request, 0, NULL);
     if (!*request || json_unpack(*request, "{s:s, s:s, s:b, s:b, s:o}", "mode", &mode, "name", &name, "replace", &replace, "watched",
                                  &watched, "tags", &tags) != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "nobody knows any more how this was asked for: ask anew");
+        return reel_fail(err, REEL_UNSUPPORTED, "the request of this import was not kept; import the files again");
     }
     json_object_foreach(tags, key, value) {
         if (!catalog_annotations_set_tag(annotations, key, json_string_value(value), err)) {
@@ -214,7 +214,7 @@ static bool read_terms(const struct catalog_failure *f, struct import_terms *ter
                                    .annotations = annotations,
                                    .replace = replace,
                                    .watched = watched};
-    return known || reel_fail(err, REEL_UNSUPPORTED, "there is no mode %.40s", mode);
+    return known || reel_fail(err, REEL_UNSUPPORTED, "unknown mode %.40s", mode);
 }
 
 static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {

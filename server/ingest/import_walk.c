@@ -138,7 +138,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
         return walk(run, path, fd, err);
     }
     if (fd >= 0 && !S_ISREG(st.st_mode)) {
-        reel_fail(&why, REEL_ARGUMENT, "it is no plain file");
+        reel_fail(&why, REEL_ARGUMENT, "it is not a regular file");
     } else if (fd >= 0 && is_own(run, path)) {
         reel_fail(&why, REEL_ARGUMENT, "it is a file of the archive itself");
     }

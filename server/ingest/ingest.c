@@ -262,7 +262,7 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
 static bool check_request(const struct ingest_request *q, const struct reel_format **format, struct reel_error *err) {
     *format = q->format ? reel_format_named(q->format) : NULL;
     if (q->format && !*format) {
-        return reel_fail(err, REEL_ARGUMENT, "format: there is no format \"%.40s\"", q->format);
+        return reel_fail(err, REEL_ARGUMENT, "format: unknown format \"%.40s\"", q->format);
     }
     if (q->part_of && (q->format || q->replace || q->keep)) {
         return reel_fail(err, REEL_ARGUMENT, "part_of: format, replace and keep are for recordings, this is a part of one");

@@ -208,7 +208,7 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
         memcpy(job_id, view.id, sizeof view.id);
         return reel_fail(err, REEL_CONFLICT,
                          r->state == STATE_SCANNING ? "the recording is still being scanned"
-                                                    : "the index of this recording is being made again");
+                                                    : "the index of this recording is being rebuilt");
     }
     if (view.state != JOB_DONE && err) {
         *err = view.error;

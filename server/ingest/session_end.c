@@ -154,7 +154,7 @@ static bool copy_part(struct app *app, const char *owner, const char *id, struct
     bool whole = part.done && strcmp(part.concat, "partial") == 0;
     catalog_upload_done(&part);
     if (!whole) {
-        return reel_fail(err, REEL_CONFLICT, "the upload %s is no partial one, or is not complete", id);
+        return reel_fail(err, REEL_CONFLICT, "the upload %s is not a partial upload, or is not complete", id);
     }
     AUTO_MEM uint8_t *buffer = malloc(COPY_BYTES);
     AUTO_FD int fd = store_open_partial(app->store, id, err);

@@ -265,7 +265,7 @@ static enum session_answer take_over(struct live *l, const struct session_piece 
         return SESSION_OFFSET;
     }
     if (piece->length >= 0 && now->length >= 0 && piece->length != now->length) {
-        reel_fail(err, REEL_CONFLICT, "the upload has %" PRId64 " bytes, as was said before, not %" PRId64, now->length, piece->length);
+        reel_fail(err, REEL_CONFLICT, "the upload was announced with %" PRId64 " bytes before, not %" PRId64, now->length, piece->length);
         return SESSION_FAILED;
     }
     now->length = piece->length >= 0 ? piece->length : now->length;
@@ -353,7 +353,7 @@ bool session_write(struct session_writer *w, const void *data, size_t size, stru
         if (w->u.length >= 0 && after > (uint64_t)w->u.length) {
             ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced", w->u.length);
         } else if (max > 0 && after > max) {
-            ok = reel_fail(err, REEL_LIMIT, "at most %" PRIu64 " bytes are taken in one upload", max);
+            ok = reel_fail(err, REEL_LIMIT, "an upload has at most %" PRIu64 " bytes", max);
         } else {
             ok = store_upload_write(l->file, data, size, err) &&
                  (w->piece.checked || after - w->confirmed < CONFIRM_BYTES || confirm(w, err));

@@ -152,7 +152,7 @@ static bool keep_watched(struct watches *all, int wd, unsigned watch, const char
 
 static void poll_instead(struct watch *w, const char *why) {
     w->polling = true;
-    snprintf(w->note, sizeof w->note, "%s: it is looked through every %u s instead", why, w->all->app->config.rescan_s);
+    snprintf(w->note, sizeof w->note, "%s: it is rescanned every %u s instead", why, w->all->app->config.rescan_s);
 }
 
 /* Before a folder is listed, so that nothing falls in between. */

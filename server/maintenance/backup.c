@@ -40,17 +40,17 @@ static bool prepare(const char *folder, struct reel_error *err) {
         return false;
     }
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        return reel_fail_errno(err, "the backup's folder cannot be made");
+        return reel_fail_errno(err, "the backup folder cannot be created");
     }
     bool empty = is_empty(folder);
     if (!empty && (!disk_join(path, folder, "backup.json", err) || access(path, F_OK) != 0)) {
-        return reel_fail(err, REEL_CONFLICT, "the folder is not empty and holds no finished backup; give a new one");
+        return reel_fail(err, REEL_CONFLICT, "the folder is not empty and holds no complete backup; use a new folder");
     }
     if (!empty && unlink(path) != 0) {
         return reel_fail_errno(err, "the earlier backup cannot be replaced");
     }
     return disk_join(path, folder, "blobs", err) &&
-           (mkdir(path, 0700) == 0 || errno == EEXIST || reel_fail_errno(err, "the backup's folder cannot be made"));
+           (mkdir(path, 0700) == 0 || errno == EEXIST || reel_fail_errno(err, "the backup folder cannot be created"));
 }
 
 static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_files *files, enum backup_blobs blobs) {
@@ -114,7 +114,7 @@ static bool work_alone(const struct backup_job *j, const struct reel_progress *p
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
     const struct backup_job *j = context;
     if (atomic_exchange(&j->app->backs_up, true)) {
-        return reel_fail(err, REEL_CONFLICT, "another backup is being made");
+        return reel_fail(err, REEL_CONFLICT, "another backup is running");
     }
     bool good = work_alone(j, progress, err);
     atomic_store(&j->app->backs_up, false);
@@ -129,7 +129,7 @@ struct job *backup_start(struct app *app, enum backup_blobs blobs, struct reel_e
         return NULL;
     }
     if (atomic_load(&app->backs_up)) {
-        reel_fail(err, REEL_CONFLICT, "another backup is being made");
+        reel_fail(err, REEL_CONFLICT, "another backup is running");
         return NULL;
     }
     struct backup_job *j = calloc(1, sizeof *j);

@@ -46,7 +46,7 @@ static void report_catalog(void *context, const char *kind, const char *text) {
     enum fsck_kind k = strcmp(kind, "totals") == 0 ? FSCK_TOTALS : strcmp(kind, "search") == 0 ? FSCK_SEARCH : FSCK_CATALOG;
     bool repaired = f->repair && k != FSCK_CATALOG;
     f->wrote = f->wrote || repaired;
-    fsck_found(f, k, "catalog", repaired ? "counted anew" : NULL, "%s", text);
+    fsck_found(f, k, "catalog", repaired ? "recounted" : NULL, "%s", text);
 }
 
 static bool check_catalog(struct fsck *f, struct reel_error *err) {
@@ -105,7 +105,7 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
         catalog_location(f->options->data, path, err) ? store_open_readonly(f->options->data, &f->report->alone, err) : NULL;
     bool good = beside &&
                 (f->report->alone ||
-                 reel_fail(err, REEL_CONFLICT, "a server uses this data folder: it can be looked at, and mended when that has ended")) &&
+                 reel_fail(err, REEL_CONFLICT, "a server uses this data folder: stop it to repair; checking alone is possible now")) &&
                 store_each_incoming(beside, drop_incoming, f, err);
     store_close(beside);
     if (!good || !(f->app.store = store_open(f->options->data, err))) {

@@ -23,7 +23,7 @@ static void report_unknown(void *context, const struct rebuild_entry *e, const s
     struct fsck *f = context;
     char subject[320], how[320];
     if (!r) {
-        fsck_found(f, FSCK_MANIFEST, e->id, NULL, "what the manifest of %s says of it makes no sense: %s", e->content, why);
+        fsck_found(f, FSCK_MANIFEST, e->id, NULL, "its entry in the manifest of %s is invalid: %s", e->content, why);
         return;
     }
     f->wrote = true;
@@ -130,7 +130,7 @@ static void visit_incoming(void *context, const char *name, const char *id) {
     catalog_upload_done(&upload);
     if (!known) {
         bool repaired = f->repair && store_remove_incoming(f->app.store, name, &none);
-        fsck_found(f, FSCK_LEFTOVER, name, repaired ? "removed" : NULL, "of an upload that nobody can go on with");
+        fsck_found(f, FSCK_LEFTOVER, name, repaired ? "removed" : NULL, "left over from an upload that cannot be resumed");
     }
 }
 

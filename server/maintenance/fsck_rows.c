@@ -120,7 +120,7 @@ static const char *repair_index(struct fsck *f, const struct catalog_recording *
     if (!scanned) {
         catalog_set_state(f->app.catalog, r->id, STATE_FAILED, err.text, NULL);
     }
-    return scanned ? "made again" : "the recording is failed now";
+    return scanned ? "rebuilt" : "the recording is now marked as failed";
 }
 
 static bool go_on(void *context, const struct reel_chunk *chunk) {
@@ -195,7 +195,7 @@ static const char *difference(const json_t *manifest, const struct catalog_recor
                        json_integer_value(epoch) == (r->annotations.has_epoch ? r->annotations.epoch_ns : 0) &&
                        json_array_size(json_object_get(item, "notes")) == r->annotations.notes &&
                        json_array_size(json_object_get(item, "events")) == r->annotations.events;
-    return annotations ? NULL : "it says something else of the recording";
+    return annotations ? NULL : "it differs from the catalog";
 }
 
 static void check_manifest(struct fsck *f, const struct catalog_recording *r, const char *subject) {

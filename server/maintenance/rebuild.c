@@ -236,7 +236,7 @@ static bool free_number(const char *catalog, unsigned *n, struct reel_error *err
             return true;
         }
     }
-    return reel_fail(err, REEL_CONFLICT, "%d old catalogs are there already: remove those that nobody needs", OLD_MAX);
+    return reel_fail(err, REEL_CONFLICT, "there are already %d old catalogs: remove those that are no longer needed", OLD_MAX);
 }
 
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err) {

@@ -225,7 +225,7 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
     retention_walk_done(&w);
     tell(run, progress);
     return good && (run->failed == 0 ||
-                    reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be taken away; the next run tries again", run->failed));
+                    reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be deleted; the next run tries again", run->failed));
 }
 
 static bool fail_busy(struct reel_error *err) {

@@ -34,7 +34,7 @@ bool disk_write_all(int fd, const void *data, size_t size) {
 
 bool disk_sync_folder(const char *folder, struct reel_error *err) {
     AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return (fd >= 0 && fsync(fd) == 0) || reel_fail_errno(err, "a folder cannot be made to last");
+    return (fd >= 0 && fsync(fd) == 0) || reel_fail_errno(err, "a folder cannot be written to disk");
 }
 
 bool disk_sync_folder_of(const char *path, struct reel_error *err) {

@@ -21,7 +21,7 @@ static json_t *load(const char *path, struct reel_error *err) {
     json_t *j = st.st_size <= MANIFEST_BYTES_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!json_is_object(j)) {
         json_decref(j);
-        reel_fail(err, REEL_DAMAGED, "the manifest is no JSON object");
+        reel_fail(err, REEL_DAMAGED, "the manifest is not a JSON object");
         return NULL;
     }
     return j;

@@ -73,7 +73,7 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
     return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_bucket(store, sha256, err)
-                                 : reel_fail_errno(err, "the stored file cannot be taken back");
+                                 : reel_fail_errno(err, "the stored file cannot be returned to its upload session");
 }
 
 /* The boot, and the disk that the folder is on. */

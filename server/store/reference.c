@@ -78,10 +78,10 @@ static void take_stat(const struct stat *st, struct store_reference *out) {
 bool store_inspect(int fd, const char *path, struct store_reference *out, struct reel_error *err) {
     struct stat st;
     if (fstat(fd, &st) != 0) {
-        return reel_fail_errno(err, "the file cannot be looked at");
+        return reel_fail_errno(err, "the file cannot be inspected");
     }
     if (!S_ISREG(st.st_mode)) {
-        return reel_fail(err, REEL_ARGUMENT, "it is no plain file");
+        return reel_fail(err, REEL_ARGUMENT, "it is not a regular file");
     }
     if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path) {
         return reel_fail(err, REEL_ARGUMENT, "the path is too long");
@@ -114,7 +114,7 @@ bool store_keep_reference(struct store *store, const char *sha256, const struct 
     AUTO_MEM char *text = note ? json_dumps(note, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     json_decref(note);
     return text ? store_write_text(store, sha256, ".ref", text, err)
-                : reel_fail(err, REEL_ARGUMENT, "a file whose path is no UTF-8 cannot be referenced");
+                : reel_fail(err, REEL_ARGUMENT, "a file whose path is not UTF-8 cannot be referenced");
 }
 
 bool store_load_reference(struct store *store, const char *sha256, struct store_reference *out, struct reel_error *err) {
@@ -160,8 +160,8 @@ int store_open_reference(struct store *store, const char *sha256, struct reel_er
     if (fd < 0) {
         if (err && err->code == REEL_NOT_FOUND) {
             reel_fail(err, REEL_NOT_FOUND,
-                      roots_below(store->roots, ref.path) ? "the file that this refers to is gone"
-                                                          : "the file that this refers to lies below none of the import roots");
+                      roots_below(store->roots, ref.path) ? "the referenced file is gone"
+                                                          : "the referenced file is not below any import root");
         }
         return -1;
     }
@@ -169,7 +169,7 @@ int store_open_reference(struct store *store, const char *sha256, struct reel_er
         return -1;
     }
     if (now.size != ref.size || now.mtime_ns != ref.mtime_ns) {
-        reel_fail(err, REEL_CHANGED, "the file that this refers to has changed since it was taken in");
+        reel_fail(err, REEL_CHANGED, "the referenced file has changed since it was imported");
         return -1;
     }
     int out = fd;

@@ -22,7 +22,7 @@ const struct roots *store_roots(const struct store *store);
 
 /* SHA-256 over the size and the first and last MiB, as hex. */
 bool store_fingerprint(int fd, uint64_t size, char out[65], struct reel_error *err);
-/* What an open file is like; `path` is copied. REEL_ARGUMENT when it is no plain file. */
+/* What an open file is like; `path` is copied. REEL_ARGUMENT when it is not a regular file. */
 bool store_inspect(int fd, const char *path, struct store_reference *out, struct reel_error *err);
 
 /* Makes the content readable where it lies. With a blob of it there is nothing to do. */

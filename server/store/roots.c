@@ -180,7 +180,7 @@ static int open_at(const struct root *root, const char *below, int flags, struct
     if (errno == ENOENT || errno == ENOTDIR) {
         reel_fail(err, REEL_NOT_FOUND, "there is no such file");
     } else if (errno == ELOOP || errno == EXDEV) {
-        reel_fail(err, REEL_ARGUMENT, "a symbolic link is on the way: name the place that it leads to");
+        reel_fail(err, REEL_ARGUMENT, "the path contains a symbolic link: use the path it leads to");
     } else {
         reel_fail_errno(err, "the file cannot be opened");
     }

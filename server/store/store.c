@@ -101,7 +101,7 @@ bool store_publish(const struct store *store, const char *from, const char *hex,
         return false;
     }
     if (rename(from, to) != 0) {
-        return reel_fail_errno(err, "the store cannot put a file in its place");
+        return reel_fail_errno(err, "the store cannot rename a file to its final name");
     }
     return store_sync_bucket(store, hex, err);
 }
@@ -112,7 +112,7 @@ static bool place_beside(const struct store *store, const char *from, const char
     if (!store_path(store, to, "%s", name)) {
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
-    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot put a file in its place");
+    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot rename a file to its final name");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {

@@ -220,7 +220,7 @@ static bool note_sync(struct store_upload *u, bool synced, struct reel_error *er
         u->sure = u->written;
         return true;
     }
-    reel_fail_errno(err, "the upload cannot be made to last");
+    reel_fail_errno(err, "the upload cannot be written to disk");
     if (u->lasting) {
         store_upload_cut(u, u->sure, &ignored);
     }

@@ -1,5 +1,5 @@
 -- scan: r: by hand only; scan: k: as r; scan: counted: as r
-SELECT 'of the collection ' || k.name || ' the catalog says ' || k.recordings || ' recordings, ' || k.bytes || ' bytes; there are ' ||
+SELECT 'of the collection ' || k.name || ' the catalog counts ' || k.recordings || ' recordings, ' || k.bytes || ' bytes; there are ' ||
     coalesce(counted.n, 0) || ', ' || coalesce(counted.b, 0)
 FROM collections AS k LEFT JOIN (
     SELECT collection AS name, count(*) AS n, sum(size) AS b, sum(messages) AS m, sum(min(duration_ns / 1000000, 3155760000000)) AS d

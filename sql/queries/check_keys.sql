@@ -1,1 +1,1 @@
-SELECT 'a row of ' || "table" || ' names a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check;
+SELECT 'a row of ' || "table" || ' refers to a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check;

@@ -1,5 +1,5 @@
 -- scan: r: by hand only: what triggers keep against what is counted; scan: t: as r; scan: c: as r; scan: scope: two rows; scan: totals_of: as r
-SELECT 'of the ' || CASE t.kind WHEN 0 THEN 'format' WHEN 1 THEN 'state' ELSE 'day' END || ' ' || t.name || ' in ' || t.collection || ' the catalog says ' ||
+SELECT 'of the ' || CASE t.kind WHEN 0 THEN 'format' WHEN 1 THEN 'state' ELSE 'day' END || ' ' || t.name || ' in ' || t.collection || ' the catalog counts ' ||
     t.recordings || ' recordings, ' || t.bytes || ' bytes; there are ' || coalesce(c.n, 0) || ', ' || coalesce(c.b, 0)
 FROM totals AS t LEFT JOIN (
     SELECT collection, kind, CAST(name AS TEXT) AS name, count(*) AS n, sum(size) AS b, sum(messages) AS m, sum(ms) AS d FROM totals_of GROUP BY 1, 2, 3
