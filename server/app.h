@@ -44,12 +44,12 @@ struct app_config {
 
 struct app {
     struct app_config config;
-    struct roots *roots; /* store/roots.h: whose files may be taken in */
+    struct roots *roots; /* store/roots.h: folders whose files may be imported */
     struct store *store;
     struct catalog *catalog;
-    struct feed *feed;             /* changes/feed.h */
-    struct webhooks *webhooks;     /* changes/webhooks.h; while it serves */
-    struct retention_daily *daily; /* upkeep/retention.h; while it serves */
+    struct feed *feed;             /* events/feed.h */
+    struct webhooks *webhooks;     /* events/webhooks.h; while it serves */
+    struct retention_daily *daily; /* maintenance/retention.h; while it serves */
     struct jobs *jobs;             /* ingest/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: opened recordings, kept while used, least recently used go */
     struct sessions *sessions;     /* ingest/sessions.h: uploads under way */
@@ -60,11 +60,11 @@ struct app {
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
-    struct job_statistics job_statistics; /* upkeep/figures.h */
-    _Atomic bool logs;                    /* it serves: what happens is told on stderr */
-    _Atomic bool swept;                   /* the look at what the last server left has come to its end */
-    _Atomic bool backs_up, scrubs;        /* upkeep/: one at a time */
-    _Atomic bool retains;                 /* upkeep/retention.h: a run is under way */
+    struct job_statistics job_statistics; /* ingest/job_statistics.h */
+    _Atomic bool logs;                    /* it serves: events are logged on stderr */
+    _Atomic bool swept;                   /* the sweep after the start is complete */
+    _Atomic bool backs_up, scrubs;        /* maintenance/: one at a time */
+    _Atomic bool retains;                 /* maintenance/retention.h: a run is under way */
     _Atomic bool manifests_queued;        /* ingest/manifests.h: a job that writes them waits already */
     _Atomic bool manifests_missed;        /* some could not be written, and are due */
 };

@@ -10,17 +10,17 @@ struct access;
 struct access_options {
     const char *data;
     struct catalog *catalog;
-    bool insecure_open;         /* anybody may do anything, whatever the address */
+    bool insecure_open;         /* everybody has the role admin, whatever the address */
     bool metrics_open;          /* /metrics needs no token */
-    const char *const *trusted; /* addresses or networks of proxies that say who asks, NULL-terminated; may be NULL */
-    const char *user_header;    /* … in this header */
-    const char *role;           /* … and all of them have this role; NULL: read */
+    const char *const *trusted; /* addresses or networks of proxies that name the user, NULL-terminated; may be NULL */
+    const char *user_header;    /* in this header */
+    const char *role;           /* the role of these users; NULL: read */
 };
 struct access *access_open(const struct access_options *options, struct reel_error *err);
 void access_close(struct access *a);
 REEL_DEFINE_AUTO(struct access, access_close);
 
-/* For a server that others reach and that has never had a token: makes one of the role admin. *made says whether. */
+/* Creates a token of the role admin if the server is reachable by others and never had one. *made: it did. */
 bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, struct reel_error *err);
 
 /* For struct http_options. */
@@ -31,8 +31,8 @@ void access_finished(const struct http_request *r);
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
                  struct reel_error *err);
-/* The same for an address that an answer holds, for as long as one may look at it; `target` itself (a copy) when links need no signature
- * here, or the caller came by a link, which is to end some day. NULL: no memory. */
+/* The same for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when the
+ * caller came by a signed link, whose rights must expire. NULL: no memory. */
 char *access_link(const struct http_request *r, const char *target);
 
 #endif

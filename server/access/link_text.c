@@ -11,13 +11,13 @@
 
 struct pair {
     const char *name, *value; /* NUL-terminated, decoded */
-    size_t place;
+    size_t position;
 };
 
 static int compare_pairs(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+    return order ? order : x->position < y->position ? -1 : x->position > y->position;
 }
 
 static void put(FILE *f, const char *text) {
@@ -84,7 +84,7 @@ static bool read_query(char *query, struct pair *pairs, size_t *n, const char *c
         } else if (*n == LINK_PARAMS_MAX) {
             return false;
         } else {
-            pairs[*n] = (struct pair){.name = pair, .value = value ? value : "", .place = *n};
+            pairs[*n] = (struct pair){.name = pair, .value = value ? value : "", .position = *n};
             ++*n;
         }
     }

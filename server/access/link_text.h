@@ -8,7 +8,7 @@
 
 enum { LINK_TARGET_MAX = 8000, LINK_PARAMS_MAX = 256, LINK_MAC = 32, LINK_MAC_TEXT = 44, LINK_NUMBER_MAX = 20 };
 
-struct link_claim { /* what sig= and exp= say: sig is VERSION.TOKEN.MAC */
+struct link_claim { /* of sig= and exp=; sig is VERSION.TOKEN.MAC */
     uint64_t version;
     int64_t token, expires_s;
     char mac[LINK_MAC_TEXT];

@@ -169,7 +169,7 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
     struct reel_error err = {0};
     AUTO_MEM char *after = NULL;
     l.terms.dry = true;
-    l.terms.told = add_item;
+    l.terms.on_report = add_item;
     l.terms.context = &l;
     if (!paging_limit(r, &l.terms.limit) || !paging_after(r, &after)) {
         json_decref(l.items);

@@ -16,9 +16,10 @@
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 
 static json_t *view(const struct webhook *w) {
-    json_t *o = json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
-                          "collections", w->collections, "created", view_time(w->created_ns, REEL_CLOCK_WALL), "told", view_u64(w->told),
-                          "dropped", view_u64(w->dropped), "failed_tries", view_u64(w->tries), "since", json_integer(w->seq));
+    json_t *o =
+        json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
+                  "collections", w->collections, "created", view_time(w->created_ns, REEL_CLOCK_WALL), "delivered", view_u64(w->delivered),
+                  "dropped", view_u64(w->dropped), "failed_tries", view_u64(w->tries), "since", json_integer(w->seq));
     json_object_set_new(o, "next_try", w->next_ns > 0 ? view_time(w->next_ns, REEL_CLOCK_WALL) : json_null());
     return o;
 }

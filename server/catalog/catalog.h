@@ -75,7 +75,7 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
 
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
-const char *catalog_not_found(const char *key); /* what catalog_get() says of a key that nothing has */
+const char *catalog_not_found(const char *key); /* the message of catalog_get() for an unknown key */
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
                        struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
@@ -88,7 +88,7 @@ struct catalog_range {
 struct catalog_query { /* all that is set must hold */
     const char *words; /* q=, in the grammar of catalog/search.h; NULL = any */
     const char *format, *collection;
-    const char *const *allowed;               /* globs of the collections that whoever asks may see, NULL-terminated; NULL: all */
+    const char *const *allowed;               /* globs of the collections that the caller may see, NULL-terminated; NULL: all */
     const char *group;                        /* only those of this group */
     const char *const *topics, *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
     uint32_t n_topics, n_types;
@@ -107,14 +107,14 @@ struct catalog_query { /* all that is set must hold */
         *sort;      /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending; the id breaks ties */
     uint32_t limit; /* 1 … 1000 */
     const char *cursor; /* opaque, from the page before; NULL = first page */
-    uint64_t offset;    /* for those who must; cursor is the way */
+    uint64_t offset;    /* skips rows; a cursor is cheaper */
     bool count;         /* also fill total */
 };
 struct catalog_page {
     struct catalog_recording *items;
     uint32_t n_items;
     char *next;             /* cursor, NULL on the last page */
-    uint64_t total;         /* when asked for */
+    uint64_t total;         /* with query.count */
     bool total_capped;      /* there are more than that */
     uint32_t sorted_newest; /* not 0: more are found than could be sorted; these are of so many that are the newest */
 };

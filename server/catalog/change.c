@@ -120,8 +120,8 @@ static bool write_annotations(struct db_handle *h, int64_t row, const struct cat
 }
 
 /* Description, custom fields and epoch. */
-static bool say(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change, bool *changed,
-                struct reel_error *err) {
+static bool annotate(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change, bool *changed,
+                     struct reel_error *err) {
     struct catalog_annotations now = r->annotations; /* borrowed */
     AUTO_MEM char *custom = change->custom ? annotations_merge(r->annotations.custom, change->custom, err) : NULL;
     if (change->custom && (!custom || !catalog_text_check("custom", custom, CUSTOM_MAX, err))) {
@@ -172,7 +172,7 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
     if (change->has_version && r.updated_ns != change->version) {
         return reel_fail(err, REEL_CHANGED, "the recording has changed since");
     }
-    if (!rename_to(h, &r, change, changed, err) || !say(h, &r, change, changed, err) ||
+    if (!rename_to(h, &r, change, changed, err) || !annotate(h, &r, change, changed, err) ||
         !annotations_write_tags(h, row, change->tags, change->n_tags, change->clears_tags, &n_tags, err)) {
         return false;
     }

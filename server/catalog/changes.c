@@ -10,8 +10,8 @@
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context) {
-    db_on_commit(c->db, tell, context);
+void catalog_on_commit(struct catalog *c, void (*on_commit)(void *context), void *context) {
+    db_on_commit(c->db, on_commit, context);
 }
 
 static bool matches(const char *const *globs, const char *text) {
@@ -54,7 +54,7 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
         return false;
     }
     db_set_int(s, ":seq", *seq);
-    db_set_int(s, ":limit", CHANGES_LOOK);
+    db_set_int(s, ":limit", CHANGES_READ_MAX);
     enum db_step step = DB_END;
     for (uint32_t n = 0; n < max && (step = db_next(s, err)) == DB_ROW;) {
         if (lets_through(filter, s)) {

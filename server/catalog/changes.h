@@ -7,13 +7,13 @@
 #include "catalog/catalog.h"
 
 enum {
-    CHANGES_KEPT = 100000, /* the newest */
-    CHANGES_LOOK = 10000,  /* one question looks at no more */
+    CHANGES_KEPT = 100000,    /* the newest */
+    CHANGES_READ_MAX = 10000, /* read at most by one query */
 };
 
-/* Calls tell() after each commit of this process, on the thread that has committed; tell() must not wait. Set before other threads write,
- * NULL: nobody. */
-void catalog_on_commit(struct catalog *c, void (*tell)(void *context), void *context);
+/* Calls on_commit() after each commit of this process, on the committing thread; it must not block. Set before other threads write; NULL:
+ * none. */
+void catalog_on_commit(struct catalog *c, void (*on_commit)(void *context), void *context);
 
 /* Globs, NULL-terminated; NULL: all, and then also what is of no collection. */
 struct change_filter {
@@ -27,7 +27,7 @@ struct change_job {
 bool catalog_change_job(struct catalog *c, const struct change_job *job, struct reel_error *err);
 
 /* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording (or
- * job), collection, name[, detail]}. *seq becomes that of the last one looked at; when it has not moved there are no more. */
+ * job), collection, name[, detail]}. *seq becomes that of the last one read; unchanged: there are no more. */
 bool catalog_changes(struct catalog *c, const struct change_filter *filter, int64_t *seq, uint32_t max, json_t *items,
                      struct reel_error *err);
 /* The oldest and the newest that are kept; with none *first is *last + 1. */
@@ -42,7 +42,7 @@ struct webhook { /* texts belong to it */
     char *url, *secret;
     json_t *events, *collections; /* arrays of globs */
     int64_t created_ns, seq, next_ns;
-    uint64_t tries, told, dropped;
+    uint64_t tries, delivered, dropped;
 };
 void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
 
@@ -52,15 +52,15 @@ bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, st
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err);                   /* REEL_NOT_FOUND */
 bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
 
-/* What came of a try to tell change `seq`; one that has failed is due again at next_ns. */
+/* The result of an attempt to deliver change `seq`; a failed one is retried at next_ns. */
 struct webhook_result {
     int64_t seq, took_ms, next_ns;
     unsigned status; /* 0: no answer */
-    bool told;
+    bool delivered;
     const char *problem;
 };
 bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err);
-/* It goes on behind `seq`; `dropped` are those it will not hear of. */
+/* The hook continues after `seq`; `dropped` changes are not delivered. */
 bool catalog_webhook_moved(struct catalog *c, int64_t row, int64_t seq, uint64_t dropped, struct reel_error *err);
 /* The last tries, newest first: [{seq, time, took_ms, status, problem}]. */
 json_t *catalog_webhook_results(struct catalog *c, int64_t row, struct reel_error *err);

@@ -8,9 +8,9 @@
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
-} looks[] = {{"catalog", "check_keys"},  {"totals", "check_state_totals"}, {"totals", "check_collections"},
-             {"totals", "check_totals"}, {"totals", "check_spans"},        {"totals", "check_labels"},
-             {"totals", "check_tags"},   {"totals", "check_annotations"},  {"search", "check_search"}};
+} checks[] = {{"catalog", "check_keys"},  {"totals", "check_state_totals"}, {"totals", "check_collections"},
+              {"totals", "check_totals"}, {"totals", "check_spans"},        {"totals", "check_labels"},
+              {"totals", "check_tags"},   {"totals", "check_annotations"},  {"search", "check_search"}};
 static const char *const repairs[] = {"repair_state_totals", "repair_collections_add", "repair_collections",  "repair_totals_clear",
                                       "repair_totals",       "repair_spans",           "repair_labels",       "repair_tag_keys",
                                       "repair_tag_values",   "repair_annotations",     "repair_search_again", "repair_search_drop",
@@ -37,12 +37,13 @@ struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) 
 
 /* ---- checking */
 
-static bool look(struct db_handle *h, struct db_statement *s, const char *kind, const struct catalog_check *check, struct reel_error *err) {
+static bool run_check(struct db_handle *h, struct db_statement *s, const char *kind, const struct catalog_check *check,
+                      struct reel_error *err) {
     enum db_step step = DB_FAILED;
     (void)h;
     while (s && (step = db_next(s, err)) == DB_ROW) {
         if (strcmp(db_text(s, 0), "ok") != 0) { /* what integrity_check says of a sound file */
-            check->tell(check->context, kind, db_text(s, 0));
+            check->report(check->context, kind, db_text(s, 0));
         }
     }
     return step == DB_END;
@@ -51,13 +52,13 @@ static bool look(struct db_handle *h, struct db_statement *s, const char *kind, 
 static bool run_checks(struct db_handle *h, const struct catalog_check *check, struct reel_error *err) {
     {
         AUTO(db_done) struct db_statement *s = db_compose(h, "PRAGMA integrity_check(100)", err);
-        if (!look(h, s, "catalog", check, err)) {
+        if (!run_check(h, s, "catalog", check, err)) {
             return false;
         }
     }
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
-        AUTO(db_done) struct db_statement *s = db_statement(h, looks[i].statement, err);
-        if (!look(h, s, looks[i].kind, check, err)) {
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        AUTO(db_done) struct db_statement *s = db_statement(h, checks[i].statement, err);
+        if (!run_check(h, s, checks[i].kind, check, err)) {
             return false;
         }
     }
@@ -70,7 +71,7 @@ static bool check_words(struct catalog *c, const struct catalog_check *check, st
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "check_words", err) : NULL;
     struct reel_error why = {0};
     if (s && !db_run(s, &why)) {
-        check->tell(check->context, "search", "the full-text index does not match its table");
+        check->report(check->context, "search", "the full-text index does not match its table");
     }
     return s;
 }
@@ -98,7 +99,7 @@ bool catalog_repair(struct catalog *c, struct reel_error *err) {
 
 /* ---- single questions */
 
-static bool ask(struct catalog *c, const char *statement, const char *hex, int64_t row, bool *yes, struct reel_error *err) {
+static bool query_flag(struct catalog *c, const char *statement, const char *hex, int64_t row, bool *yes, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
@@ -112,15 +113,15 @@ static bool ask(struct catalog *c, const char *statement, const char *hex, int64
 }
 
 bool catalog_has(struct catalog *c, const char *id, bool *has, struct reel_error *err) {
-    return ask(c, "row_by_id", id, 0, has, err);
+    return query_flag(c, "row_by_id", id, 0, has, err);
 }
 
 bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err) {
-    return ask(c, "catalog_is_new", "", 0, fresh, err);
+    return query_flag(c, "catalog_is_new", "", 0, fresh, err);
 }
 
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err) {
-    return ask(c, "manifest_is_due", "", row, due, err);
+    return query_flag(c, "manifest_is_due", "", row, due, err);
 }
 
 bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err) {

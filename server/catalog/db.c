@@ -22,14 +22,14 @@ struct db {
     char *path;
     pthread_mutex_t writing; /* held by whoever has the writer */
     struct db_handle *writer;
-    void (*tell)(void *context); /* of a commit */
+    void (*on_commit)(void *context); /* of a commit */
     void *report_context;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t returned;
     struct db_handle *idle;
     unsigned readers;
     atomic_uint_least64_t commits;
-    atomic_int_least64_t look_ns; /* when others are to be looked for again */
+    atomic_int_least64_t poll_ns; /* when others are to be looked for again */
     pthread_mutex_t watching;     /* guards what follows */
     struct db_handle *watcher;    /* opened when first asked */
     int64_t watched;              /* the version it saw last */
@@ -179,7 +179,7 @@ void db_close(struct db *db) {
     free(db);
 }
 
-static void give_back(struct db_handle *h) {
+static void release(struct db_handle *h) {
     struct db *db = h->db;
     pthread_mutex_lock(&db->mutex);
     h->next = db->idle;
@@ -280,15 +280,15 @@ bool db_commit(struct db_handle *h, struct reel_error *err) {
     }
     h->open = false;
     atomic_fetch_add(&h->db->commits, 1);
-    if (h->db->tell) {
-        h->db->tell(h->db->report_context);
+    if (h->db->on_commit) {
+        h->db->on_commit(h->db->report_context);
     }
     return true;
 }
 
-void db_on_commit(struct db *db, void (*tell)(void *context), void *context) {
+void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context) {
     pthread_mutex_lock(&db->writing);
-    db->tell = tell;
+    db->on_commit = on_commit;
     db->report_context = context;
     pthread_mutex_unlock(&db->writing);
 }
@@ -307,10 +307,10 @@ static void find_others(struct db *db) {
 }
 
 uint64_t db_version(struct db *db) {
-    int64_t now = clock_ns(), due = atomic_load(&db->look_ns);
+    int64_t now = clock_ns(), due = atomic_load(&db->poll_ns);
     if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
         find_others(db);
-        atomic_store(&db->look_ns, now + OTHERS_NS);
+        atomic_store(&db->poll_ns, now + OTHERS_NS);
         pthread_mutex_unlock(&db->watching);
     }
     return atomic_load(&db->commits);
@@ -328,7 +328,7 @@ void db_end(struct db_handle *h) {
     if (h->writes) {
         pthread_mutex_unlock(&h->db->writing);
     } else {
-        give_back(h);
+        release(h);
     }
 }
 

@@ -22,22 +22,22 @@ void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
 struct db_handle *db_read(struct db *db, struct reel_error *err); /* one unchanging picture; waits when all readers are out */
-/* As db_read(), for one statement, which is a transaction by itself: what each request asks first costs half. */
+/* As db_read(), for one statement, which is a transaction by itself: half the cost for the first query of each request. */
 struct db_handle *db_read_once(struct db *db, struct reel_error *err);
 struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
 bool db_commit(struct db_handle *h, struct reel_error *err);
 /* Another number after each commit of this process, and 0.1 s after one of another. What a read transaction begun after asking has seen is
  * as good as new while it stays. */
 uint64_t db_version(struct db *db);
-/* Called after each commit on the thread that has committed; it must not wait. Set while nobody writes; NULL: nobody. */
-void db_on_commit(struct db *db, void (*tell)(void *context), void *context);
-int64_t db_elapsed_ns(void);      /* that this thread has had connections for, ever */
-void db_end(struct db_handle *h); /* gives the connection back; what was not committed is undone */
+/* Called after each commit on the committing thread; it must not block. Set while no thread writes; NULL: none. */
+void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context);
+int64_t db_elapsed_ns(void);      /* how long this thread has held connections in total */
+void db_end(struct db_handle *h); /* returns the connection; uncommitted changes are rolled back */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
 
 /* A copy of one instant as a new file at `path`, while others read and write. */
 bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
-/* Folds the log into the file, which from now on needs no other beside it until it is opened for writing again. */
+/* Merges the write-ahead log into the file, which then is complete by itself until it is opened for writing again. */
 bool db_single_file(struct db *db, struct reel_error *err);
 
 /* Several statements without parameters: migrations. */
@@ -45,7 +45,7 @@ bool db_script(struct db_handle *h, const char *sql, struct reel_error *err);
 
 /* `name` is a file of sql/queries; prepared once per connection. */
 struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err);
-/* One composed at run time; prepared anew. */
+/* One composed at run time; prepared for this call. */
 struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err);
 void db_done(struct db_statement *s);
 REEL_DEFINE_AUTO(struct db_statement, db_done);

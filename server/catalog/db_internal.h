@@ -30,7 +30,7 @@ struct db_handle {
     sqlite3_stmt *control[DB_CONTROLS]; /* prepared when first used */
 };
 
-/* Tells it in the words of SQLite or, where they say more, of the system; false. `sqlite` may be NULL. */
+/* Fails with the message of SQLite or, where it is more precise, of the system; false. `sqlite` may be NULL. */
 bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err);
 
 #endif

@@ -9,12 +9,12 @@
 
 enum {
     LIST_SELECTIVE = 5000,
-    LIST_VERY_SELECTIVE = 100, /* a filter that leaves no more than this is the way in */
-    LIST_SPANS = 20000,        /* … an interval, whose recordings lie together */
+    LIST_VERY_SELECTIVE = 100, /* a filter that leaves at most so many rows drives the list */
+    LIST_SPANS = 20000,        /* the same for an interval, whose rows are adjacent in the index */
     LIST_WINDOW = 1000,
-    LIST_PAGE = 100,          /* a walk in the order of a sort looks through so many for a page of so many, and as many are sorted */
-    LIST_LINKS_WINDOW = 2000, /* … and one along several labels or tags */
-    LIST_COUNTED = 2000,      /* nothing is counted further */
+    LIST_PAGE = 100,          /* a walk in the order of a sort reads LIST_WINDOW rows for each LIST_PAGE; as many are sorted */
+    LIST_LINKS_WINDOW = 2000, /* a walk along several labels or tags reads so many */
+    LIST_COUNTED = 2000,      /* counts end here */
 };
 
 enum list_driver {
@@ -27,15 +27,15 @@ enum list_driver {
     LIST_DAMAGED,
     LIST_SIZE,
     LIST_DURATION,
-    LIST_MESSAGES, /* an index of few */
+    LIST_MESSAGES, /* the index of a selective filter */
     LIST_WORDS,
     LIST_LINK,
-    LIST_INTERVAL, /* gathered */
-    LIST_FOUND,    /* rows that are known */
+    LIST_INTERVAL, /* collected first */
+    LIST_FOUND,    /* rows that are already known */
     LIST_STREAM_WORDS,
     LIST_STREAM_LINK,
     LIST_STREAM_LINKS,
-    LIST_STREAM_SPANS, /* in the order of rows; all that lead in this order come last */
+    LIST_STREAM_SPANS, /* these are in row order by themselves */
     LIST_DRIVERS
 };
 
@@ -60,7 +60,7 @@ enum list_filter {
     FILTER_WORDS,
     FILTER_WITHOUT,
     FILTER_FLOOR,
-    FILTER_CEILING /* where a walk in the order of times can end */
+    FILTER_CEILING /* the ends of a walk in the order of times */
 };
 #define LIST_BIT(filter) (1u << (filter))
 
@@ -83,10 +83,10 @@ struct list_plan { /* all that the statement depends on */
     enum list_driver driver;
     const char *column; /* of the sort: "row", "name" … */
     bool descending, counting;
-    bool very_selective; /* the way leaves so few that each is looked up among the words, instead of all that the words find */
+    bool very_selective; /* so few rows that each is looked up in the full-text index, instead of reading all its matches */
     uint32_t filters;    /* LIST_BIT of enum list_filter */
     const struct list_link *links;
-    uint32_t n_links, driving_link; /* which link is the way in */
+    uint32_t n_links, driving_link; /* the link whose index drives the list */
 };
 
 struct list_query {
@@ -96,16 +96,16 @@ struct list_query {
     char *words, *without, *allowed;
     char *texts[9]; /* of the sets, to be bound */
     int64_t start_ns, end_ns, size[2], duration[2], messages[2];
-    int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can be wanted, and the first that cannot */
+    int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can match, and the first that cannot */
     bool placed;                  /* they are set */
-    uint32_t names_read;          /* names looked through for globs and patterns, until that is too many or too late */
+    uint32_t names_read;          /* names compared with globs and patterns so far; bounded, as is the time */
     int64_t deadline_ns;
 };
 
-/* Fills all but the way and the sort. list_query_done() in any case. */
+/* Fills all but the driver and the sort. list_query_done() in any case. */
 bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *out, struct reel_error *err);
 void list_query_done(struct list_query *query);
-void list_bind(struct db_statement *s, const struct list_query *query); /* to a list, or a "few_…" */
+void list_bind(struct db_statement *s, const struct list_query *query); /* to a list, or a "selective_…" statement */
 bool list_choose_plan(struct db_handle *h, struct list_query *query, struct reel_error *err);
 /* malloc'd, NULL without memory. */
 char *list_sql(const struct list_plan *plan);

@@ -7,10 +7,10 @@
 #include "reel/error.h"
 
 /* The path of catalog.db, which need not be there yet: in the folder that the file "catalog-folder" of the data folder names, else in the
- * data folder. REEL_NOT_FOUND when the named folder is gone: without its disk nothing may be begun anew. */
+ * data folder. REEL_NOT_FOUND when the named folder is missing: no new catalog is created while its disk is not mounted. */
 bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err);
-/* From now on the catalog lies in `folder`, for every command (NULL: nothing is asked for). REEL_CONFLICT when there is one elsewhere,
- * which has to be moved. */
+/* From now on the catalog of `data` is in `folder`, for every command (NULL: no change). REEL_CONFLICT when there is one elsewhere, which
+ * has to be moved first. */
 bool catalog_set_location(const char *data, const char *folder, struct reel_error *err);
 
 #endif

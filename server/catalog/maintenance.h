@@ -9,33 +9,33 @@
 #include "catalog/notes.h"
 #include "reel/scan.h"
 
-/* Opens a catalog that is there for reading only, beside a server too. REEL_NOT_FOUND; REEL_UNSUPPORTED when it is of another version. */
+/* Opens an existing catalog for reading only; a server may be running. REEL_NOT_FOUND; REEL_UNSUPPORTED: another version. */
 struct catalog *catalog_open_readonly(const char *path, struct reel_error *err);
-uint32_t catalog_version(void); /* of a catalog that this program makes */
+uint32_t catalog_version(void); /* of a catalog that this program creates */
 
-/* ---- looked through (check.c) */
+/* ---- checks (check.c) */
 
-/* Calls tell() for everything that is wrong with the catalog by itself: kind "catalog", "search", "figures". `writes`: also what only a
- * catalog open for writing can tell. False when it cannot be looked through at all. */
+/* Calls report() for every inconsistency within the catalog: kind "catalog", "search", "totals". `writes`: also checks that need a catalog
+ * open for writing. False when the checks cannot run. */
 struct catalog_check {
-    void (*tell)(void *context, const char *kind, const char *text);
+    void (*report)(void *context, const char *kind, const char *text);
     void *context;
     bool writes;
 };
 bool catalog_check(struct catalog *c, const struct catalog_check *check, struct reel_error *err);
-/* Makes anew what follows from the rest: figures, counts, words. */
+/* Recomputes what is derived: totals, counts, the full-text index. */
 bool catalog_repair(struct catalog *c, struct reel_error *err);
 
-bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err); /* it has never had a recording */
+bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err); /* it never had a recording */
 bool catalog_has(struct catalog *c, const char *id, bool *has, struct reel_error *err);
-bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err); /* it is to be written again */
+bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err); /* it has to be written again */
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err);
 
-/* A text that upkeep keeps (0008_upkeep.sql); NULL: takes it away. catalog_maintenance() gives a malloc'd text, "" when there is none. */
+/* The texts of the table maintenance; NULL deletes one. catalog_maintenance() returns a malloc'd text, "" when there is none. */
 bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err);
 char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error *err);
 
-/* ---- filled again (adopt.c): many recordings, some to a transaction */
+/* ---- rebuilding (adopt.c): many recordings, several per transaction */
 
 struct catalog_adoption;
 struct catalog_adoption *catalog_adopt_begin(struct catalog *c, struct reel_error *err);
@@ -51,14 +51,13 @@ struct catalog_adopted {
 bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, struct reel_error *err);
 bool catalog_adopt_end(struct catalog_adoption *a, bool keep, struct reel_error *err); /* frees; NULL is fine */
 
-/* ---- copied (copy.c) */
+/* ---- copies (copy.c) */
 
 struct catalog_copy { /* filled in */
     uint64_t bytes, recordings;
     char sha256[SHA256_HEX];
 };
-/* A copy as one file, of one instant, made while others read and write; it is whole under its name or not there. It remembers that it is
- * one. */
+/* A copy at one instant as one file, while others read and write; complete under its name, or absent. It is marked as a copy. */
 bool catalog_copy(struct catalog *c, const char *path, const struct reel_progress *progress, struct catalog_copy *out,
                   struct reel_error *err);
 
@@ -67,9 +66,9 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
 /* The first stored file behind this hash ("" : the first); REEL_NOT_FOUND at the end. */
 bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err);
 bool catalog_parts_total(struct catalog *c, uint64_t *files, uint64_t *bytes, struct reel_error *err);
-/* A stored file is not what its name says: remembered, and told as the problem of every recording that uses it. */
+/* A stored file is corrupted: recorded, also as the problem of every recording that uses it. */
 bool catalog_corruption_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err);
-/* It is right again, or replaced. */
+/* It is intact again, or replaced. */
 bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err);
 bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_error *err);
 bool catalog_is_corrupted(struct catalog *c, const char *sha256, bool *corrupted, struct reel_error *err);

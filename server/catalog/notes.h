@@ -48,7 +48,7 @@ struct catalog_count {
 struct catalog_counts {
     struct catalog_count *items;
     uint32_t n;
-    bool more; /* ask again with after = the last name */
+    bool more; /* continue with after = the last name */
 };
 void catalog_counts_done(struct catalog_counts *counts);
 /* Keys, or the values of one key, in order; those that begin with `prefix` (NULL: all) and come after `after` (NULL: from the first). */
@@ -69,7 +69,7 @@ void catalog_note_done(struct catalog_note *note);
 struct catalog_notes {
     struct catalog_note *items;
     uint32_t n;
-    bool more; /* ask again with after = the last row */
+    bool more; /* continue with after = the last row */
 };
 void catalog_notes_done(struct catalog_notes *notes);
 /* `id`: of the recording. Fills row, and id, created_ns and updated_ns unless they are set. REEL_LIMIT. */
@@ -138,7 +138,7 @@ void catalog_collection_done(struct catalog_collection *collection);
 struct catalog_collections {
     struct catalog_collection *items;
     uint32_t n;
-    bool more; /* ask again with after = the last name */
+    bool more; /* continue with after = the last name */
 };
 void catalog_collections_done(struct catalog_collections *collections);
 bool catalog_collections_list(struct catalog *c, const char *after, uint32_t limit, struct catalog_collections *out,
@@ -151,14 +151,14 @@ char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err)
 
 /* ---- manifests (manifests.c in ingest/ writes them) */
 
-/* A recording whose manifest is older than its row: the first one behind the row *after, which moves on to it. REEL_NOT_FOUND at the end.
+/* The next recording after row *after whose manifest is older than its row; *after moves on to it. REEL_NOT_FOUND at the end.
  */
 bool catalog_manifest_due(struct catalog *c, int64_t *after, char id[33], struct reel_error *err);
 struct catalog_written {
     char id[33];
-    int64_t updated_ns; /* of the row that was written down */
+    int64_t updated_ns; /* of the row that was written */
 };
-/* They are due no more, but for those that have changed since. */
+/* No longer due, except those that have changed since. */
 bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n, struct reel_error *err);
 
 #endif

@@ -68,7 +68,7 @@ void db_done(struct db_statement *s) {
     sqlite3_clear_bindings(s->stmt);
 }
 
-static int place(struct db_statement *s, const char *name) {
+static int parameter_index(struct db_statement *s, const char *name) {
     return sqlite3_bind_parameter_index(s->stmt, name);
 }
 static void note(struct db_statement *s, int rc) {
@@ -78,7 +78,7 @@ static void note(struct db_statement *s, int rc) {
 }
 
 void db_set_int(struct db_statement *s, const char *name, int64_t value) {
-    int at = place(s, name);
+    int at = parameter_index(s, name);
     note(s, at ? sqlite3_bind_int64(s->stmt, at, value) : SQLITE_OK);
 }
 
@@ -87,12 +87,12 @@ void db_set_size(struct db_statement *s, const char *name, uint64_t value) {
 }
 
 void db_set_text(struct db_statement *s, const char *name, const char *value) {
-    int at = place(s, name);
+    int at = parameter_index(s, name);
     note(s, at ? sqlite3_bind_text(s->stmt, at, value ? value : "", -1, SQLITE_STATIC) : SQLITE_OK);
 }
 
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
-    int at = place(s, name);
+    int at = parameter_index(s, name);
     note(s, at ? sqlite3_bind_blob64(s->stmt, at, size > 0 ? data : "", size, SQLITE_STATIC) : SQLITE_OK);
 }
 

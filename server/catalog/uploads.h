@@ -7,8 +7,8 @@
 struct catalog_upload {
     char id[RECORDING_ID_TEXT];        /* 32 hex digits; also names the file of its bytes */
     char *owner, *key;                 /* the caller; Idempotency-Key, "" = none */
-    char request[SHA256_HEX];          /* of what was asked under that key */
-    char *options, *metadata, *concat; /* see 0003_uploads.sql */
+    char request[SHA256_HEX];          /* SHA-256 of the first request with that key */
+    char *options, *metadata, *concat; /* see sql/migrations */
     bool draft, checked;
     int64_t length;  /* -1 = not known yet */
     uint64_t offset; /* confirmed by fsync */
@@ -30,14 +30,14 @@ bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key
 bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload *out, struct reel_error *err);
 /* The one that expired first; REEL_NOT_FOUND when there is none. */
 bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err);
-bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err); /* what changes while bytes come */
-/* Only that it lives until then. */
+bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err); /* what changes while bytes arrive */
+/* Only its expiry. */
 bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns, struct reel_error *err);
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err);
 
 struct catalog_response {
-    char request[SHA256_HEX]; /* SHA-256 of what was asked */
+    char request[SHA256_HEX]; /* SHA-256 of the request */
     unsigned status;
     char *header, *address, *body;
 };

@@ -25,7 +25,7 @@ static bool load(struct db_statement *s, struct webhook *out, struct reel_error 
                             .seq = db_int(s, 6),
                             .tries = db_size(s, 7),
                             .next_ns = db_int(s, 8),
-                            .told = db_size(s, 9),
+                            .delivered = db_size(s, 9),
                             .dropped = db_size(s, 10)};
     if (!out->url || !out->secret || !out->events || !out->collections) {
         webhook_done(out);
@@ -165,7 +165,7 @@ static bool run_result(struct db_handle *h, const char *statement, int64_t row, 
 
 bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run_result(h, result->told ? "webhook_delivered" : "webhook_failed", row, result, err) &&
+    return h && run_result(h, result->delivered ? "webhook_delivered" : "webhook_failed", row, result, err) &&
            run_result(h, "webhook_result_insert", row, result, err) && db_commit(h, err);
 }
 

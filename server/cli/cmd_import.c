@@ -115,7 +115,7 @@ static void import_all(struct command *c, char *const *given, int n) {
 }
 
 static int run(int argc, char **argv) {
-    struct command c = {.terms = {.collection = "default", .patient = true, .told = on_report}};
+    struct command c = {.terms = {.collection = "default", .patient = true, .on_report = on_report}};
     const char *data = "./data";
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;

@@ -9,7 +9,7 @@ struct feed {
     struct catalog *catalog;
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t look;   /* for the thread */
+    pthread_cond_t poll;   /* for the thread */
     pthread_cond_t news;   /* for those who wait */
     int64_t last;          /* the newest change that is known of */
     uint64_t pokes;
@@ -32,12 +32,12 @@ static void on_commit(void *context) {
     pthread_mutex_lock(&f->mutex);
     f->committed = true;
     if (f->waiting > 0) {
-        pthread_cond_signal(&f->look);
+        pthread_cond_signal(&f->poll);
     }
     pthread_mutex_unlock(&f->mutex);
 }
 
-static void look(struct feed *f) {
+static void poll(struct feed *f) {
     int64_t first = 0, last = 0;
     f->committed = false;
     pthread_mutex_unlock(&f->mutex);
@@ -54,15 +54,15 @@ static void *run(void *context) {
     pthread_mutex_lock(&f->mutex);
     while (!f->stop) {
         if (f->waiting == 0) {
-            pthread_cond_wait(&f->look, &f->mutex);
+            pthread_cond_wait(&f->poll, &f->mutex);
             continue;
         }
         if (!f->committed) {
             struct timespec until = in(LOOK_NS);
-            pthread_cond_timedwait(&f->look, &f->mutex, &until);
+            pthread_cond_timedwait(&f->poll, &f->mutex, &until);
         }
         if (!f->stop && f->waiting > 0) {
-            look(f);
+            poll(f);
         }
     }
     pthread_mutex_unlock(&f->mutex);
@@ -78,7 +78,7 @@ struct feed *feed_open(struct catalog *c, struct reel_error *err) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&f->look, &attributes);
+    pthread_cond_init(&f->poll, &attributes);
     pthread_cond_init(&f->news, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&f->mutex, NULL);
@@ -97,7 +97,7 @@ void feed_stop(struct feed *f) {
     if (f) {
         pthread_mutex_lock(&f->mutex);
         f->stop = true;
-        pthread_cond_broadcast(&f->look);
+        pthread_cond_broadcast(&f->poll);
         pthread_cond_broadcast(&f->news);
         pthread_mutex_unlock(&f->mutex);
     }
@@ -113,7 +113,7 @@ void feed_free(struct feed *f) {
     }
     catalog_on_commit(f->catalog, NULL, NULL);
     pthread_cond_destroy(&f->news);
-    pthread_cond_destroy(&f->look);
+    pthread_cond_destroy(&f->poll);
     pthread_mutex_destroy(&f->mutex);
     free(f);
 }
@@ -138,7 +138,7 @@ static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *poke
     pthread_mutex_lock(&f->mutex);
     if (looks && f->waiting++ == 0) { /* what was committed while nobody waited */
         f->committed = true;
-        pthread_cond_signal(&f->look);
+        pthread_cond_signal(&f->poll);
     }
     while (!f->stop && f->last <= seq && (!pokes || f->pokes == *pokes) && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
     }

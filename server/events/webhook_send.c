@@ -216,14 +216,14 @@ static void perform(struct webhook_sender *s, struct webhook_result *result) {
     curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
     result->took_ms = (reel_now_ns() - begun_ns) / 1000000;
     result->status = (unsigned)status;
-    result->told = status >= 200 && status < 300 && (code == CURLE_OK || code == CURLE_WRITE_ERROR);
+    result->delivered = status >= 200 && status < 300 && (code == CURLE_OK || code == CURLE_WRITE_ERROR);
     if (s->refused) {
         snprintf(s->problem, sizeof s->problem,
                  "it leads to an address inside; the server must be started with --webhook-private for that");
-    } else if (!result->told && code == CURLE_OK) {
+    } else if (!result->delivered && code == CURLE_OK) {
         snprintf(s->problem, sizeof s->problem, "the answer was %ld%s", status,
                  status >= 300 && status < 400 ? "; redirects are not followed" : "");
-    } else if (!result->told) {
+    } else if (!result->delivered) {
         snprintf(s->problem, sizeof s->problem, "%s", s->library[0] ? s->library : curl_easy_strerror(code));
     }
 }

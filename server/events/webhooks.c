@@ -26,7 +26,7 @@ static bool go_on(void *context) {
     return feed_wait(w->feed, INT64_MAX, 0) != FEED_OVER;
 }
 
-static void want(struct webhooks *w, int64_t at_ns) {
+static void wake_at(struct webhooks *w, int64_t at_ns) {
     w->due_ns = at_ns < w->due_ns ? at_ns : w->due_ns;
 }
 
@@ -53,25 +53,25 @@ static bool next_change(struct webhooks *w, struct webhook *hook, json_t *items,
 }
 
 /* False: it has to wait. What is a day old has been tried often enough. */
-static bool settle(struct webhooks *w, struct webhook *hook, const json_t *change, struct webhook_result *result) {
+static bool record_result(struct webhooks *w, struct webhook *hook, const json_t *change, struct webhook_result *result) {
     struct reel_time since;
     int64_t now = reel_now_ns();
     const char *time = json_string_value(json_object_get(change, "time"));
-    if (!result->told) {
+    if (!result->delivered) {
         uint64_t tries = hook->tries < BACK_OFF_STEPS ? hook->tries : BACK_OFF_STEPS;
         int64_t pause = SECOND_NS << tries;
         hook->next_ns = result->next_ns = now + (pause < BACK_OFF_MAX_NS ? pause : BACK_OFF_MAX_NS);
-        want(w, hook->next_ns);
+        wake_at(w, hook->next_ns);
     }
-    atomic_fetch_add(result->told ? &w->delivered : &w->failed, 1);
-    bool old = !result->told && time && reel_time_parse(time, 1, &since, NULL) && now - since.ns > KEPT_NS;
+    atomic_fetch_add(result->delivered ? &w->delivered : &w->failed, 1);
+    bool old = !result->delivered && time && reel_time_parse(time, 1, &since, NULL) && now - since.ns > KEPT_NS;
     if (!catalog_webhook_result(w->catalog, hook->row, result, NULL) ||
         (old && !catalog_webhook_moved(w->catalog, hook->row, result->seq, 1, NULL))) {
-        want(w, now + TROUBLE_NS);
+        wake_at(w, now + TROUBLE_NS);
         return false;
     }
     atomic_fetch_add(&w->dropped, old);
-    return result->told;
+    return result->delivered;
 }
 
 /* What was trimmed before it could be told is lost to it, and counted. */
@@ -87,7 +87,7 @@ static bool catch_up(struct webhooks *w, struct webhook *hook, int64_t first) {
 
 static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
     if (hook->next_ns > reel_now_ns()) {
-        want(w, hook->next_ns);
+        wake_at(w, hook->next_ns);
         return;
     }
     bool good = catch_up(w, hook, first);
@@ -95,7 +95,7 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
         json_auto_t *items = json_array();
         int64_t from = hook->seq;
         if (n == TURN_MAX) { /* the others want to hear something too */
-            want(w, 0);
+            wake_at(w, 0);
             return;
         }
         good = next_change(w, hook, items, NULL);
@@ -109,12 +109,13 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
         if (good) {
             webhook_send(w->sender, hook, json_array_get(items, 0), &result);
         }
-        if (good && (result.told || go_on(w)) && !settle(w, hook, json_array_get(items, 0), &result)) { /* a POST that was cut is no try */
+        if (good && (result.delivered || go_on(w)) &&
+            !record_result(w, hook, json_array_get(items, 0), &result)) { /* a POST that was cut is no try */
             return;
         }
         hook->tries = 0;
     }
-    want(w, reel_now_ns() + TROUBLE_NS);
+    wake_at(w, reel_now_ns() + TROUBLE_NS);
 }
 
 /* Returns the newest change that was there when the round began: all hooks have looked so far, or wait. INT64_MAX: there are none. */
@@ -124,7 +125,7 @@ static int64_t round_of_all(struct webhooks *w) {
     int64_t first = 0, last = 0;
     w->due_ns = INT64_MAX;
     if (!catalog_webhooks(w->catalog, hooks, &n, NULL) || !catalog_changes_ends(w->catalog, &first, &last, NULL)) {
-        want(w, reel_now_ns() + TROUBLE_NS);
+        wake_at(w, reel_now_ns() + TROUBLE_NS);
         n = 0;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -15,11 +15,11 @@ void webhooks_stop(
     struct webhooks *w); /* after feed_stop(); a POST under way is cut, and done again at the next start; frees, NULL is fine */
 
 struct webhooks_statistics {
-    uint64_t delivered, failed, dropped; /* changes told, tries that were not, changes given up; since it was started */
+    uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the start */
 };
 void webhooks_statistics(struct webhooks *w, struct webhooks_statistics *out); /* NULL is fine: zeros */
 
-/* Is this an address that may be told? REEL_ARGUMENT says why not. Names are looked at again when they have become addresses. */
+/* Is this URL allowed? REEL_ARGUMENT with the reason. Names are checked again when they have been resolved. */
 bool webhook_url_check(const char *url, bool private, struct reel_error *err);
 
 /* ---- webhook_send.c */
@@ -27,7 +27,7 @@ bool webhook_url_check(const char *url, bool private, struct reel_error *err);
 struct webhook_sender;
 struct webhook_sender *webhook_sender_new(bool private, bool (*go_on)(void *context), void *context, struct reel_error *err);
 void webhook_sender_free(struct webhook_sender *s);
-/* Says the change; result->told, status, took_ms and problem (a text of the sender's, until the next call). */
+/* Delivers the change; sets result->delivered, status, took_ms and problem (owned by the sender, until the next call). */
 void webhook_send(struct webhook_sender *s, const struct webhook *w, const json_t *change, struct webhook_result *result);
 /* "t=…,v1=…": HMAC-SHA-256 over "t.body" in hex. */
 enum { WEBHOOK_SIGNATURE = 128 };

@@ -43,8 +43,8 @@ static void collect(struct collect_file *all, uint32_t n, uint32_t first, collec
     uint32_t from = n > MANY && first > NEAR ? first - NEAR : 0, end = n > MANY && n - first > NEAR ? first + NEAR : n;
     for (uint32_t i = from; i < end && parts.n < COLLECT_PARTS_MAX; i++) {
         struct collect_file *f = &all[i];
-        bool asked = i == first || (i < first && has_parts(f));
-        if (asked || f->leader != i || !f->format || memcmp(f->folder, all[first].folder, sizeof f->folder) != 0) {
+        bool question = i == first || (i < first && has_parts(f));
+        if (question || f->leader != i || !f->format || memcmp(f->folder, all[first].folder, sizeof f->folder) != 0) {
             continue;
         }
         AUTO(reel_source_free) struct reel_source *other = open(context, i);

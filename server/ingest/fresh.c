@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
-#include "wire/cleanup.h"
-#include "ingest/manifest_entry.h"
 #include "store/manifest.h"
+#include "wire/cleanup.h"
 
 enum {
     OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
@@ -81,7 +81,7 @@ static bool go_back(struct fresh_scan *f) {
     return back;
 }
 
-static bool settle(struct fresh_scan *f, bool scanned, struct reel_error *err) {
+static bool finish(struct fresh_scan *f, bool scanned, struct reel_error *err) {
     bool ok = scanned;
     if (scanned || !go_back(f)) {
         ok = scan_finish(f->app, f->r.id, f->r.content, scanned, err);
@@ -103,7 +103,7 @@ static bool run_fresh_scan(void *context, const struct reel_progress *progress, 
     f->scanned = true;
     bool adopted = f->adopted;
     pthread_mutex_unlock(&f->mutex);
-    return adopted ? settle(f, ok, err) : ok;
+    return adopted ? finish(f, ok, err) : ok;
 }
 
 /* ---- its begin */

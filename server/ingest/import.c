@@ -11,7 +11,7 @@ enum { QUEUE_MAX = 256, THREADS_MAX = 64 };
 struct imports {
     struct app *app;
     pthread_mutex_t mutex; /* guards what follows but the figures */
-    pthread_cond_t queued, taken;
+    pthread_cond_t queued, has_room;
     struct import_unit *queue, **queue_end;
     unsigned n_queued;
     struct import_unit *running[THREADS_MAX];
@@ -104,15 +104,15 @@ bool run_goes_on(struct import_run *run) {
     return !atomic_load(&run->cancelled) && !imports_stopping(run->app->imports);
 }
 
-void run_report(struct import_run *run, const struct import_report *told) {
+void run_report(struct import_run *run, const struct import_report *report) {
     const struct import_terms *t = run->terms;
     pthread_mutex_lock(&run->mutex);
-    run->out->outcomes[told->outcome]++;
+    run->out->outcomes[report->outcome]++;
     if (run->app->imports) {
-        atomic_fetch_add(&run->app->imports->outcomes[told->outcome], 1);
+        atomic_fetch_add(&run->app->imports->outcomes[report->outcome], 1);
     }
-    if (t->told) {
-        t->told(t->context, told);
+    if (t->on_report) {
+        t->on_report(t->context, report);
     }
     pthread_mutex_unlock(&run->mutex);
 }
@@ -148,7 +148,7 @@ bool run_push(struct import_run *run, struct import_unit *unit) {
     pthread_mutex_lock(&all->mutex);
     while (on && all->n_queued >= QUEUE_MAX) {
         struct timespec until = soon();
-        pthread_cond_timedwait(&all->taken, &all->mutex, &until);
+        pthread_cond_timedwait(&all->has_room, &all->mutex, &until);
         pthread_mutex_unlock(&all->mutex);
         on = run_goes_on(run);
         pthread_mutex_lock(&all->mutex);
@@ -192,7 +192,7 @@ static struct import_unit *next_unit(struct imports *all, unsigned number) {
         all->queue_end = all->queue ? all->queue_end : &all->queue;
         all->n_queued--;
         all->running[number] = u;
-        pthread_cond_signal(&all->taken);
+        pthread_cond_signal(&all->has_room);
     }
     pthread_mutex_unlock(&all->mutex);
     return u;
@@ -249,7 +249,7 @@ struct imports *imports_open(struct app *app, unsigned threads, struct reel_erro
     all->queue_end = &all->queue;
     pthread_mutex_init(&all->mutex, NULL);
     pthread_cond_init(&all->queued, NULL);
-    pthread_cond_init(&all->taken, NULL);
+    pthread_cond_init(&all->has_room, NULL);
     threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
     for (; all->n_threads < threads; all->n_threads++) {
         struct seat *seat = malloc(sizeof *seat);
@@ -281,7 +281,7 @@ void imports_stop(struct imports *all) {
     pthread_mutex_lock(&all->mutex);
     all->stopping = true;
     pthread_cond_broadcast(&all->queued);
-    pthread_cond_broadcast(&all->taken);
+    pthread_cond_broadcast(&all->has_room);
     pthread_mutex_unlock(&all->mutex);
     for (unsigned i = 0; i < all->n_threads; i++) { /* they take what is queued, and let it go */
         pthread_join(all->threads[i], NULL);
@@ -293,7 +293,7 @@ void imports_free(struct imports *all) {
     if (!all) {
         return;
     }
-    pthread_cond_destroy(&all->taken);
+    pthread_cond_destroy(&all->has_room);
     pthread_cond_destroy(&all->queued);
     pthread_mutex_destroy(&all->mutex);
     free(all);

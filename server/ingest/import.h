@@ -41,22 +41,22 @@ struct import_terms {
     enum import_mode mode;
     const char *collection;
     const struct catalog_annotations *annotations; /* NULL: nothing */
-    const char *glob;                              /* of paths below the folder that is looked through; NULL: all */
+    const char *glob;                              /* of paths below the imported folder; NULL: all */
     bool replace;                                  /* as of ingest_request */
     bool flat;                                     /* folders are not gone into: they fail */
     bool watched;       /* a file that is known stays known, whatever became of its recording; one that changes makes the next revision */
     int64_t still_ns;   /* files written to within this time wait; 0: none does */
     bool patient;       /* scans are waited for, however long */
-    bool dry;           /* only tells */
+    bool dry;           /* only reports */
     uint32_t limit;     /* of a dry run: so many; 0 = all */
     const char *cursor; /* of a dry run: where the page before ended */
-    void (*told)(void *context, const struct import_report *told); /* one at a time, from any thread; may be NULL */
-    bool (*entered)(void *context, const char *folder);            /* before a folder is listed; false: enough. May be NULL */
+    void (*on_report)(void *context, const struct import_report *on_report); /* one at a time, from any thread; may be NULL */
+    bool (*entered)(void *context, const char *folder);                      /* before a folder is listed; false: enough. May be NULL */
     void *context;
 };
 struct import_statistics {
     uint64_t outcomes[IMPORT_OUTCOMES];
-    uint64_t files, folders; /* looked at */
+    uint64_t files, folders; /* inspected */
     int64_t due_ns;          /* when the first of those that wait may be still; 0 = none */
     char next[48];           /* cursor of a dry run; "" at the end */
 };
@@ -68,7 +68,7 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
 /* Once more what failed. */
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err);
 
-/* The threads that take in, and what they have done. */
+/* The importing threads and their totals. */
 struct imports;
 struct imports *imports_open(struct app *app, unsigned threads, struct reel_error *err);
 void imports_stop(struct imports *imports); /* what is being read is given up; then no thread runs any more. NULL is fine */
@@ -93,7 +93,7 @@ static inline void reel_auto_import_request_done(struct import_request *q) {
     import_request_done(q);
 }
 struct import_terms import_request_terms(const struct import_request *q);
-/* Takes what is in q; the job's id for whoever asks. */
+/* Takes over the content of q; job: the id of the job. */
 bool import_start(struct app *app, struct import_request *q, char job[33], struct reel_error *err);
 bool import_resume(struct app *app, struct reel_error *err);
 

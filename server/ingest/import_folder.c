@@ -20,7 +20,7 @@ enum fate {
     FATE_BESIDE /* known, and maybe a part with a new one */
 };
 
-struct look {
+struct inspection {
     struct import_run *run;
     const char *folder;
     int fd;
@@ -57,7 +57,7 @@ static bool may_go_better(enum reel_code code) {
 }
 
 /* Who asks for files wants a recording of them, in this collection; a watched folder only wants to know what is new. */
-static bool is_enough(const struct look *l, const struct catalog_import *k) {
+static bool is_enough(const struct inspection *l, const struct catalog_import *k) {
     struct catalog_recording r;
     const struct import_terms *t = l->run->terms;
     if (t->watched) {
@@ -78,7 +78,7 @@ static bool is_enough(const struct look *l, const struct catalog_import *k) {
 }
 
 /* Its time is another, but what can be told at a glance is not: it was touched, copied back, brought by a backup. */
-static bool is_unchanged(const struct look *l, const struct folder_file *f, const struct catalog_import *k) {
+static bool is_unchanged(const struct inspection *l, const struct folder_file *f, const struct catalog_import *k) {
     char fingerprint[65];
     struct reel_error ignored;
     if (f->size != k->size || !k->content[0] || !k->fingerprint[0] || k->failure) {
@@ -99,7 +99,7 @@ static bool is_unchanged(const struct look *l, const struct folder_file *f, cons
     return true;
 }
 
-static bool is_known(const struct look *l, const struct folder_file *f) {
+static bool is_known(const struct inspection *l, const struct folder_file *f) {
     const struct catalog_import *k = find_known(&l->known, f->name);
     bool same = k && k->size == f->size && k->mtime_ns == f->mtime_ns;
     return k && is_enough(l, k) && (same || is_unchanged(l, f, k));
@@ -112,7 +112,7 @@ static bool is_recent(int64_t time_ns, int64_t now, int64_t still_ns) {
     return time_ns > now - still_ns && time_ns <= now + still_ns;
 }
 
-static bool is_still(const struct look *l, const struct folder_file *f) {
+static bool is_still(const struct inspection *l, const struct folder_file *f) {
     int64_t still_ns = l->run->terms->still_ns, now = reel_now_ns(), last = now - still_ns;
     last = is_recent(f->mtime_ns, now, still_ns) ? f->mtime_ns : last;
     last = is_recent(f->ctime_ns, now, still_ns) && f->ctime_ns > last ? f->ctime_ns : last;
@@ -127,35 +127,35 @@ static bool is_still(const struct look *l, const struct folder_file *f) {
     return false;
 }
 
-static void report_file(const struct look *l, const struct folder_file *f, enum import_outcome outcome) {
+static void report_file(const struct inspection *l, const struct folder_file *f, enum import_outcome outcome) {
     const char *names[] = {f->name};
     run_report(l->run, &(struct import_report){.outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
 }
 
 /* Known files, those of one recording together. */
-static void report_known(struct look *l, uint32_t first) {
+static void report_known(struct inspection *l, uint32_t first) {
     const char *names[COLLECT_PARTS_MAX];
     struct catalog_recording r = {0};
     const struct catalog_import *k = find_known(&l->known, l->files[first].name);
-    struct import_report told = {.outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
+    struct import_report report = {.outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
     names[0] = l->files[first].name;
-    for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && told.n < COLLECT_PARTS_MAX; i++) {
+    for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && report.n < COLLECT_PARTS_MAX; i++) {
         const struct catalog_import *other = l->fates[i] == FATE_KNOWN ? find_known(&l->known, l->files[i].name) : NULL;
         if (other && strcmp(other->recording, k->recording) == 0) {
             l->fates[i] = FATE_TOLD;
-            names[told.n++] = other->name;
-            told.size += other->size;
+            names[report.n++] = other->name;
+            report.size += other->size;
         }
     }
     if (k->recording[0] && catalog_get(l->run->app->catalog, k->recording, &r, NULL)) {
-        told.recording = &r;
-        told.name = r.name;
+        report.recording = &r;
+        report.name = r.name;
     }
-    run_report(l->run, &told);
+    run_report(l->run, &report);
     catalog_recording_done(&r);
 }
 
-static void judge(struct look *l, uint32_t i) {
+static void judge(struct inspection *l, uint32_t i) {
     const struct folder_file *f = &l->files[i];
     struct app *app = l->run->app;
     l->run->out->files++;
@@ -177,7 +177,7 @@ static void judge(struct look *l, uint32_t i) {
 /* ---- what belongs together */
 
 static struct reel_source *open_new(void *context, uint32_t i) {
-    const struct look *l = context;
+    const struct inspection *l = context;
     const char *name = l->files[l->new_ones[i]].name;
     int fd = openat(l->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     return fd >= 0 ? reel_source_from_fd(fd, name, NULL) : NULL;
@@ -213,7 +213,7 @@ static const char *leading_name(const struct import_unit *u) {
 
 /* Names are paths below what is looked through, so that each day's run.bag has its own. A folder that is one recording gives it its name.
  */
-static bool name_unit(const struct look *l, struct import_unit *u, bool *folder_named) {
+static bool name_unit(const struct inspection *l, struct import_unit *u, bool *folder_named) {
     const char *below = l->folder + strlen(l->run->base), *last = strrchr(l->folder, '/');
     char name[PATH_MAX];
     below += *below == '/';
@@ -226,7 +226,7 @@ static bool name_unit(const struct look *l, struct import_unit *u, bool *folder_
     return u->name;
 }
 
-static void report_unit(const struct look *l, const struct import_unit *u, enum import_outcome outcome) {
+static void report_unit(const struct inspection *l, const struct import_unit *u, enum import_outcome outcome) {
     AUTO_MEM const char **names = calloc(u->n, sizeof *names);
     for (uint32_t i = 0; names && i < u->n; i++) {
         names[i] = u->files[i].name;
@@ -241,7 +241,7 @@ static void report_unit(const struct look *l, const struct import_unit *u, enum 
 }
 
 /* No format knows it. Named by somebody, or named like a recording, it has failed; else it is something else that lies here. */
-static void pass_over(const struct look *l, struct import_unit *u) {
+static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
     if (l->run->named || is_named_like_a_recording(f->name)) {
@@ -269,16 +269,16 @@ static bool is_on_page(struct import_run *run) {
     }
     uint64_t item = run->item++;
     bool before = run->folder == run->from_folder && item < run->from_item;
-    run->full = run->full || (!before && run->terms->limit > 0 && run->told == run->terms->limit);
+    run->full = run->full || (!before && run->terms->limit > 0 && run->report == run->terms->limit);
     if (run->full && !run->out->next[0]) {
         snprintf(run->out->next, sizeof run->out->next, "%llu.%llu", (unsigned long long)run->folder, (unsigned long long)item);
     }
-    run->told += !before && !run->full;
+    run->report += !before && !run->full;
     return !before && !run->full;
 }
 
 /* Takes the unit. */
-static bool send(const struct look *l, struct import_unit *u, bool waits) {
+static bool send(const struct inspection *l, struct import_unit *u, bool waits) {
     bool go = is_on_page(l->run);
     u->run = l->run;
     if (go && !waits && !l->run->terms->dry && u->format) {
@@ -302,7 +302,7 @@ static int in_order(const void *a, const void *b) {
 
 /* A new file whose format knows of parts may belong to files that were taken before it came: those near by in the order of names are asked,
  * too. */
-static bool look_beside(struct look *l, const struct collect_file *all) {
+static bool check_neighbours(struct inspection *l, const struct collect_file *all) {
     uint32_t fresh = l->n_new;
     for (uint32_t k = 0; k < fresh; k++) {
         uint32_t at = l->new_ones[k], end = l->n - at > NEAR ? at + NEAR : l->n;
@@ -320,7 +320,7 @@ static bool look_beside(struct look *l, const struct collect_file *all) {
 }
 
 /* The recording whose leader is the `first` of these files, with all its parts; some of it must be new. */
-static bool send_group(struct look *l, const struct collect_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
+static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
     struct import_unit *u = import_unit_new(l->folder, "", l->n_new);
     enum fate fate = l->fates[l->new_ones[first]];
     bool waits = fate == FATE_WAITS, fresh = fate != FATE_BESIDE, good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
@@ -346,7 +346,7 @@ static bool send_group(struct look *l, const struct collect_file *all, uint32_t 
     return send(l, u, waits) || l->run->full || reel_fail(err, REEL_CANCELLED, "cancelled");
 }
 
-static bool send_all(struct look *l, struct reel_error *err) {
+static bool send_all(struct inspection *l, struct reel_error *err) {
     AUTO_MEM struct collect_file *all = calloc((size_t)l->n + 1, sizeof *all);
     bool folder_named = false, good = all || reel_fail_memory(err), any = l->run->terms->dry;
     for (uint32_t i = 0; i < l->n_new; i++) {
@@ -360,7 +360,7 @@ static bool send_all(struct look *l, struct reel_error *err) {
     }
     if (good) {
         collect_parts(all, l->n_new, open_new, l);
-        if (look_beside(l, all)) {
+        if (check_neighbours(l, all)) {
             collect_parts(all, l->n_new, open_new, l);
         }
     }
@@ -371,7 +371,7 @@ static bool send_all(struct look *l, struct reel_error *err) {
 }
 
 /* Known files of the folder that are there no more. */
-static void forget_gone(const struct look *l) {
+static void forget_gone(const struct inspection *l) {
     struct reel_error ignored;
     for (uint32_t i = 0, k = 0; k < l->known.n; k++) {
         const struct catalog_import *row = &l->known.items[k];
@@ -391,7 +391,7 @@ bool import_inspect(struct import_run *run, const char *folder, int fd, struct f
                     struct reel_error *err) {
     AUTO_MEM enum fate *fates = calloc((size_t)n + 1, sizeof *fates);
     AUTO_MEM uint32_t *new_ones = calloc((size_t)n + 1, sizeof *new_ones);
-    struct look l = {.run = run, .folder = folder, .fd = fd, .files = files, .n = n, .fates = fates, .new_ones = new_ones};
+    struct inspection l = {.run = run, .folder = folder, .fd = fd, .files = files, .n = n, .fates = fates, .new_ones = new_ones};
     if (!fates || !new_ones) {
         return reel_fail_memory(err);
     }

@@ -21,8 +21,8 @@ struct import_run {
     unsigned under_way;  /* units queued or being taken */
     uint64_t bytes_done, bytes_total;
     atomic_bool cancelled;
-    uint64_t folder, item, from_folder, from_item, told; /* places, for the pages of a dry run */
-    bool full;                                           /* the page is */
+    uint64_t folder, item, from_folder, from_item, report; /* positions, for the pages of a dry run */
+    bool full;                                             /* the page is */
 };
 
 /* The files of one recording, on their way to be taken. */
@@ -42,8 +42,8 @@ bool import_unit_add(struct import_unit *unit, const struct folder_file *file);
 /* import.c */
 void run_begin(struct import_run *run);
 void run_end(struct import_run *run);
-bool run_goes_on(struct import_run *run); /* asks its progress, too */
-void run_report(struct import_run *run, const struct import_report *told);
+bool run_goes_on(struct import_run *run); /* also polls its progress */
+void run_report(struct import_run *run, const struct import_report *report);
 /* Queues; waits while the queue is full. Takes the unit. False: cancelled. */
 bool run_push(struct import_run *run, struct import_unit *unit);
 void run_wait(struct import_run *run); /* until all its units are over */
@@ -53,7 +53,7 @@ bool imports_stopping(struct imports *imports);
 
 /* import_unit_import.c */
 void import_unit_import(struct import_unit *unit);
-/* Not taken, and why: told and noted. */
+/* Not imported: reported and recorded with the reason. */
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
 /* import_folder.c: decides about these files of a folder. */

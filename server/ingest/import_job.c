@@ -92,7 +92,7 @@ static bool read_request(const char *text, struct import_request *q) {
 
 /* ---- the job */
 
-static void say_outcome(struct import_job *j) {
+static void report_outcome(struct import_job *j) {
     char text[256] = "{";
     for (unsigned i = 0; i < IMPORT_OUTCOMES; i++) {
         size_t used = strlen(text);
@@ -106,9 +106,9 @@ static void say_outcome(struct import_job *j) {
     job_report(j->progress, text);
 }
 
-static void on_report(void *context, const struct import_report *told) {
-    (void)told;
-    say_outcome(context);
+static void on_report(void *context, const struct import_report *report) {
+    (void)report;
+    report_outcome(context);
 }
 
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
@@ -116,12 +116,12 @@ static bool work(void *context, const struct reel_progress *progress, struct ree
     struct reel_error ignored;
     j->progress = progress;
     j->terms = import_request_terms(&j->q);
-    j->terms.told = on_report;
+    j->terms.on_report = on_report;
     j->terms.context = j;
     bool good = j->q.failure ? import_again(j->app, j->q.failure, progress, err)
                              : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->terms, progress, &j->statistics, err);
     if (!j->q.failure) {
-        say_outcome(j);
+        report_outcome(j);
     }
     if (!jobs_closing(j->app->jobs) || (good && j->row)) { /* else it is begun again at the next start */
         catalog_import_run_over(j->app->catalog, j->row, &ignored);

@@ -15,17 +15,18 @@ static const int64_t LONG_WAIT_NS = 2000000000; /* … larger ones after a momen
 
 /* ---- telling */
 
-static void tell(struct import_unit *u, enum import_outcome outcome, const struct catalog_recording *r, const struct reel_error *why) {
+static void report_unit(struct import_unit *u, enum import_outcome outcome, const struct catalog_recording *r,
+                        const struct reel_error *why) {
     AUTO_MEM const char **names = calloc(u->n, sizeof *names);
     for (uint32_t i = 0; names && i < u->n; i++) {
         names[i] = u->files[i].name;
     }
-    struct import_report told = {
+    struct import_report report = {
         .outcome = outcome, .folder = u->folder, .names = names, .n = names ? u->n : 0, .name = u->name, .format = u->format};
-    told.size = u->size;
-    told.recording = r;
-    told.why = why;
-    run_report(u->run, &told);
+    report.size = u->size;
+    report.recording = r;
+    report.why = why;
+    run_report(u->run, &report);
 }
 
 /* How to try again. */
@@ -61,7 +62,7 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
         if (rows) {
             catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
         }
-        tell(u, u->run->terms->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
+        report_unit(u, u->run->terms->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
         return;
     }
     struct catalog_failure f = {
@@ -71,7 +72,7 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
     if (rows && request && reason) {
         catalog_failure_put(app->catalog, &f, rows, u->n, &ignored);
     }
-    tell(u, IMPORT_FAILED, NULL, why);
+    report_unit(u, IMPORT_FAILED, NULL, why);
 }
 
 /* ---- taking */
@@ -90,8 +91,8 @@ static bool on_progress(void *context, uint64_t done, uint64_t total) {
     return run_goes_on(t->unit->run);
 }
 
-static void note_taken(struct import_unit *u, const struct ingest_file *files, const struct store_reference *are,
-                       const struct catalog_recording *r) {
+static void record_imported(struct import_unit *u, const struct ingest_file *files, const struct store_reference *are,
+                            const struct catalog_recording *r) {
     struct app *app = u->run->app;
     struct reel_error ignored;
     AUTO_MEM struct catalog_import *rows = calloc(u->n, sizeof *rows);
@@ -125,12 +126,12 @@ static void take_files(struct import_unit *u, const char *const *paths, struct s
     case INGEST_EXISTS:
     case INGEST_JOINED:
     case INGEST_SCANNING:
-        note_taken(u, files, are, &result.recording);
-        tell(u,
-             result.outcome == INGEST_CREATED    ? IMPORT_CREATED
-             : result.outcome == INGEST_SCANNING ? IMPORT_SCANNING
-                                                 : IMPORT_EXISTS,
-             &result.recording, NULL);
+        record_imported(u, files, are, &result.recording);
+        report_unit(u,
+                    result.outcome == INGEST_CREATED    ? IMPORT_CREATED
+                    : result.outcome == INGEST_SCANNING ? IMPORT_SCANNING
+                                                        : IMPORT_EXISTS,
+                    &result.recording, NULL);
         break;
     case INGEST_REFUSED:
     case INGEST_KEPT: /* it is there as failed, from before */
@@ -138,7 +139,7 @@ static void take_files(struct import_unit *u, const char *const *paths, struct s
             break;
         }
         if (why.code == REEL_CHANGED && t->watched) { /* later */
-            tell(u, IMPORT_WAITS, NULL, &why);
+            report_unit(u, IMPORT_WAITS, NULL, &why);
         } else {
             import_fail(u, &why);
         }

@@ -69,7 +69,7 @@ static enum folder_decision enter(void *context, const char *folder, struct reel
     return run->full || is_own(run, folder) ? FOLDER_PASS : go_in(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
 }
 
-static bool look(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
+static bool inspect_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
     struct import_run *run = context;
     struct reel_error why = {0};
     keep_matching(run, folder, l);
@@ -92,7 +92,7 @@ static void refused(void *context, const char *folder, const struct reel_error *
 }
 
 static bool walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
-    return folder_walk(&(struct folder_visit){.enter = enter, .files = look, .refused = refused, .context = run}, folder, fd, err);
+    return folder_walk(&(struct folder_visit){.enter = enter, .files = inspect_files, .refused = refused, .context = run}, folder, fd, err);
 }
 
 /* ---- what was asked for */
@@ -105,7 +105,7 @@ static void report_path(struct import_run *run, const char *path, const struct r
 }
 
 /* Files that were named, of one folder. */
-static bool look_at_named(struct import_run *run, const char *folder, struct folder_listing *l, struct reel_error *err) {
+static bool inspect_named(struct import_run *run, const char *folder, struct folder_listing *l, struct reel_error *err) {
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, &why);
     run->base = folder;
@@ -173,7 +173,7 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         good = begin(run, paths[i], &named, of, err);
         if (good && named.n_files > before && before > 0 && strcmp(of, folder) != 0) { /* the first of another folder */
             struct folder_file next = named.files[--named.n_files];
-            good = look_at_named(run, folder, &named, err);
+            good = inspect_named(run, folder, &named, err);
             while (named.n_files > 0) {
                 free(named.files[--named.n_files].name);
             }
@@ -181,7 +181,7 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         }
         memcpy(folder, of, PATH_MAX);
     }
-    return good && (named.n_files == 0 || run->full || look_at_named(run, folder, &named, err));
+    return good && (named.n_files == 0 || run->full || inspect_named(run, folder, &named, err));
 }
 
 static bool read_cursor(struct import_run *run, struct reel_error *err) {
@@ -221,7 +221,7 @@ bool run_folder(struct import_run *run, const char *folder, struct reel_error *e
         report_folder(run, folder, &why);
         return true;
     }
-    return look(run, folder, fd, &l, err);
+    return inspect_files(run, folder, fd, &l, err);
 }
 
 bool run_tree(struct import_run *run, const char *folder, struct reel_error *err) {

@@ -7,7 +7,7 @@
 #include "ingest/jobs.h"
 
 struct ingest_request {
-    const char *collection, *name; /* what it is to be called; name also tells formats that go by name */
+    const char *collection, *name; /* its future name; some formats are recognized by it */
     const char *format;            /* NULL = probe */
     const char *part_of; /* the name of a recording in this collection that the file is a further part of; NULL: it is one of its own */
     const struct catalog_annotations
@@ -21,7 +21,7 @@ enum ingest_outcome {
     INGEST_EXISTS,   /* 200: the same content under the same name */
     INGEST_JOINED,   /* 200: the file is a part of that recording now */
     INGEST_SCANNING, /* 202: goes on as result.job */
-    INGEST_REFUSED,  /* err says why: REEL_CONFLICT 409, REEL_NOT_MINE 415, REEL_DAMAGED 422, REEL_NO_SPACE 507 … nothing is left */
+    INGEST_REFUSED,  /* err says why: REEL_CONFLICT 409, REEL_NOT_MINE 415, REEL_DAMAGED 422, REEL_NO_SPACE 507 … nothing was kept */
     INGEST_KEPT,     /* 422, but the recording is there as failed (keep) */
 };
 struct ingest_result {
@@ -62,7 +62,7 @@ void ingest_result_done(struct ingest_result *r);
  * (recordings.h). */
 bool ingest_resume(struct app *app, struct reel_error *err);
 
-/* Trash is a state; purge removes rows, then blobs, packs and manifests nobody uses. */
+/* Trash is a state; purge deletes rows, then unused blobs, packs and manifests. */
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err);
 bool ingest_purge_at(struct app *app, const char *id, int64_t version,
                      struct reel_error *err); /* if it is still that one: catalog_purge_at() */

@@ -152,8 +152,8 @@ static void *worker(void *argument) {
 }
 
 static enum lane_number lane_of(const char *kind) {
-    bool upkeep = strcmp(kind, "scrub") == 0 || strcmp(kind, "backup") == 0 || strcmp(kind, "references") == 0;
-    return strcmp(kind, "plan") == 0 ? LANE_PLANS : strcmp(kind, "import") == 0 ? LANE_IMPORTS : upkeep ? LANE_UPKEEP : LANE_SCANS;
+    bool is_maintenance = strcmp(kind, "scrub") == 0 || strcmp(kind, "backup") == 0 || strcmp(kind, "references") == 0;
+    return strcmp(kind, "plan") == 0 ? LANE_PLANS : strcmp(kind, "import") == 0 ? LANE_IMPORTS : is_maintenance ? LANE_UPKEEP : LANE_SCANS;
 }
 
 static void open_lane(struct lane *lane, struct jobs *jobs) {

@@ -23,13 +23,13 @@ struct jobs_watch {
     void *context;
 };
 void jobs_watch(struct jobs *jobs, const struct jobs_watch *watch);
-bool jobs_closing(struct jobs *jobs); /* a cancelled job asks this to tell "stopped by somebody" from "the server ends" */
+bool jobs_closing(struct jobs *jobs); /* tells a job whether it was cancelled because the server stops */
 
 /* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an
- * id or path for people) and `result` (link shown when done) are copied; result may be NULL. */
+ * id or path, to show to users) and `result` (link shown when done) are copied; result may be NULL. */
 struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
                      void (*free_context)(void *), struct reel_error *err);
-/* The same for work of one collection: who is limited to others does not learn of it. */
+/* The same for work of one collection: callers limited to other collections do not see it. */
 struct job_options {
     const char *kind, *subject, *collection;
     bool quiet; /* its end is no news until job_report_end() */
@@ -47,14 +47,14 @@ struct job_view {
     char kind[16];
     char subject[256], result[256];
     char collection[256]; /* "": of the server as a whole */
-    bool quiet;           /* nobody was told of it, or it is the server's own business: its end is no news */
+    bool quiet;           /* internal work, or its id was never returned: its end is not reported */
     enum job_state state;
     uint64_t done, total;
     int64_t created_ns, ended_ns;
     struct reel_error error;
     char outcome[256]; /* a JSON object; "" = none */
 };
-/* What has come of it so far, said by the work itself: a JSON object, copied. */
+/* The outcome so far, set by the work itself: a JSON object, copied. */
 void job_report(const struct reel_progress *progress, const char *outcome);
 void job_view(const struct job *job, struct job_view *out);
 bool jobs_find(struct jobs *jobs, const char *id, struct job_view *out);

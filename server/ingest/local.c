@@ -26,8 +26,8 @@ static bool copy_file(struct app *app, struct file_read *in, bool move, struct i
 }
 
 /* Fills file->upload, which its owner frees, or makes it a reference. */
-static bool take_in(struct app *app, const char *path, const struct ingest_request *q, const struct local_options *options,
-                    struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
+static bool read_file(struct app *app, const char *path, const struct ingest_request *q, const struct local_options *options,
+                      struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
     struct store_reference seen = *is;
     struct file_read in = {.fd = fd, .is = is, .progress = progress};
@@ -71,7 +71,7 @@ void ingest_files(struct app *app, const char *const *paths, uint32_t n, const s
     bool good = (are && files) || reel_fail_memory(err);
     for (uint32_t i = 0; i < n && good; i++) {
         files[i].name = names_file(n == 1 ? q->name : paths[i]);
-        good = take_in(app, paths[i], q, options, &are[i], options->progress, &files[i], err) ||
+        good = read_file(app, paths[i], q, options, &are[i], options->progress, &files[i], err) ||
                (n > 1 && reel_error_at(err, "%.120s", names_file(paths[i])));
     }
     if (good) {

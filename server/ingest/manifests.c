@@ -94,7 +94,7 @@ struct batch {
     uint32_t n;
 };
 
-static bool tell(struct app *app, struct batch *b, struct reel_error *err) {
+static bool mark_written(struct app *app, struct batch *b, struct reel_error *err) {
     uint32_t n = b->n;
     b->n = 0;
     return n == 0 || catalog_manifests_written(app->catalog, b->written, n, err);
@@ -128,7 +128,7 @@ void manifests_reconcile(struct app *app, const char *id) {
     struct batch batch = {.n = 0};
     bool left = false;
     bool good = write_one(app, id, AT_ONCE_MAX, &left, &batch, &ignored);
-    if (!tell(app, &batch, &ignored) || !good) {
+    if (!mark_written(app, &batch, &ignored) || !good) {
         atomic_store(&app->manifests_missed, true);
     } else if (left) {
         manifests_later(app);
@@ -154,17 +154,17 @@ static bool write_due(struct app *app, int64_t until_ns, const struct reel_progr
         }
         write_one(app, id, UINT64_MAX, &left, b, &failed); /* what fails stays due, the others are not to wait for it */
         if (b->n == BATCH) {
-            tell(app, b, &failed);
+            mark_written(app, b, &failed);
         }
     }
-    const struct reel_error *told = none.code != REEL_NOT_FOUND ? &none : &failed;
-    return told->code == REEL_OK || reel_fail(err, told->code, "%s", told->text);
+    const struct reel_error *first = none.code != REEL_NOT_FOUND ? &none : &failed;
+    return first->code == REEL_OK || reel_fail(err, first->code, "%s", first->text);
 }
 
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {
     struct batch batch = {.n = 0};
     bool written = write_due(app, until_ns, progress, &batch, err);
-    return tell(app, &batch, written ? err : NULL) && written;
+    return mark_written(app, &batch, written ? err : NULL) && written;
 }
 
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {

@@ -12,12 +12,12 @@ void manifests_reconcile(struct app *app, const char *id);
 void manifests_later(struct app *app);
 /* From time to time: what could not be written when it changed is tried again. */
 void manifests_again(struct app *app);
-/* Writes all that are due. Stops early when progress says so, or at `until_ns` of reel_now_ns() (0: never). */
+/* Writes all that are due. Stops early when progress returns false, or at `until_ns` of reel_now_ns() (0: never). */
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err);
 /* After a change of a collection's description. */
 bool manifests_write_collections(struct app *app, struct reel_error *err);
 
-/* Around what takes a recording away from a content: nobody writes a manifest from a row that was read before. */
+/* Around the removal of a recording from a content: no manifest is written meanwhile from a row that was read before. */
 void manifests_hold(void);
 void manifests_release(void);
 

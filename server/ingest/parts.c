@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/quota.h"
 #include "ingest/fresh.h"
 #include "ingest/ingest.h"
+#include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
-#include "ingest/manifest_entry.h"
 #include "store/manifest.h"
-#include "catalog/quota.h"
+#include "wire/cleanup.h"
 
 enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
 
@@ -54,7 +54,7 @@ static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t s
 }
 
 /* Finds the recording. *there: it has that very file already. */
-static bool look_up(struct joining *j, bool *there, struct reel_error *err) {
+static bool find_recording(struct joining *j, bool *there, struct reel_error *err) {
     struct catalog_recording *r = &j->r;
     const char *file_name = names_file(j->q->name);
     catalog_recording_done(r);
@@ -170,16 +170,16 @@ static bool keep_again(struct joining *j, struct reel_error *err) {
     if (!content_keep_upload(j->app, j->upload, j->sha256, err)) {
         return false;
     }
-    bool mend = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
-    j->outcome = mend ? INGEST_SCANNING : INGEST_EXISTS;
-    return !mend || scan_restored(j->app, &j->r, j->job, err);
+    bool rescan_restored = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
+    j->outcome = rescan_restored ? INGEST_SCANNING : INGEST_EXISTS;
+    return !rescan_restored || scan_restored(j->app, &j->r, j->job, err);
 }
 
 /* All locks are held; `content` is what the recording is to become. */
 static bool join_locked(struct joining *j, const char *content, struct reel_error *err) {
     bool there;
     sweep_ahead(j->app, content);
-    if (!look_up(j, &there, err)) {
+    if (!find_recording(j, &there, err)) {
         return false;
     }
     if (there) {
@@ -200,7 +200,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
 static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;
-    if (!look_up(j, &there, err) || (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
+    if (!find_recording(j, &there, err) || (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
         return false;
     }
     char before[SHA256_HEX], after[SHA256_HEX];

@@ -69,7 +69,7 @@ static bool set_offset(const struct reconcile *c, struct catalog_upload *u, stru
     return store_upload_cut(file, sure, err) && store_upload_sync(file, err) && catalog_upload_update(c->app->catalog, u, err);
 }
 
-static bool settle(const struct reconcile *c, struct catalog_upload *u, struct reel_error *err) {
+static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u, struct reel_error *err) {
     struct reel_error none = {0};
     if (u->done && strcmp(u->concat, "partial") != 0) {
         store_remove_partial(c->app->store, u->id);
@@ -113,7 +113,7 @@ bool sessions_reconcile(struct app *app, struct reel_error *err) {
     bool ok = store_same_run(app->store, &c.same_run, err);
     for (int64_t row = 0; ok && catalog_upload_after(app->catalog, row, &u, &none); row = u.row) {
         int64_t at = u.row;
-        ok = settle(&c, &u, err);
+        ok = reconcile_offset(&c, &u, err);
         catalog_upload_done(&u);
         u.row = at;
     }

@@ -14,7 +14,7 @@ void recordings_free(struct recordings *recordings);
  * REEL_CONFLICT with *job filled (503 + Retry-After); job[0] = 0 otherwise. */
 struct reel_recording *recordings_get(struct recordings *recordings, const struct catalog_recording *r, int64_t wait_ns, char job[33],
                                       struct reel_error *err);
-/* `job` is what makes the pack of this content: who asks for it waits for this one. */
+/* `job` makes the pack of this content; whoever opens the recording waits for it. */
 void recordings_scanned_by(struct recordings *recordings, const char *content, struct job *job);
 /* Cancels what makes the pack of a content that no recording has any more. */
 void recordings_stop(struct recordings *recordings, const char *content);

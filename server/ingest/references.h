@@ -7,8 +7,7 @@
 #include "reel/scan.h"
 
 bool references_has(struct app *app, const struct catalog_recording *r); /* some part of it is not copied */
-/* Looks at its files, and sets its state (here, too) when they say another: missing, changed, or ready again. False: nothing has changed.
- */
+/* Inspects its files and updates its state (in *r too): missing, changed, or ready again. False: unchanged. */
 bool references_update_state(struct app *app, struct catalog_recording *r);
 /* All its files are there, and those that are not copied unchanged: REEL_NOT_FOUND, REEL_CHANGED. */
 bool references_verify(struct app *app, const struct catalog_recording *r, struct reel_error *err);
@@ -18,7 +17,7 @@ void references_recheck(struct app *app, const char *sha256);
 bool references_confirm(struct app *app, const char *sha256, const struct reel_progress *progress);
 /* The catalog knows of the file that this one of the store's notes is about: a lost one that was made again does not. */
 void references_note(struct app *app, const char *sha256);
-/* Queues a look at every referenced file, unless one is under way. */
+/* Queues a check of every referenced file, unless one runs. */
 void references_check(struct app *app);
 
 #endif

@@ -18,7 +18,7 @@ bool content_lock_try(struct content_lock *lock, const char *content); /* false:
 void content_lock_release(struct content_lock *lock);                  /* also one that was never taken (zeroed) */
 #define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
 
-/* Several at once, taken in one order everywhere, so that no two wait for each other. */
+/* Several at once, always in the same order, so that no two threads wait for each other. */
 struct content_locks {
     struct content_lock *items;
     uint32_t n;
@@ -34,8 +34,8 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err);
 /* Scans r's parts into the pack of its content. format NULL = probe. */
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err);
-/* What r's parts say of themselves, as the pack of their content until a scan replaces it. Must be over before a scan begins.
- * REEL_UNSUPPORTED: only a scan tells. */
+/* The summary of r's parts, as the pack of their content until a scan replaces it. Must end before a scan begins. REEL_UNSUPPORTED: the
+ * format needs a scan. */
 bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err);
 /* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when it must be made again; a summary counts as not there. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
@@ -49,7 +49,7 @@ bool scan_finish(struct app *app, const char *id, const char *content, bool scan
 /* Around what changes the content or the state of a row after looking at it: jobs hold no content's lock. */
 void scan_hold_rows(void);
 void scan_release_rows(void);
-/* A recording of several parts whose file had gone, and is here again: queues a scan, `job` gets its id. */
+/* A missing file of a recording of several parts is back: queues a scan, `job` gets its id. */
 bool scan_restored(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err);
 /* Queues a scan of a recording that the catalog has. */
 struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err);
@@ -61,7 +61,8 @@ void scan_tidy(struct app *app, const char *content);
 /* store_upload_keep(), but received bytes replace a blob that is known to be corrupted. */
 bool content_keep_upload(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err);
 
-/* Queues a look at every stored file and recording: what a crash left without a recording goes, a recording without its file is missing. */
+/* Queues a check of every stored file and recording: files without a recording (after a crash) are removed, recordings without their file
+ * become missing. */
 bool sweep_start(struct app *app, struct reel_error *err);
 /* That look passes over contents whose lock somebody has: before it is done, who takes a lock and adds or removes recordings does its part.
  */

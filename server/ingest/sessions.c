@@ -130,14 +130,13 @@ int64_t session_expires(const struct app *app) {
 /* ---- made, looked at */
 
 /* The one that has the key already. */
-static bool find_again(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again,
-                       struct reel_error *err) {
+static bool find_again(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
     struct reel_error none = {0};
     *again = false;
-    if (!ask->key[0] || !catalog_upload_by_key(app->catalog, ask->owner, ask->key, out, &none)) {
-        return !ask->key[0] || none.code == REEL_NOT_FOUND || (*err = none, false);
+    if (!q->key[0] || !catalog_upload_by_key(app->catalog, q->owner, q->key, out, &none)) {
+        return !q->key[0] || none.code == REEL_NOT_FOUND || (*err = none, false);
     }
-    *again = strcmp(out->request, ask->request) == 0;
+    *again = strcmp(out->request, q->request) == 0;
     if (!*again) {
         catalog_upload_done(out);
         return reel_fail(err, REEL_CONFLICT, "this Idempotency-Key was used for another upload");
@@ -148,24 +147,24 @@ static bool find_again(struct app *app, const struct session_request *ask, struc
     return session_get(app, NULL, id, out, err);
 }
 
-static bool make_row(struct app *app, const struct session_request *ask, struct catalog_upload *u, struct reel_error *err) {
-    u->owner = strdup(ask->owner);
-    u->key = strdup(ask->key);
-    u->options = strdup(ask->options);
-    u->metadata = strdup(ask->metadata);
-    u->concat = strdup(ask->concat);
-    u->draft = ask->draft;
-    u->length = ask->length;
+static bool make_row(struct app *app, const struct session_request *q, struct catalog_upload *u, struct reel_error *err) {
+    u->owner = strdup(q->owner);
+    u->key = strdup(q->key);
+    u->options = strdup(q->options);
+    u->metadata = strdup(q->metadata);
+    u->concat = strdup(q->concat);
+    u->draft = q->draft;
+    u->length = q->length;
     u->created_ns = reel_now_ns();
     u->expires_ns = session_expires(app);
-    memcpy(u->request, ask->request, sizeof u->request);
+    memcpy(u->request, q->request, sizeof u->request);
     return (u->owner && u->key && u->options && u->metadata && u->concat) || reel_fail_memory(err);
 }
 
-bool session_create(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again, struct reel_error *err) {
+bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
     struct sessions *all = app->sessions;
     *out = (struct catalog_upload){0};
-    if (!find_again(app, ask, out, again, err)) {
+    if (!find_again(app, q, out, again, err)) {
         return false;
     }
     if (*again) {
@@ -178,7 +177,7 @@ bool session_create(struct app *app, const struct session_request *ask, struct c
     if (!room) {
         return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
     }
-    bool made = make_row(app, ask, out, err) && catalog_make_id(out->id, err);
+    bool made = make_row(app, q, out, err) && catalog_make_id(out->id, err);
     struct store_upload *file = made ? store_upload_open(app->store, out->id, true, err) : NULL; /* first: a row without its file is none */
     made = file && catalog_upload_add(app->catalog, out, err);
     if (file && !made) {
@@ -192,7 +191,7 @@ bool session_create(struct app *app, const struct session_request *ask, struct c
     forget_row(all);
     catalog_upload_done(out);
     /* Another request with this key may have come first, meanwhile. */
-    return find_again(app, ask, out, again, err) && (*again || (*err = why, false));
+    return find_again(app, q, out, again, err) && (*again || (*err = why, false));
 }
 
 /* As the catalog has it: offset is what is confirmed. */

@@ -25,29 +25,30 @@ bool sessions_reconcile(struct app *app, struct reel_error *err); /* the first h
 
 struct session_request {
     const char *owner, *key;                 /* key: Idempotency-Key, "" = none */
-    char request[SHA256_HEX];                /* of what is asked, to tell the same request from another under that key */
+    char request[SHA256_HEX];                /* SHA-256 of the request, to recognize another request with the same key */
     const char *options, *metadata, *concat; /* as the row keeps them */
     bool draft;
     int64_t length; /* -1 = not known yet */
 };
 /* A new session, or the one that this key made before (*again). REEL_CONFLICT: the key was used for something else. */
-bool session_create(struct app *app, const struct session_request *ask, struct catalog_upload *out, bool *again, struct reel_error *err);
+bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err);
 
-/* As it is now; offset: what has been received. REEL_NOT_FOUND, also for another owner's (NULL: anybody's). */
+/* As it is now; offset: what has been received. REEL_NOT_FOUND, also for another owner's (NULL: any). */
 bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err);
 bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err); /* a request that adds to it fails */
 
 enum session_answer {
     SESSION_OK,
-    SESSION_BUSY,   /* another request adds to it, and has been heard of a moment ago */
+    SESSION_BUSY,   /* another request is writing to it */
     SESSION_OFFSET, /* what has been received is now->offset */
     SESSION_ENDED,  /* it is complete */
-    SESSION_FAILED, /* err says why */
+    SESSION_FAILED, /* see err */
 };
 struct session_piece {
     uint64_t offset; /* where the bytes belong */
-    int64_t length;  /* of the whole, told by this request; -1 = not told. REEL_CONFLICT when something else was told before */
-    bool checked;    /* they count only together: session_drop() may follow */
+    int64_t
+        length;   /* of the whole, announced by this request; -1 = not announced. REEL_CONFLICT when it was announced differently before */
+    bool checked; /* they count only together: session_drop() may follow */
 };
 enum session_answer session_begin(struct app *app, const char *owner, const char *id, const struct session_piece *piece,
                                   struct session_writer **out, struct catalog_upload *now, struct reel_error *err);
@@ -58,7 +59,7 @@ bool session_end(struct session_writer *w, struct catalog_upload *now, struct re
 
 /* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
  * refused for what they are; when it is for a passing reason, or another request goes on with them (REEL_CONFLICT), the session stays
- * (out->again), and whoever asks comes back (session_acknowledged_offset()). */
+ * (out->again), and the client retries (session_acknowledged_offset()). */
 struct session_result {
     struct ingest_result ingest;
     bool partial, again;

@@ -12,7 +12,7 @@ enum { UPLOAD_OPTION_TEXT = 256, UPLOAD_OPTIONS_JSON_MAX = 128 << 10 };
 
 struct upload_options {
     char collection[UPLOAD_OPTION_TEXT], name[UPLOAD_OPTION_TEXT], format[UPLOAD_OPTION_TEXT], part_of[UPLOAD_OPTION_TEXT],
-        group[UPLOAD_OPTION_TEXT]; /* "" = not said */
+        group[UPLOAD_OPTION_TEXT]; /* "" = not given */
     bool replace, keep;
     char sha256[65];                        /* announced; "" = not */
     struct catalog_annotations annotations; /* tags and description */
@@ -22,8 +22,8 @@ static inline void reel_auto_upload_options_done(struct upload_options *w) {
     upload_options_done(w);
 }
 
-/* Takes one wish by its name; `value` is a text, and for replace and keep also true or false, for tags an object of texts or the text of
- * one. A wish that has been taken already stays: who says it first is right. *known says whether there is such a wish. REEL_ARGUMENT. */
+/* Sets an option by name; `value` is a text, for replace and keep also true or false, for tags an object of texts or the text of one. An
+ * option that is set already stays: the first value wins. *known: there is such an option. REEL_ARGUMENT. */
 bool upload_options_set(struct upload_options *w, const char *key, const json_t *value, bool *known, struct reel_error *err);
 bool upload_options_parse(struct upload_options *w, const char *text, struct reel_error *err);
 char *upload_options_print(const struct upload_options *w, struct reel_error *err); /* malloc'd */

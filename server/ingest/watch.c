@@ -104,10 +104,10 @@ static bool take_dirty(struct watches *all, int64_t now, struct dirty *out) {
     return found;
 }
 
-static void on_report(void *context, const struct import_report *told) {
+static void on_report(void *context, const struct import_report *report) {
     struct watch *w = context;
-    if (told->outcome == IMPORT_WAITS) {
-        add_dirty(w->all, w->number, told->folder, reel_now_ns() + w->terms.still_ns, false);
+    if (report->outcome == IMPORT_WAITS) {
+        add_dirty(w->all, w->number, report->folder, reel_now_ns() + w->terms.still_ns, false);
     }
 }
 
@@ -250,7 +250,7 @@ static void scan(struct watch *w) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-static void look_again(struct watches *all, const struct dirty *d) {
+static void mark_due(struct watches *all, const struct dirty *d) {
     struct watch *w = &all->items[d->watch];
     struct reel_error ignored;
     enum watch_state before = w->state;
@@ -296,7 +296,7 @@ static void *watch_all(void *context) {
             }
         }
         while (!atomic_load(&all->stopping) && take_dirty(all, reel_now_ns(), &d)) {
-            look_again(all, &d);
+            mark_due(all, &d);
             free(d.folder);
         }
         check_references(all, &references_due_ns);
@@ -342,7 +342,7 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
                                      .collection = w->collection,
                                      .watched = true,
                                      .still_ns = (int64_t)all->app->config.still_s * SECOND_NS,
-                                     .told = on_report,
+                                     .on_report = on_report,
                                      .entered = on_entered,
                                      .context = w};
     w->run = (struct import_run){.app = all->app, .terms = &w->terms, .progress = &all->progress, .base = w->folder, .out = &w->statistics};

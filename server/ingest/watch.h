@@ -20,9 +20,9 @@ struct watch_view {
     char collection[256], note[384];
     enum import_mode mode;
     enum watch_state state;
-    uint64_t folders;                       /* of which the system tells at once when something changes in them */
-    uint64_t waiting;                       /* places to be looked at again */
-    uint64_t queue;                         /* recordings that are being taken in, or soon will */
+    uint64_t folders;                       /* watched through inotify */
+    uint64_t waiting;                       /* folders due for a check */
+    uint64_t queue;                         /* recordings being imported or queued */
     int64_t scan_started_ns, scan_ended_ns; /* the last one through all of it; 0 = none yet */
     uint64_t scan_files, scan_folders;
     uint64_t outcomes[IMPORT_OUTCOMES]; /* since the server began */

@@ -13,8 +13,8 @@
 
 extern const char *const backup_blobs_names[]; /* "none", "link", "copy", NULL */
 
-/* `folder` is made when missing; it must be empty, or hold an earlier backup, which this one replaces. *manifest: what backup.json says, a
- * new reference. `app` needs store and catalog only. */
+/* `folder` is created when missing; it must be empty, or hold an earlier backup, which is replaced. *manifest: the content of backup.json,
+ * a new reference. `app` needs store and catalog only. */
 bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
                 struct reel_error *err);
 

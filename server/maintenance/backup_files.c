@@ -157,7 +157,7 @@ static bool bring_content(void *context, const struct catalog_recording *r) {
 }
 
 /* A file of the data folder itself, which need not be there. */
-static bool bring_beside(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
+static bool copy_side_files(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     bool gone;
     return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && copy_file(from, to, &gone, err);
@@ -166,7 +166,7 @@ static bool bring_beside(const struct backup_files *f, const char *folder, const
 static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct contents c = {.f = f};
     return catalog_each(copied, bring_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
-           bring_beside(f, folder, "collections.json", err);
+           copy_side_files(f, folder, "collections.json", err);
 }
 
 /* ---- what an earlier backup needed */
@@ -199,7 +199,7 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
     return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || bring_contents(f, copied, folder, err)) &&
-           bring_beside(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
+           copy_side_files(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
            (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }
 

@@ -51,7 +51,7 @@ static void report_catalog(void *context, const char *kind, const char *text) {
 
 static bool check_catalog(struct fsck *f, struct reel_error *err) {
     struct reel_error why = {0};
-    const struct catalog_check check = {.tell = report_catalog, .context = f, .writes = f->repair};
+    const struct catalog_check check = {.report = report_catalog, .context = f, .writes = f->repair};
     if (catalog_check(f->app.catalog, &check, &why)) {
         return true;
     }
@@ -101,13 +101,13 @@ static void drop_incoming(void *context, const char *name, const char *id) {
 /* Opening it sweeps incoming/, which is told of first. */
 static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
-    struct store *beside =
+    struct store *readonly =
         catalog_location(f->options->data, path, err) ? store_open_readonly(f->options->data, &f->report->alone, err) : NULL;
-    bool good = beside &&
+    bool good = readonly &&
                 (f->report->alone ||
                  reel_fail(err, REEL_CONFLICT, "a server uses this data folder: stop it to repair; checking alone is possible now")) &&
-                store_each_incoming(beside, drop_incoming, f, err);
-    store_close(beside);
+                store_each_incoming(readonly, drop_incoming, f, err);
+    store_close(readonly);
     if (!good || !(f->app.store = store_open(f->options->data, err))) {
         return false;
     }

@@ -11,30 +11,30 @@ enum fsck_kind {
     FSCK_SEARCH,   /* words */
     FSCK_FILE,     /* a stored file is gone or of another size, or one that is not copied is gone or changed */
     FSCK_INDEX,    /* an index pack is gone, damaged or of another version */
-    FSCK_MANIFEST, /* a manifest is gone, or does not say what the catalog says */
+    FSCK_MANIFEST, /* a manifest is missing, or differs from the catalog */
     FSCK_UNKNOWN,  /* a manifest names a recording that the catalog does not have */
-    FSCK_ORPHAN,   /* a file under blobs/ that nobody uses */
-    FSCK_LEFTOVER, /* of work that ended in the middle */
+    FSCK_ORPHAN,   /* an unused file under blobs/ */
+    FSCK_LEFTOVER, /* of interrupted work */
 };
 const char *fsck_kind_name(enum fsck_kind kind);
 
 struct fsck_options {
     const char *data;
-    const char *const *roots; /* folders below which files lie that are not copied, NULL-terminated: these are looked at; NULL: none is */
-    bool repair, rebuild;     /* rebuild: the catalog is made again from the manifests; it repairs too */
+    const char *const *roots;             /* folders with referenced files, NULL-terminated: these are checked; NULL: none */
+    bool repair, rebuild;                 /* rebuild: the catalog is made again from the manifests; it repairs too */
     const struct reel_progress *progress; /* counts recordings, then files */
-    /* Hears of everything found; `subject` names a recording or file. `mended` NULL: nothing was done about it, else what. */
+    /* Called for each finding; `subject` names a recording or file. `repaired` NULL: not repaired, else how. */
     void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired);
     void *context;
 };
 struct fsck_report {
     uint64_t found, repaired;
-    uint64_t recordings, files, manifests; /* looked at */
-    uint64_t elsewhere;                    /* files that are not copied and lie below none of the roots: not looked at */
-    bool alone;                            /* no server was there: all was looked at */
+    uint64_t recordings, files, manifests; /* inspected */
+    uint64_t elsewhere;                    /* referenced files below none of the roots: not checked */
+    bool alone;                            /* no server was running: all was checked */
     char old_catalog[64];                  /* after a rebuild, where it is; "": there was none */
 };
-/* False: it could not be done (REEL_CONFLICT: a server is there, and something is to be mended). */
+/* False: the check could not run (REEL_CONFLICT: a server is running, and a repair was requested). */
 bool fsck_run(const struct fsck_options *options, struct fsck_report *out, struct reel_error *err);
 
 #endif

@@ -40,8 +40,8 @@ static bool find_unknown(struct fsck *f, struct reel_error *err) {
     f->report->manifests = list.manifests;
     bool good = true;
     if (f->repair) {
-        const struct rebuild_observer told = {.tell = report_unknown, .context = f};
-        good = rebuild_adopt(&f->app, &list, &told, f->options->progress, err);
+        const struct rebuild_observer observer = {.on_recording = report_unknown, .context = f};
+        good = rebuild_adopt(&f->app, &list, &observer, f->options->progress, err);
     }
     for (size_t i = 0; i < list.n && !f->repair; i++) {
         bool has = false;

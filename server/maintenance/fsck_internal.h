@@ -10,12 +10,12 @@ struct fsck {
     struct app app; /* store and catalog of it */
     bool repair;
     bool fresh; /* the catalog was not there, and is new */
-    bool wrote; /* something of the catalog is to be mended at the end */
+    bool wrote; /* the catalog has to be repaired at the end */
     int64_t began_ns;
     struct reel_error error; /* why it cannot go on */
 };
 
-/* Tells of one; `mended` as in fsck.h. */
+/* Reports a finding; `repaired` as in fsck.h. */
 __attribute__((format(printf, 5, 6))) void fsck_found(struct fsck *f, enum fsck_kind kind, const char *subject, const char *repaired,
                                                       const char *format, ...);
 bool fsck_step(struct fsck *f, uint64_t done); /* false: cancelled */

@@ -9,10 +9,10 @@
 #include "ingest/scanning.h"
 #include "maintenance/fsck_internal.h"
 #include "store/inspect.h"
+#include "store/manifest.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
-#include "store/manifest.h"
 
 static void name_of(const struct catalog_recording *r, char out[320]) {
     snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
@@ -46,7 +46,7 @@ static const char *repair_file(struct fsck *f, const struct catalog_recording *r
 }
 
 /* A file that is not copied; true: it is what it was, or below no root that is known. */
-static bool look_elsewhere(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
+static bool check_reference(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
     enum recording_state now = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
     struct store_reference ref;
     struct reel_error why = {0}, ignored;
@@ -83,7 +83,7 @@ static bool check_files(struct fsck *f, const struct catalog_recording *r, const
             continue;
         }
         if (elsewhere) {
-            whole = look_elsewhere(f, r, part->sha256, subject);
+            whole = check_reference(f, r, part->sha256, subject);
             continue;
         }
         whole = false;
@@ -151,25 +151,25 @@ static json_t *item_of(const json_t *manifest, const char *id) {
     return NULL;
 }
 
-static bool says(const json_t *item, const char *key, const char *text) {
+static bool has_text(const json_t *item, const char *key, const char *text) {
     const char *its = json_string_value(json_object_get(item, key));
     return strcmp(its ? its : "", text ? text : "") == 0;
 }
 
-static bool says_tags(const json_t *item, const struct catalog_annotations *annotations) {
+static bool has_tags(const json_t *item, const struct catalog_annotations *annotations) {
     const json_t *tags = json_object_get(item, "tags");
     bool same = json_object_size(tags) == annotations->n_tags;
     for (uint32_t i = 0; i < annotations->n_tags && same; i++) {
-        same = says(tags, annotations->tags[i].key, annotations->tags[i].value);
+        same = has_text(tags, annotations->tags[i].key, annotations->tags[i].value);
     }
     return same;
 }
 
-static bool says_parts(const json_t *manifest, const struct catalog_recording *r) {
+static bool has_parts(const json_t *manifest, const struct catalog_recording *r) {
     const json_t *parts = json_object_get(manifest, "parts");
     bool same = json_array_size(parts) == r->n_parts;
     for (uint32_t i = 0; i < r->n_parts && same; i++) {
-        same = says(json_array_get(parts, i), "sha256", r->parts[i].sha256);
+        same = has_text(json_array_get(parts, i), "sha256", r->parts[i].sha256);
     }
     return same;
 }
@@ -180,18 +180,18 @@ static const char *difference(const json_t *manifest, const struct catalog_recor
     if (!item) {
         return "it does not name the recording";
     }
-    if (!says(item, "collection", r->collection) || !says(item, "name", r->name) ||
+    if (!has_text(item, "collection", r->collection) || !has_text(item, "name", r->name) ||
         json_integer_value(json_object_get(item, "revision")) != (json_int_t)r->revision) {
         return "it has another name";
     }
-    if (!says(item, "state", recording_state_name(r->state))) {
+    if (!has_text(item, "state", recording_state_name(r->state))) {
         return "it has another state";
     }
-    if (!says_parts(manifest, r)) {
+    if (!has_parts(manifest, r)) {
         return "it has other files";
     }
-    bool annotations = says(item, "group", r->group) && says(item, "description", r->annotations.description) &&
-                       says_tags(item, &r->annotations) && json_is_integer(epoch) == r->annotations.has_epoch &&
+    bool annotations = has_text(item, "group", r->group) && has_text(item, "description", r->annotations.description) &&
+                       has_tags(item, &r->annotations) && json_is_integer(epoch) == r->annotations.has_epoch &&
                        json_integer_value(epoch) == (r->annotations.has_epoch ? r->annotations.epoch_ns : 0) &&
                        json_array_size(json_object_get(item, "notes")) == r->annotations.notes &&
                        json_array_size(json_object_get(item, "events")) == r->annotations.events;

@@ -61,7 +61,7 @@ static bool add_entry(struct finding *f, const char *content, const json_t *item
     return true;
 }
 
-static bool look_into(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+static bool read_manifest(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct finding *f = context;
     struct reel_error why;
     size_t i;
@@ -92,7 +92,7 @@ static int by_age(const void *a, const void *b) {
 bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out, struct reel_error *err) {
     *out = (struct rebuild_list){0};
     struct finding f = {.app = app, .progress = progress, .list = out};
-    bool good = store_each(app->store, look_into, &f, err);
+    bool good = store_each(app->store, read_manifest, &f, err);
     if (good && f.error.code != REEL_OK) {
         good = reel_fail(err, f.error.code, "%s", f.error.text);
     }
@@ -119,18 +119,18 @@ static bool all_there(struct app *app, const struct catalog_recording *r) {
     return true;
 }
 
-static bool say_problem(struct catalog_recording *r, enum recording_state state, const char *problem) {
+static bool set_problem(struct catalog_recording *r, enum recording_state state, const char *problem) {
     free(r->problem);
     r->state = state;
     return (r->problem = strdup(problem));
 }
 
 /* What a scan says of it: from its index, or by scanning once more. */
-static struct reel_index *settle(struct app *app, struct catalog_recording *r, const struct reel_progress *progress,
-                                 struct reel_error *err) {
+static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r, const struct reel_progress *progress,
+                                       struct reel_error *err) {
     struct reel_error why = {0};
     if (!all_there(app, r)) {
-        say_problem(r, STATE_MISSING, "the stored file is gone");
+        set_problem(r, STATE_MISSING, "the stored file is gone");
         return NULL;
     }
     struct reel_index *index = scan_open_pack(app, r->content, &why);
@@ -142,7 +142,7 @@ static struct reel_index *settle(struct app *app, struct catalog_recording *r, c
         if (why.code == REEL_CANCELLED) {
             reel_fail(err, REEL_CANCELLED, "%s", why.text);
         }
-        say_problem(r, STATE_FAILED, why.text);
+        set_problem(r, STATE_FAILED, why.text);
         return NULL;
     }
     return index;
@@ -160,7 +160,7 @@ static json_t *item_of(const json_t *manifest, const char *id) {
     return NULL;
 }
 
-static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_observer *told,
+static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_observer *observer,
                       const struct reel_progress *progress, struct reel_error *err) {
     struct reel_error why = {0}, stop = {0};
     struct rebuilt b;
@@ -168,26 +168,26 @@ static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct 
     bool readable = manifest && rebuild_read(manifest, item_of(manifest, e->id), &b, &why);
     json_decref(manifest);
     if (!readable) {
-        told->tell(told->context, e, NULL, why.text);
+        observer->on_recording(observer->context, e, NULL, why.text);
         return true;
     }
     struct catalog_adopted one = {.r = &b.r, .notes = &b.notes, .events = &b.events, .trashed = b.r.state == STATE_TRASHED};
-    AUTO(reel_index_free) struct reel_index *index = settle(app, &b.r, progress, &stop);
+    AUTO(reel_index_free) struct reel_index *index = open_or_scan(app, &b.r, progress, &stop);
     one.index = index;
     bool good = stop.code == REEL_OK ? b.r.problem && catalog_adopt(a, &one, err) : reel_fail(err, stop.code, "%s", stop.text);
     if (good) {
-        told->tell(told->context, e, &b.r, NULL);
+        observer->on_recording(observer->context, e, &b.r, NULL);
     }
     rebuilt_done(&b);
     return good;
 }
 
-bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *told,
+bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *observer,
                    const struct reel_progress *progress, struct reel_error *err) {
     struct catalog_adoption *a = catalog_adopt_begin(app->catalog, err);
     bool good = a;
     for (size_t i = 0; good && i < list->n; i++) {
-        good = adopt_one(app, a, &list->items[i], told, progress, err);
+        good = adopt_one(app, a, &list->items[i], observer, progress, err);
         if (good && progress && progress->report && !progress->report(progress->context, i + 1, list->n)) {
             good = reel_fail(err, REEL_CANCELLED, "cancelled");
         }
@@ -277,7 +277,7 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
     if (!rebuild_find(app, NULL, &list, err)) {
         return false;
     }
-    bool good = rebuild_adopt(app, &list, &(struct rebuild_observer){.tell = count_added, .context = n}, NULL, err) &&
+    bool good = rebuild_adopt(app, &list, &(struct rebuild_observer){.on_recording = count_added, .context = n}, NULL, err) &&
                 (*n == 0 || rebuild_collections(app, err)) && settings_restore(app, err) &&
                 (!copied[0] || catalog_set_maintenance(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);

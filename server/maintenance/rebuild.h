@@ -16,7 +16,7 @@ struct rebuild_entry {
 struct rebuild_list {
     struct rebuild_entry *items;
     size_t n;
-    uint64_t manifests, unreadable; /* looked at; of them no manifests */
+    uint64_t manifests, unreadable; /* read; of them malformed */
 };
 void rebuild_list_done(struct rebuild_list *list);
 
@@ -25,29 +25,29 @@ bool rebuild_find(struct app *app, const struct reel_progress *progress, struct 
 /* Puts one item of a manifest into `r` and what hangs on it; false: it makes no sense (REEL_DAMAGED). `manifest` may be damaged in any way.
  */
 struct rebuilt {
-    struct catalog_recording r; /* state: as the manifest says */
+    struct catalog_recording r; /* state: from the manifest */
     struct catalog_notes notes;
     struct catalog_events events;
 };
 bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err);
 void rebuilt_done(struct rebuilt *b);
 
-/* Adds them to the catalog; what has no index yet is scanned for it. `tell` hears of each, why is NULL when it went well. */
+/* Adds them to the catalog; a recording without an index is scanned. on_recording() is called for each; why is NULL on success. */
 struct rebuild_observer {
-    void (*tell)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why);
+    void (*on_recording)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why);
     void *context;
 };
-bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *told,
+bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *observer,
                    const struct reel_progress *progress, struct reel_error *err);
 
-/* Moves the catalog (catalog/location.h) and what belongs to it aside, to catalog.db.old-N beside it; fine when there is none. The data
+/* Renames the catalog (catalog/location.h) and its side files to catalog.db.old-N; fine when there is none. The data
  * folder's lock is held. */
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err);
 /* Descriptions of collections, from collections.json. */
 bool rebuild_collections(struct app *app, struct reel_error *err);
 
 /* Before anything is swept: into a catalog that came from a backup, or that never had a recording (the one before it is gone), come those
- * of the manifests, and the settings. *n says how many. */
+ * of the manifests, and the settings. *n: how many. */
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
 
 #endif

@@ -196,7 +196,7 @@ static void do_all(struct run *run, const struct retention_item *items, uint32_t
     catalog_audit_add(run->app->catalog, rows, n_rows, NULL);
 }
 
-static void tell(struct run *run, const struct reel_progress *progress) {
+static void report_progress(struct run *run, const struct reel_progress *progress) {
     char text[200], time[REEL_TIME_TEXT];
     reel_time_rfc3339(reel_now_ns(), time);
     snprintf(text, sizeof text,
@@ -223,7 +223,7 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
         }
     }
     retention_walk_done(&w);
-    tell(run, progress);
+    report_progress(run, progress);
     return good && (run->failed == 0 ||
                     reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be deleted; the next run tries again", run->failed));
 }

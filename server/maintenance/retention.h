@@ -1,5 +1,5 @@
-/* Retention: the rules of catalog/retention_rules.h move recordings to the trash, and what has been in the trash for trash_days (server option;
- * 0: forever) is deleted permanently. */
+/* Retention: the rules of catalog/retention_rules.h move recordings to the trash, and what has been in the trash for trash_days (server
+ * option; 0: forever) is deleted permanently. */
 #ifndef SERVER_RETENTION_H
 #define SERVER_RETENTION_H
 
@@ -20,7 +20,7 @@ struct retention_item {
 struct retention_walk {
     bool in_trash;
     char *collection; /* malloc'd; NULL at the beginning */
-    int64_t row;      /* the last one looked at */
+    int64_t row;      /* the last one read */
     uint64_t bytes;   /* what the collection holds, less what goes */
     bool over;
 };

@@ -60,7 +60,7 @@ static uint64_t number(const json_t *j, const char *key) {
 }
 
 /* Where the last one stopped, unless it came to its end. */
-static bool find_place(struct scrub *s, struct reel_error *err) {
+static bool find_position(struct scrub *s, struct reel_error *err) {
     json_t *last = load(s->app, err);
     const char *state = json_string_value(json_object_get(last, "state")), *position = json_string_value(json_object_get(last, "position"));
     bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 && strlen(position) == SHA256_HEX - 1 &&
@@ -160,7 +160,7 @@ static bool report_repaired(struct scrub *s, const char *sha256, struct reel_err
            (!corrupted || catalog_corruption_cleared(s->app->catalog, sha256, err));
 }
 
-static bool look_at(struct scrub *s, const char *sha256, struct reel_error *err) {
+static bool check_file(struct scrub *s, const char *sha256, struct reel_error *err) {
     char path[PATH_MAX], is[SHA256_HEX], text[256];
     uint64_t unused;
     int unread = 0;
@@ -196,7 +196,7 @@ static bool check_all(struct scrub *s, struct reel_error *err) {
     char sha256[SHA256_HEX];
     uint64_t size;
     while (catalog_part_after(s->app->catalog, s->position, sha256, &size, &end)) {
-        if (!look_at(s, sha256, err) || !go_on(s, err)) {
+        if (!check_file(s, sha256, err) || !go_on(s, err)) {
             return false;
         }
         s->result.files++;
@@ -216,7 +216,7 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
     if (!buffer) {
         return reel_fail_memory(err);
     }
-    bool good = find_place(&s, err), done = good && check_all(&s, err);
+    bool good = find_position(&s, err), done = good && check_all(&s, err);
     if (good) {
         done = save(&s, done ? "done" : "stopped", done ? err : &ignored) && done;
     }

@@ -14,7 +14,7 @@ struct scrub_options {
     bool from_start;      /* not where the last one stopped */
 };
 struct scrub_result {
-    uint64_t files, bytes, corrupted, missing, elsewhere; /* of the whole look, also what came before it was stopped */
+    uint64_t files, bytes, corrupted, missing, elsewhere; /* of the whole check, also before it was stopped */
     bool resumed;
 };
 /* `app` needs store and catalog only. A cancelled one has kept its place. */
@@ -22,7 +22,8 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
                struct reel_error *err);
 struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err); /* REEL_CONFLICT: one runs */
 
-/* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, rotten, missing, rot: […]} */
+/* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, corrupted, missing, corrupted_files:
+ * […]} */
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context, struct reel_error *err);
 
 #endif

@@ -8,9 +8,9 @@
 #include "reel/error.h"
 
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err); /* folder/name; REEL_ARGUMENT: too long */
-/* All of it, also where the system takes it in pieces; false: errno says why. */
+/* Writes all of it, in several calls if the system needs them; false with errno. */
 bool disk_write_all(int fd, const void *data, size_t size);
-/* The names in it last: after a file was made in it, renamed or removed. */
+/* Makes its names durable: after a file was created in it, renamed or removed. */
 bool disk_sync_folder(const char *folder, struct reel_error *err);
 bool disk_sync_folder_of(const char *path, struct reel_error *err); /* the one that holds `path` */
 

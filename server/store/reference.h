@@ -16,7 +16,7 @@ struct store_reference {
     char fingerprint[65];
 };
 
-/* Where references may lie: without, none can be opened. Before anybody uses the store; it does not own them. */
+/* The roots below which references are opened; without them none is. To be set before the store is used; borrowed. */
 void store_set_roots(struct store *store, const struct roots *roots);
 const struct roots *store_roots(const struct store *store);
 

@@ -107,12 +107,13 @@ bool store_publish(const struct store *store, const char *from, const char *hex,
 }
 
 /* To a file in the data folder itself. */
-static bool place_beside(const struct store *store, const char *from, const char *name, struct reel_error *err) {
+static bool publish_copy(const struct store *store, const char *from, const char *name, struct reel_error *err) {
     char to[STORE_PATH];
     if (!store_path(store, to, "%s", name)) {
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
-    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err) : reel_fail_errno(err, "the store cannot rename a file to its final name");
+    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err)
+                                 : reel_fail_errno(err, "the store cannot rename a file to its final name");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
@@ -132,7 +133,7 @@ bool store_write_text(const struct store *store, const char *name, const char *s
         return false;
     }
     bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) || reel_fail_errno(err, "the store cannot write a file");
-    good = good && (suffix ? store_publish(store, from, name, suffix, err) : place_beside(store, from, name, err));
+    good = good && (suffix ? store_publish(store, from, name, suffix, err) : publish_copy(store, from, name, err));
     if (!good) {
         unlink(from);
     }

@@ -17,7 +17,7 @@ struct store_upload;
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
 
-/* A file coming in: gathered in an own buffer, written, hashed (SHA-256). */
+/* An incoming file: buffered, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err);
 /* Everything is hashed and fsynced; sha256 as hex. Nothing is visible yet. */
@@ -27,22 +27,22 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
  * until this upload is freed (at most the system's lease-break-time). False: they have to be written. */
 bool store_upload_share(struct store_upload *u, int fd, bool whole);
 bool store_upload_is_whole(const struct store_upload *u); /* it is that file itself */
-/* Hashes what was not hashed on its way, which is told; store_upload_finish() does the same, and tells nobody. */
+/* Hashes what is not hashed yet, with progress; store_upload_finish() does the same without. */
 struct reel_progress;
 bool store_upload_hash(struct store_upload *u, const struct reel_progress *progress, struct reel_error *err);
-/* Renames to its content address; when that blob is there already this only drops the new copy. The upload is still to be freed. */
+/* Renames to its content address; when that blob exists this only drops the new copy. The upload is still to be freed. */
 bool store_upload_keep(struct store_upload *u, struct reel_error *err);
-/* The same when the blob that is there is known to be rotten: this takes its place. */
+/* The same, but replaces an existing blob, which is known to be corrupted. */
 bool store_upload_replace(struct store_upload *u, struct reel_error *err);
-void store_upload_free(struct store_upload *u); /* removes what was not kept; NULL is fine */
+void store_upload_free(struct store_upload *u); /* removes the file unless it was kept; NULL is fine */
 
 /* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or
  * dropped. What an earlier process hashed is hashed again at the end. REEL_NOT_FOUND when there is no such file and it is not to be made.
  */
 struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err);
-uint64_t store_upload_size(const struct store_upload *u); /* all bytes given, also those that are held */
+uint64_t store_upload_size(const struct store_upload *u); /* all bytes written, also the buffered ones */
 bool store_upload_flush(struct store_upload *u,
-                        struct reel_error *err); /* all are in the system's hands: they survive a kill of the process */
+                        struct reel_error *err); /* all bytes are passed to the system: they survive a kill of the process */
 bool store_upload_sync(struct store_upload *u, struct reel_error *err); /* … and a loss of power */
 bool store_upload_cut(struct store_upload *u, uint64_t size,
                       struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
@@ -50,18 +50,18 @@ bool store_upload_cut(struct store_upload *u, uint64_t size,
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
 bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
-void store_upload_withdraw(struct store_upload *u);      /* of a session: what was kept, and nobody uses, is the session's again */
+void store_upload_withdraw(struct store_upload *u);      /* of a session: the kept blob, if unused, becomes the session's file again */
 void store_upload_drop(struct store_upload *u);          /* it goes when this is freed */
 /* Files of sessions, for bringing them and the catalog together at start. */
 bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
 int store_open_partial(struct store *store, const char *id, struct reel_error *err); /* for reading; -1 with err */
 void store_remove_partial(struct store *store, const char *id);
-/* A blob that nobody uses becomes the file of a session. */
+/* An unused blob becomes the file of a session. */
 bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err);
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
-int64_t store_elapsed_ns(void);                           /* that this thread has waited for the disk with uploads, ever */
+int64_t store_elapsed_ns(void);                           /* how long this thread has waited for the disk for uploads in total */
 bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 
@@ -69,7 +69,7 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
 int store_open_file(struct store *store, const char *sha256, struct reel_error *err);  /* -1 */
 bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size); /* for scan and open() */
-/* Makes the folder blobs/ab/ of a content lasting, for a pack whose content is no blob: that of several parts. */
+/* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
 bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
 const char *store_derived_folder(struct store *store);

@@ -24,7 +24,7 @@ bool store_content_path(const struct store *store, const char *hex, const char *
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
 /* Renames a finished file to its place and makes that last. */
 bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
-/* What an earlier run left under way is nobody's any more (the lock is ours), but for the files of sessions. */
+/* Removes what an earlier run left unfinished (the lock is held), except the files of sessions. */
 bool store_sweep_incoming(const struct store *store, struct reel_error *err);
 /* incoming/<id>.part; false when `id` is none. */
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]);
@@ -34,7 +34,7 @@ bool store_sync_bucket(const struct store *store, const char *hex, struct reel_e
 bool store_sync_incoming(const struct store *store, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
-/* Writes a file whole, beside the old one: blobs/ab/<name><suffix>, or without a suffix `name` in the data folder itself. */
+/* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
 
 #endif

@@ -358,7 +358,7 @@ class Webhooks(unittest.TestCase):
             self.assertEqual(g['path'], '/hook')
             self.assertEqual(g['delivery'], '%d-%d' % (g['change']['webhook'], g['change']['seq']))
         self.assertTrue(self.receiver.got[2]['change']['detail']['problem'])
-        self.assertTrue(eventually(lambda: call(self.server, 'GET', path).json()['told'] == 4))
+        self.assertTrue(eventually(lambda: call(self.server, 'GET', path).json()['delivered'] == 4))
         figures = self.server.get('/metrics').body.decode()
         for line in ('reel_webhooks{last="good"} 1', 'reel_webhooks{last="failed"} 0', 'reel_webhook_tries_total{result="delivered"} 4',
                      'reel_webhook_tries_total{result="failed"} 0', 'reel_webhook_dropped_total 0'):

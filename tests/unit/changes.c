@@ -285,12 +285,12 @@ static void a_webhook_remembers(void **state) {
     assert_int_equal(json_array_size(results), WEBHOOK_RESULTS);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(results, 0), "took_ms")), 24);
     json_decref(results);
-    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = at + 1, .status = 204, .told = true}, &err));
+    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = at + 1, .status = 204, .delivered = true}, &err));
     assert_true(catalog_webhook_moved(c, row, at, 5, &err)); /* never back */
     assert_true(catalog_webhook_get(c, row, &again, &err));
     assert_int_equal(again.tries, 0);
     assert_int_equal(again.seq, at + 1);
-    assert_int_equal(again.told, 1);
+    assert_int_equal(again.delivered, 1);
     assert_int_equal(again.dropped, 5);
     webhook_done(&again);
     assert_true(catalog_webhook_delete(c, row, &err));

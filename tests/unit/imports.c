@@ -138,7 +138,7 @@ static void hear(void *context, const struct import_report *t) {
 
 static struct import_terms terms_of(enum import_mode mode, struct heard *h) {
     *h = (struct heard){0};
-    return (struct import_terms){.mode = mode, .collection = "lab", .told = hear, .context = h, .patient = true};
+    return (struct import_terms){.mode = mode, .collection = "lab", .on_report = hear, .context = h, .patient = true};
 }
 static void import(const char *path, const struct import_terms *terms) {
     struct import_statistics statistics;
