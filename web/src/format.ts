@@ -42,13 +42,13 @@ export function duration(value: bigint | number | string | null | undefined): st
     if (s < 60) {
         return s === 0 ? '0 s' : s < 0.001 ? `${(s * 1e6).toFixed(0)} µs` : s < 1 ? `${(s * 1e3).toFixed(0)} ms` : `${s.toFixed(s < 10 ? 2 : 1)} s`;
     }
-    const whole = Math.round(s);
+    const seconds = Math.round(s);
     const two = (n: number) => String(n).padStart(2, '0');
-    const [d, h, m] = [Math.floor(whole / 86400), Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60];
+    const [d, h, m] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
     if (d > 0) {
         return `${d} d ${two(h)}:${two(m)}`;
     }
-    return h > 0 ? `${h}:${two(m)}:${two(whole % 60)}` : `${m}:${two(whole % 60)}`;
+    return h > 0 ? `${h}:${two(m)}:${two(seconds % 60)}` : `${m}:${two(seconds % 60)}`;
 }
 
 /** An RFC 3339 time or ns, in UTC: 2024-05-01 10:00:00[.123] */
@@ -86,8 +86,8 @@ export function offset(ns: bigint, digits = 3): string {
 export function rate(hz: number | null | undefined): string {
     return hz === null || hz === undefined ? '–' : `${hz >= 100 ? hz.toFixed(0) : hz.toPrecision(3)} Hz`;
 }
-export function percent(part: number, whole: number): string {
-    return whole > 0 ? `${Math.floor((part / whole) * 100)} %` : '–';
+export function percent(part: number, total: number): string {
+    return total > 0 ? `${Math.floor((part / total) * 100)} %` : '–';
 }
 /** 3 s ago, 5 min ago, 2 h ago, or the date */
 export function ago(value: string | null | undefined, now = Date.now()): string {

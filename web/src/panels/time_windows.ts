@@ -46,9 +46,9 @@ export class TimeWindows<Row> {
     }
 
     private window(number: bigint): TimeWindow<Row> {
-        const known = this.windows.get(number);
-        if (known) {
-            return known.window;
+        const existing = this.windows.get(number);
+        if (existing) {
+            return existing.window;
         }
         const start = this.bounds.start + number * this.width_ns;
         const window: TimeWindow<Row> = { start, end: start + this.width_ns, rows: [], state: 'loading', error: null };
@@ -125,9 +125,9 @@ export class RowCursor<Row> {
 
 /** The width of a window of about 2 MB, between 0.2 s and one minute. */
 export function windowWidth(bytes: number, bounds: Range): bigint {
-    const whole = Number(bounds.end - bounds.start) || 1;
-    const wanted = (whole * 2e6) / Math.max(bytes, 1);
-    return BigInt(Math.round(Math.min(Math.max(wanted, 2e8), 6e10, Math.max(whole + 1, 2e8))));
+    const length = Number(bounds.end - bounds.start) || 1;
+    const width = (length * 2e6) / Math.max(bytes, 1);
+    return BigInt(Math.round(Math.min(Math.max(width, 2e8), 6e10, Math.max(length + 1, 2e8))));
 }
 
 /** The number of `rows` (ordered by time) at or before `time`. */

@@ -82,9 +82,9 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     const id = useId();
     const [top, setTop] = useState(0);
     const height = useHeight(body);
-    const whole = count * rowHeight;
-    const tall = Math.min(whole, MAX_HEIGHT);
-    const scale = tall > height ? (whole - height) / (tall - height) : 1;
+    const fullHeight = count * rowHeight;
+    const scrollHeight = Math.min(fullHeight, MAX_HEIGHT);
+    const scale = scrollHeight > height ? (fullHeight - height) / (scrollHeight - height) : 1;
     const at = top * scale; // in px of the unscaled table
     const first = Math.max(0, Math.min(Math.floor(at / rowHeight) - OVERSCAN, count - 1));
     const end = Math.min(count, Math.ceil((at + height) / rowHeight) + OVERSCAN);
@@ -95,11 +95,11 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         const box = body.current!;
         const from = index * rowHeight;
         const seen = box.scrollTop * scale;
-        const room = box.clientHeight; // `height` is not known on the first render
+        const visible = box.clientHeight; // `height` is not known on the first render
         if (from < seen) {
             box.scrollTop = from / scale;
-        } else if (from + rowHeight > seen + room) {
-            box.scrollTop = (from + rowHeight - room) / scale;
+        } else if (from + rowHeight > seen + visible) {
+            box.scrollTop = (from + rowHeight - visible) / scale;
         }
     };
     const drawn = useRef(source);
@@ -175,7 +175,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 onScroll={(event) => setTop(event.currentTarget.scrollTop)}
                 onKeyDown={move}
             >
-                <div class="table-space" role="presentation" style={{ height: `${tall}px` }} />
+                <div class="table-space" role="presentation" style={{ height: `${scrollHeight}px` }} />
                 {rows}
             </div>
         </div>

@@ -57,13 +57,13 @@ function Branch({
 
 /** `open`: the expanded paths, as '/key/key'. Optional: a caller that holds them keeps them for the next message. */
 export function Tree({ label, nodes, open, onOpen }: { label: string; nodes: TreeNode[]; open?: Set<string>; onOpen?: (open: Set<string>) => void }) {
-    const [own, setOwn] = useState(new Set<string>());
+    const [local, setLocal] = useState(new Set<string>());
     const root = useRef<HTMLUListElement>(null);
-    const now = open ?? own;
+    const now = open ?? local;
     const toggle = (path: string, to = !now.has(path)) => {
         const next = new Set(now);
         next[to ? 'add' : 'delete'](path);
-        (onOpen ?? setOwn)(next);
+        (onOpen ?? setLocal)(next);
     };
     const move = (event: KeyboardEvent) => {
         const all = [...root.current!.querySelectorAll<HTMLElement>('[role=treeitem]')];

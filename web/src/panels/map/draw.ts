@@ -21,11 +21,11 @@ interface Flat {
 const METRES_PER_DEGREE = 111320; // of latitude
 
 export function flatten(tracks: Track[]): Flat[] {
-    const globe = tracks.filter((t) => t.kind === 'globe').flatMap((t) => t.points);
+    const globe = tracks.filter((t) => t.coordinates === 'globe').flatMap((t) => t.points);
     const middle = globe.length > 0 ? globe.reduce((sum, p) => sum + p.y, 0) / globe.length : 0;
     const [x0, y0] = [globe[0]?.x ?? 0, globe[0]?.y ?? 0];
     const east = METRES_PER_DEGREE * Math.cos((middle * Math.PI) / 180);
-    return tracks.map((t) => ({ name: t.name, points: t.kind === 'plane' ? t.points : t.points.map((p) => ({ x: (p.x - x0) * east, y: (p.y - y0) * METRES_PER_DEGREE, time: p.time })) }));
+    return tracks.map((t) => ({ name: t.name, points: t.coordinates === 'plane' ? t.points : t.points.map((p) => ({ x: (p.x - x0) * east, y: (p.y - y0) * METRES_PER_DEGREE, time: p.time })) }));
 }
 
 export function fitAll(tracks: Flat[], width: number, height: number): View {
@@ -44,9 +44,9 @@ export function fitAll(tracks: Flat[], width: number, height: number): View {
 
 /** 1, 2 or 5 times a power of ten, about `px` pixels wide. */
 function gridStep(scale: number, px = 90): number {
-    const wanted = px / scale;
-    const power = 10 ** Math.floor(Math.log10(wanted));
-    return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= wanted) ?? power * 10;
+    const minimum = px / scale;
+    const power = 10 ** Math.floor(Math.log10(minimum));
+    return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= minimum) ?? power * 10;
 }
 
 export function metres(step: number): string {

@@ -8,8 +8,8 @@ export const map: Panel = {
     name: 'map',
     title: text.map.title,
     fits: (_recording, topics) => {
-        const places = topics.map(trackKind).filter((place) => place !== null);
-        return places.length === 0 ? 0 : places.some((place) => place.kind === 'globe') ? 2.4 : 1.4;
+        const kinds = topics.map(trackKind).filter((kind) => kind !== null);
+        return kinds.length === 0 ? 0 : kinds.some((kind) => kind.coordinates === 'globe') ? 2.4 : 1.4;
     },
     Panel: MapPanel,
 };

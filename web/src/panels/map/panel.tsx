@@ -16,12 +16,12 @@ const KEY_PX = 40; // that an arrow key moves the map
 function useTracks({ recording, topics }: PanelProps) {
     return useRequest<Track[]>(
         async (signal) => {
-            const places = topics.flatMap((topic) => {
-                const place = trackKind(topic);
-                return place ? [{ topic, place }] : [];
+            const sources = topics.flatMap((topic) => {
+                const kind = trackKind(topic);
+                return kind ? [{ topic, kind }] : [];
             });
-            const kind = places.some((p) => p.place.kind === 'globe') ? 'globe' : 'plane'; // tracks in metres have no place on the globe
-            const all = await Promise.all(places.filter((p) => p.place.kind === kind).map((p) => tracksOf(recording, p.topic, p.place, signal)));
+            const coordinates = sources.some((s) => s.kind.coordinates === 'globe') ? 'globe' : 'plane'; // tracks in metres have no place on the globe
+            const all = await Promise.all(sources.filter((s) => s.kind.coordinates === coordinates).map((s) => tracksOf(recording, s.topic, s.kind, signal)));
             return all.flat();
         },
         [recording.id],

@@ -3,28 +3,28 @@ import { getRows } from '../../api';
 import type { Message, Recording, Topic } from '../../types';
 
 export interface TrackKind {
-    kind: 'globe' | 'plane'; // degrees, or metres
+    coordinates: 'globe' | 'plane'; // degrees, or metres
     fields: [x: string, y: string]; // longitude first; '' where one message has many positions
 }
 export interface Track {
     name: string;
-    kind: TrackKind['kind'];
+    coordinates: TrackKind['coordinates'];
     points: { x: number; y: number; time: bigint }[];
 }
 
 const MAX_POINTS = 4000;
 const MAX_ACTOR_BYTES = 2_800_000; // of actor positions: about 100,000
 const KNOWN: [RegExp, TrackKind][] = [
-    [/(^|[/.])(NavSatFix|LocationFix)$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
-    [/^gps_common\/(msg\/)?GPSFix$/, { kind: 'globe', fields: ['longitude', 'latitude'] }],
-    [/^nav_msgs\/(msg\/)?Odometry$/, { kind: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
-    [/^geometry_msgs\/(msg\/)?PoseWithCovarianceStamped$/, { kind: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
-    [/^geometry_msgs\/(msg\/)?PoseStamped$/, { kind: 'plane', fields: ['pose.position.x', 'pose.position.y'] }],
-    [/^geometry_msgs\/(msg\/)?PointStamped$/, { kind: 'plane', fields: ['point.x', 'point.y'] }],
-    [/^geometry_msgs\/(msg\/)?Point$/, { kind: 'plane', fields: ['x', 'y'] }],
-    [/^turtlesim\/(msg\/)?Pose$/, { kind: 'plane', fields: ['x', 'y'] }],
-    [/^std_msgs\/RobotBase2DOdom$/, { kind: 'plane', fields: ['pos.x', 'pos.y'] }],
-    [/^carla\/Position$/, { kind: 'plane', fields: ['', ''] }],
+    [/(^|[/.])(NavSatFix|LocationFix)$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
+    [/^gps_common\/(msg\/)?GPSFix$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
+    [/^nav_msgs\/(msg\/)?Odometry$/, { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PoseWithCovarianceStamped$/, { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PoseStamped$/, { coordinates: 'plane', fields: ['pose.position.x', 'pose.position.y'] }],
+    [/^geometry_msgs\/(msg\/)?PointStamped$/, { coordinates: 'plane', fields: ['point.x', 'point.y'] }],
+    [/^geometry_msgs\/(msg\/)?Point$/, { coordinates: 'plane', fields: ['x', 'y'] }],
+    [/^turtlesim\/(msg\/)?Pose$/, { coordinates: 'plane', fields: ['x', 'y'] }],
+    [/^std_msgs\/RobotBase2DOdom$/, { coordinates: 'plane', fields: ['pos.x', 'pos.y'] }],
+    [/^carla\/Position$/, { coordinates: 'plane', fields: ['', ''] }],
 ];
 
 export function trackKind(topic: Topic): TrackKind | null {
@@ -42,7 +42,7 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
-                track = { name: actor, kind: 'plane', points: [] };
+                track = { name: actor, coordinates: 'plane', points: [] };
                 tracks.set(actor, track);
             }
             track.points.push({ x: location.x / 100, y: -location.y / 100, time: BigInt(row.log_time) }); // centimetres, left-handed
@@ -51,16 +51,16 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
     return [...tracks.values()];
 }
 
-export async function tracksOf(recording: Recording, topic: Topic, place: TrackKind, signal: AbortSignal): Promise<Track[]> {
+export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKind, signal: AbortSignal): Promise<Track[]> {
     const every = Math.max(1, Math.ceil(topic.count / MAX_POINTS));
     if (topic.type === 'carla/Position') {
         return actorsOf(recording.id, topic, every, signal);
     }
-    const track: Track = { name: topic.name, kind: place.kind, points: [] };
-    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: place.fields.join(','), every, time_format: 'nanoseconds' }, signal);
+    const track: Track = { name: topic.name, coordinates: kind.coordinates, points: [] };
+    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: kind.fields.join(','), every, time_format: 'nanoseconds' }, signal);
     for await (const row of rows) {
-        const [x, y] = place.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number
-        if (Number.isFinite(x) && Number.isFinite(y) && !(place.kind === 'globe' && x === 0 && y === 0)) {
+        const [x, y] = kind.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number
+        if (Number.isFinite(x) && Number.isFinite(y) && !(kind.coordinates === 'globe' && x === 0 && y === 0)) {
             track.points.push({ x, y, time: BigInt(row.log_time) });
         }
     }
@@ -68,6 +68,6 @@ export async function tracksOf(recording: Recording, topic: Topic, place: TrackK
 }
 
 export function geoJson(tracks: Track[]): string {
-    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.kind === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: t.points.length > 1 ? { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } : { type: 'Point', coordinates: [t.points[0]?.x, t.points[0]?.y] } }));
+    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.coordinates === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: t.points.length > 1 ? { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } : { type: 'Point', coordinates: [t.points[0]?.x, t.points[0]?.y] } }));
     return JSON.stringify({ type: 'FeatureCollection', features });
 }

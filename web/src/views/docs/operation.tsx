@@ -48,8 +48,8 @@ function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
     );
 }
 
-function Parameters({ contract, entry, place, title }: { contract: Contract; entry: Entry; place: Parameter['in']; title: string }) {
-    const all = entry.parameters.map((p) => resolve<Parameter>(contract, p)).filter((p) => p.in === place);
+function Parameters({ contract, entry, section, title }: { contract: Contract; entry: Entry; section: Parameter['in']; title: string }) {
+    const all = entry.parameters.map((p) => resolve<Parameter>(contract, p)).filter((p) => p.in === section);
     if (all.length === 0) {
         return null;
     }
@@ -70,7 +70,7 @@ function Parameters({ contract, entry, place, title }: { contract: Contract; ent
                             <tr key={p.name}>
                                 <th scope="row">
                                     <code>{p.name}</code>
-                                    {p.required && place !== 'path' && <span class="docs-required">{text.docs.required}</span>}
+                                    {p.required && section !== 'path' && <span class="docs-required">{text.docs.required}</span>}
                                 </th>
                                 <td class="mono">
                                     <TypeOf schema={p.schema} />
@@ -144,9 +144,9 @@ export function OperationOf({ contract, entry }: { contract: Contract; entry: En
             </p>
             {operation.description && <p>{operation.description}</p>}
             <Curl contract={contract} entry={entry} />
-            <Parameters contract={contract} entry={entry} place="path" title={text.docs.inPath} />
-            <Parameters contract={contract} entry={entry} place="query" title={text.docs.inQuery} />
-            <Parameters contract={contract} entry={entry} place="header" title={text.docs.inHeaders} />
+            <Parameters contract={contract} entry={entry} section="path" title={text.docs.inPath} />
+            <Parameters contract={contract} entry={entry} section="query" title={text.docs.inQuery} />
+            <Parameters contract={contract} entry={entry} section="header" title={text.docs.inHeaders} />
             {body && (
                 <section>
                     <h2>{text.docs.body}</h2>

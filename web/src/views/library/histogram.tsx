@@ -32,14 +32,14 @@ function scaled(span: Span, by: number, around = (span.from + span.to) / 2): Spa
     return to - from < MIN_SPAN_MS ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 } : { from: Math.round(from), to: Math.round(to) };
 }
 
-function Tools({ span, whole, zoomed, truncated }: { span: Span; whole: Span; zoomed: boolean; truncated: number }) {
+function Tools({ span, archive, zoomed, truncated }: { span: Span; archive: Span; zoomed: boolean; truncated: number }) {
     const move = (by: number) => {
         const step = Math.round((span.to - span.from) * by);
         show({ from: span.from + step, to: span.to + step });
     };
     const out = () => {
         const wider = scaled(span, 4);
-        show(wider.from <= whole.from && wider.to >= whole.to ? null : wider);
+        show(wider.from <= archive.from && wider.to >= archive.to ? null : wider);
     };
     return (
         <div class="library-tools">
@@ -95,7 +95,7 @@ function useDrag(span: Span, width: number) {
 
 export function Histogram({ query, start, end, refreshCount }: { query: string; start: string | null; end: string | null; refreshCount: number }) {
     const { ref, width } = useWidth();
-    const { span, whole, byDays, data } = useHistogram(query, start, end, refreshCount);
+    const { span, archive, byDays, data } = useHistogram(query, start, end, refreshCount);
     const { drag, events } = useDrag(span ?? { from: 0, to: 1 }, width);
     const bars = useMemo(() => (span && data ? barsOf(data, span, width, byDays) : []), [data, span?.from, span?.to, width, byDays]);
     const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
@@ -137,9 +137,9 @@ export function Histogram({ query, start, end, refreshCount }: { query: string; 
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>
                 )}
-                {!span && whole === null && <p class="muted small">{t.noDates}</p>}
+                {!span && archive === null && <p class="muted small">{t.noDates}</p>}
             </div>
-            {span && whole && <Tools span={span} whole={whole} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
+            {span && archive && <Tools span={span} archive={archive} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
         </section>
     );
 }

@@ -1,4 +1,4 @@
-// The data of the histogram: days of the whole archive, and the results of a search. Requests are bounded for any archive size.
+// The data of the histogram: days of the archive, and the results of a search. Requests are bounded for any archive size.
 import { get, getPage } from '../../api';
 import { useRequest } from '../../use_request';
 import type { CollectionSpan, Stat } from '../../types';
@@ -50,9 +50,9 @@ export function useHistogram(query: string, start: string | null, end: string | 
     const days = useRequest(daysOf, [refreshCount]).value;
     const first = days?.[0];
     const last = days?.[days.length - 1];
-    const whole: Span | null = first && last ? { from: first.from, to: last.to } : null;
-    const from = start ? Date.parse(start) : whole?.from;
-    const to = end ? Date.parse(end) : whole?.to;
+    const archive: Span | null = first && last ? { from: first.from, to: last.to } : null;
+    const from = start ? Date.parse(start) : archive?.from;
+    const to = end ? Date.parse(end) : archive?.to;
     const span: Span | null = from !== undefined && to !== undefined && to > from ? { from, to } : null;
     const gap = span ? (span.to - span.from) / RESOLUTION : 0;
     const byDays = !!span && query === '' && span.to - span.from >= 7 * DAY; // exact for any archive
@@ -62,7 +62,7 @@ export function useHistogram(query: string, start: string | null, end: string | 
         (signal) => (close ? foundOf(query, start, end, gap, signal) : Promise.resolve(nothing)),
         [query, start, end, close && gap, refreshCount],
     ).value;
-    return { whole: days ? whole : undefined, span, byDays, data: days && found ? { all: days, found: found.pieces, truncated: found.truncated } : null };
+    return { archive: days ? archive : undefined, span, byDays, data: days && found ? { all: days, found: found.pieces, truncated: found.truncated } : null };
 }
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].map((s) => s * 1000);

@@ -43,9 +43,9 @@ export function toggleTerm(query: string, key: string, value: string): string {
         return [...kept, `${key}:${quoted(value)}`].join(' ');
     }
     const values = same.values.includes(value) ? same.values.filter((one) => one !== value) : [...same.values, value];
-    const place = terms.indexOf(same);
+    const index = terms.indexOf(same);
     if (values.length > 0) {
-        kept.splice(place, 0, `${key}:${values.map(quoted).join(',')}`);
+        kept.splice(index, 0, `${key}:${values.map(quoted).join(',')}`);
     }
     return kept.join(' ');
 }

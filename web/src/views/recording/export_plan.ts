@@ -72,11 +72,11 @@ function groupLosses(report: Loss[]): Plan['losses'] {
     const byText = new Map<string, { kind: string; text: string; channels: string[] }>();
     for (const one of report) {
         const key = one.kind + one.text;
-        const known = byText.get(key) ?? { kind: one.kind, text: one.text, channels: [] };
+        const group = byText.get(key) ?? { kind: one.kind, text: one.text, channels: [] };
         if (one.channel) {
-            known.channels.push(one.channel);
+            group.channels.push(one.channel);
         }
-        byText.set(key, known);
+        byText.set(key, group);
     }
     return [...byText.values()];
 }

@@ -71,7 +71,7 @@ function Ruler({ recording, view, width, events }: { recording: Recording; view:
 
 function Playhead({ playback, view, width }: { playback: Playback; view: Range; width: number }) {
     const { time_ns, range } = usePlayback(playback);
-    const place = (at: HTMLElement | null, from: number, to?: number) => {
+    const position = (at: HTMLElement | null, from: number, to?: number) => {
         if (at) {
             at.style.transform = `translateX(${from}px)`;
             if (to !== undefined) {
@@ -81,8 +81,8 @@ function Playhead({ playback, view, width }: { playback: Playback; view: Range; 
     };
     return (
         <>
-            {range && <div class="timeline-range" ref={(at) => place(at, xOf(range.start, view, width), xOf(range.end, view, width))} />}
-            <div class="timeline-playhead" ref={(at) => place(at, xOf(time_ns, view, width))} />
+            {range && <div class="timeline-range" ref={(at) => position(at, xOf(range.start, view, width), xOf(range.end, view, width))} />}
+            <div class="timeline-playhead" ref={(at) => position(at, xOf(time_ns, view, width))} />
         </>
     );
 }
@@ -121,9 +121,9 @@ function usePointer(playback: Playback, view: Range, width: number) {
 
 function Slider({ recording, playback }: { recording: Recording; playback: Playback }) {
     const { time_ns, bounds } = usePlayback(playback, 250);
-    const whole = Number(bounds.end - bounds.start);
+    const length = Number(bounds.end - bounds.start);
     const key = (event: KeyboardEvent) => {
-        const step = BigInt(Math.max(1, Math.round(whole / (event.shiftKey ? 1000 : 100))));
+        const step = BigInt(Math.max(1, Math.round(length / (event.shiftKey ? 1000 : 100))));
         const now = playback.get().time_ns;
         const to = { ArrowRight: now + step, ArrowLeft: now - step, PageUp: now + step * 10n, PageDown: now - step * 10n, Home: bounds.start, End: bounds.end }[event.key];
         if (to !== undefined) {
@@ -144,7 +144,7 @@ function Slider({ recording, playback }: { recording: Recording; playback: Playb
             tabIndex={0}
             aria-label={text.timeline.playhead}
             aria-valuemin={0}
-            aria-valuemax={whole / 1e9}
+            aria-valuemax={length / 1e9}
             aria-valuenow={Number(time_ns - bounds.start) / 1e9}
             aria-valuetext={relativeTime(recording, time_ns)}
             onKeyDown={key}

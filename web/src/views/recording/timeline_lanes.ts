@@ -33,12 +33,12 @@ export interface Colours {
 
 /** x of a time in a view of `width` pixels. */
 export function xOf(time: bigint, view: Range, width: number): number {
-    const whole = Number(view.end - view.start) || 1;
-    return (Number(time - view.start) / whole) * width;
+    const length = Number(view.end - view.start) || 1;
+    return (Number(time - view.start) / length) * width;
 }
 export function timeAt(x: number, view: Range, width: number): bigint {
-    const whole = Number(view.end - view.start) || 1;
-    return view.start + BigInt(Math.round((Math.min(Math.max(x, 0), width) / Math.max(width, 1)) * whole));
+    const length = Number(view.end - view.start) || 1;
+    return view.start + BigInt(Math.round((Math.min(Math.max(x, 0), width) / Math.max(width, 1)) * length));
 }
 
 export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view: Range, width: number, colours: Colours): void {
@@ -64,8 +64,8 @@ const STEPS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 
 
 /** The ticks of the ruler, in seconds from the recording's start. */
 export function rulerTicks(view: Range, start: bigint, width: number): { seconds: number; time: bigint }[] {
-    const whole = Number(view.end - view.start) / 1e9;
-    const step = STEPS_S.find((s) => (s / Math.max(whole, 1e-9)) * width >= 80) ?? Math.max(whole, 1);
+    const length = Number(view.end - view.start) / 1e9;
+    const step = STEPS_S.find((s) => (s / Math.max(length, 1e-9)) * width >= 80) ?? Math.max(length, 1);
     const first = Math.ceil(Number(view.start - start) / 1e9 / step);
     const out = [];
     for (let i = first; out.length < 200; i++) {

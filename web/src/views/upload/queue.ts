@@ -147,7 +147,7 @@ async function send(id: number, transfer: Transfer, signal: AbortSignal): Promis
     const item = itemOf(id)!;
     change(id, { state: 'sending', done: 0, problem: null });
     transfer.since = { at: performance.now(), done: 0 };
-    let location_: string | undefined;
+    let contentLocation: string | undefined;
     const upload = new tus.Upload(transfer.file, {
         endpoint: BASE + '/uploads',
         metadata: metadataOf(item, transfer),
@@ -156,7 +156,7 @@ async function send(id: number, transfer: Transfer, signal: AbortSignal): Promis
         fingerprint: () => Promise.resolve(`reel-${transfer.digest}-${transfer.collection}-${item.name}`),
         removeFingerprintOnSuccess: true,
         onAfterResponse: (_request, response) => {
-            location_ = response.getHeader('Content-Location') ?? location_;
+            contentLocation = response.getHeader('Content-Location') ?? contentLocation;
         },
         onShouldRetry: (error) => {
             const status = error.originalResponse?.getStatus() ?? 0;
@@ -165,7 +165,7 @@ async function send(id: number, transfer: Transfer, signal: AbortSignal): Promis
         onProgress: (sent) => progress(id, transfer, sent),
         onError: (error) => fail(id, error),
         onSuccess: () => {
-            const recording = location_?.split('/recordings/')[1]?.split('/')[0];
+            const recording = contentLocation?.split('/recordings/')[1]?.split('/')[0];
             change(id, { state: 'done', done: transfer.file.size, speed: 0, recording: recording ? { id: recording, name: `${transfer.collection}/${item.name}` } : null });
             startNext();
         },
