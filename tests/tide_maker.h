@@ -102,8 +102,13 @@ static inline size_t log_channel_new(struct log *l, uint32_t id, const char *nam
     }
     return log_end(l);
 }
-static inline size_t log_type(struct log *l, const char *hash, const char *syntax, const char *name, const char *version,
-                              const char *definition, const char *source, const char *needs) {
+/* `needs` is NULL-terminated, or NULL for none. */
+static inline size_t log_type_of(struct log *l, const char *hash, const char *syntax, const char *name, const char *version,
+                                 const char *definition, const char *source, const char *const *needs) {
+    uint16_t n = 0;
+    while (needs && needs[n]) {
+        n++;
+    }
     log_begin(l, "TYPE");
     log_text(l, hash, 2);
     log_text(l, syntax, 1);
@@ -114,11 +119,16 @@ static inline size_t log_type(struct log *l, const char *hash, const char *synta
     if (source) {
         log_text(l, source, 2);
     }
-    log_number(l, needs != NULL, 2);
-    if (needs) {
-        log_text(l, needs, 2);
+    log_number(l, n, 2);
+    for (unsigned i = 0; i < n; i++) {
+        log_text(l, needs[i], 2);
     }
     return log_end(l);
+}
+static inline size_t log_type(struct log *l, const char *hash, const char *syntax, const char *name, const char *version,
+                              const char *definition, const char *source, const char *needs) {
+    const char *const list[] = {needs, NULL};
+    return log_type_of(l, hash, syntax, name, version, definition, source, list);
 }
 /* key, value, key, value, …, NULL */
 static inline size_t log_meta(struct log *l, const char *const *texts) {
