@@ -1,7 +1,11 @@
 /* See ros_write.h. Rule: what a channel becomes is decided here, once for both versions. */
 #include "core/ros_write.h"
 
+#include "core/definition.h"
+#include "core/ros_md5.h"
+#include "core/ros_text.h"
 #include "wire/bytes.h"
+#include "wire/limits.h"
 #include "wire/ros_wrap.h"
 
 enum { NS_PER_SEC = 1000000000 };
@@ -27,21 +31,44 @@ void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value) {
     ros_put_field(out, name, bytes_of(b, sizeof b));
 }
 
-static bool has_md5(const struct reel_channel *c) {
-    return c->n_schemas > 0 && strlen(c->schemas[0].hash) == 32;
-}
-static bool has_definition(const struct reel_channel *c) {
-    return c->n_schemas > 0 && strcmp(c->schemas[0].encoding, "ros1msg") == 0;
+static const char no_md5[] = "00000000000000000000000000000000";
+
+static bool is_md5(const char *text) {
+    return strlen(text) == 32;
 }
 
-const char *ros_type_of(const struct reel_channel *c) {
-    return ros_wrap_needed(c) ? ROS_WRAP_TYPE : c->type;
+/* False: no memory. */
+static bool find_md5(struct arena *arena, const struct reel_channel *c, struct ros_connection *out, struct reel_error *err) {
+    const struct reel_schema *own = reel_channel_schema(c);
+    const char *recorded = own && is_md5(own->hash) ? own->hash : NULL;
+    char computed[MD5_TEXT];
+    struct reel_error why = {0};
+    out->md5 = recorded ? recorded : no_md5;
+    if ((recorded && c->n_schemas == 1) || !own || !ros_is_defined(own, c->type) || out->definition.size > REEL_SCHEMA_MAX) {
+        return true;
+    }
+    if (ros_md5(c->type, out->definition, computed, &why)) {
+        out->md5 = arena_text(arena, computed);
+        return out->md5 || reel_fail_memory(err);
+    }
+    return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
-struct reel_bytes ros_md5_of(const struct reel_channel *c) {
-    return bytes_text(ros_wrap_needed(c) ? ROS_WRAP_MD5 : has_md5(c) ? c->schemas[0].hash : "00000000000000000000000000000000");
-}
-struct reel_bytes ros_definition_of(const struct reel_channel *c) {
-    return ros_wrap_needed(c) ? bytes_text(ros_wrap_definition) : has_definition(c) ? c->schemas[0].data : bytes_of("", 0);
+
+bool ros_connection_of(struct arena *arena, const struct reel_channel *c, struct ros_connection *out, struct reel_error *err) {
+    const struct reel_schema *own = reel_channel_schema(c);
+    *out = (struct ros_connection){.channel = c, .type = c->type, .md5 = no_md5, .definition = bytes_of("", 0)};
+    if (ros_wrap_needed(c)) {
+        out->type = ROS_WRAP_TYPE;
+        out->md5 = ROS_WRAP_MD5;
+        out->definition = bytes_text(ros_wrap_definition);
+        return true;
+    }
+    struct reel_error why = {0};
+    if (own && ros_language_of(c, own) == ROS_LANGUAGE_MSG && !channel_definition(arena, c, &out->definition, &why) &&
+        why.code != REEL_LIMIT) {
+        return reel_fail_memory(err);
+    }
+    return find_md5(arena, c, out, err);
 }
 
 const char *ros_metadata_of(const struct reel_channel *c, const char *key) {
@@ -53,21 +80,22 @@ const char *ros_metadata_of(const struct reel_channel *c, const char *key) {
     return NULL;
 }
 
-void ros_tell_channel(const struct reel_channel *c, struct reel_loss *loss) {
+void ros_tell_channel(const struct ros_connection *connection, struct reel_loss *loss) {
+    const struct reel_channel *c = connection->channel;
     if (ros_wrap_needed(c)) {
         reel_loss_add(loss, REEL_CHANGES, c,
                       "messages in %s encoding travel as " ROS_WRAP_TYPE ", with their type, encoding, schema and metadata beside them",
                       c->encoding[0] ? c->encoding : "an unknown");
         return;
     }
-    if (!has_md5(c)) {
+    if (strcmp(connection->md5, no_md5) == 0) {
         reel_loss_add(loss, REEL_CHANGES, c, "no md5 sum of the type is known: written as zeros");
     }
-    if (!has_definition(c) || c->schemas[0].data.size == 0) {
+    if (connection->definition.size == 0) {
         reel_loss_add(loss, REEL_CHANGES, c, "no message definition is known: an empty one is written");
     }
     if (c->n_schemas > 1) {
-        reel_loss_add(loss, REEL_LOSES, c, "only the first of %u schemas", c->n_schemas);
+        reel_loss_add(loss, REEL_CHANGES, c, "%u schemas become one definition with its dependencies; their hashes are lost", c->n_schemas);
     }
 }
 

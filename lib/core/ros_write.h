@@ -3,6 +3,7 @@
 #define REEL_FORMATS_ROS_WRITE_H
 
 #include "reel/write.h"
+#include "wire/arena.h"
 
 /* Appends "name=value" with its length; returns where the value begins. */
 uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value);
@@ -10,14 +11,20 @@ void ros_put_op(struct reel_sink *out, uint8_t op);
 void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value);
 void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value);
 
-/* The channel as a ROS connection: what it is, or the wrapper of ros_wrap.h. */
-const char *ros_type_of(const struct reel_channel *c);
-struct reel_bytes ros_md5_of(const struct reel_channel *c); /* zeros where none is known: librosbag opens no bag without 32 characters */
-struct reel_bytes ros_definition_of(const struct reel_channel *c);
+/* A channel as a ROS connection: its own type, or the wrapper of ros_wrap.h. */
+struct ros_connection {
+    const struct reel_channel *channel;
+    const char *type;
+    const char *md5;              /* zeros where it is not known: librosbag opens no bag without 32 characters */
+    struct reel_bytes definition; /* with all types that it needs; empty where it is not known */
+};
+/* Memory comes from the arena. The md5 sum is the recorded one, or computed from the definition where there is none: a channel with several
+ * schemas has hashes of another kind (TIDE). */
+bool ros_connection_of(struct arena *arena, const struct reel_channel *channel, struct ros_connection *out, struct reel_error *err);
 const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* NULL: there is none */
 
 /* What is lost or changed in a ROS bag of either version: of a channel, but for its metadata; of whole recordings. */
-void ros_tell_channel(const struct reel_channel *c, struct reel_loss *loss);
+void ros_tell_channel(const struct ros_connection *connection, struct reel_loss *loss);
 void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *loss);
 
 /* The message's time as seconds and nanoseconds, 0 as 1 ns; REEL_UNSUPPORTED when it is before 1970 or after 2106. */

@@ -29,10 +29,15 @@ struct reel_channel {
     const char *type;          /* message type; may be "" */
     const char *encoding;      /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
     const struct reel_schema *schemas;
-    uint32_t n_schemas; /* outer first (TIDE: envelope, then payload) */
+    uint32_t n_schemas; /* see reel_channel_schema() */
     struct reel_pairs metadata;
     bool latched; /* the last message stays valid until the next one (ROS latching) */
 };
+
+/* The channel's own schema, which defines its messages: the first whose name is the channel's type, else the first whose name is another
+ * spelling of it ("a/B", "a/msg/B" and "a::msg::B"; ".a.B" and "a.B"), else the first. The others are an envelope (RSB in TIDE logs: it
+ * stands first) or types that the own one needs, in any order. NULL: the channel has none. */
+const struct reel_schema *reel_channel_schema(const struct reel_channel *channel);
 
 enum reel_codec {
     REEL_CODEC_NONE,

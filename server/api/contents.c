@@ -33,7 +33,7 @@ void api_scan(struct http_request *r) {
     reply_view(r, view_scan);
 }
 
-/* "3" or "3.1": channel, and which of its schemas. */
+/* "3" is channel 3's own schema, "3.1" the second of its schemas. */
 static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
     uint64_t channel, n = 0;
     const char *dot = strchrnul(sid, '.');
@@ -42,6 +42,9 @@ static const struct reel_schema *find_schema(const struct reel_index *index, con
         return NULL;
     }
     const struct reel_channel *c = reel_index_channel(index, (uint32_t)channel);
+    if (!*dot) {
+        return reel_channel_schema(c);
+    }
     return n < c->n_schemas ? &c->schemas[n] : NULL;
 }
 

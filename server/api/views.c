@@ -136,13 +136,13 @@ static json_t *view_pairs(struct reel_pairs pairs) {
     return object_end(&o);
 }
 
-/* The payload's own schema is the last one: "7" of channel 7 with one schema, "7.1" with an envelope in front. */
+/* Of the channel's own schema: "7" of channel 7 with one schema, "7.1" when it is the second of several. */
 static json_t *view_schema_id(const struct reel_channel *c) {
     char text[32];
     if (c->n_schemas == 0) {
         return json_null();
     }
-    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id, c->n_schemas - 1);
+    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id, (unsigned)(reel_channel_schema(c) - c->schemas));
     return json_string(text);
 }
 
@@ -176,7 +176,7 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
 static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, uint64_t *budget) {
     const struct reel_channel *c = reel_index_channel(index, row->channel);
     const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
-    const struct reel_schema *schema = c->n_schemas > 0 ? &c->schemas[c->n_schemas - 1] : NULL;
+    const struct reel_schema *schema = reel_channel_schema(c);
     struct object o = object_new();
     put(&o, "id", json_integer(c->id));
     put(&o, "name", json_string(c->name));

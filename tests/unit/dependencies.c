@@ -56,14 +56,15 @@ static void the_own_schema_bears_the_type(void **state) {
     c.n_schemas = 0;
     assert_null(reel_channel_schema(&c));
     static const char *const spellings[][2] = {
-        {"b/msg/T", "b/T"}, {"b/T", "b/msg/T"},     {"b::msg::T", "b/msg/T"}, {"b/T", "b::msg::T"}, {".x.Y", "x.Y"},
-        {"x.Y", ".x.Y"},    {"b/srv/T", "b::srv::T"}, {"/b/T", "b/T"},
+        {"b/msg/T", "b/T"}, {"b/T", "b/msg/T"}, {"b::msg::T", "b/msg/T"}, {"b/T", "b::msg::T"},
+        {".x.Y", "x.Y"},    {"x.Y", ".x.Y"},    {"b/srv/T", "b::srv::T"}, {"/b/T", "b/T"},
     };
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         c = channel_of("cdr", "ros2msg", spellings[i][0], TEXTS("other/T", "1", "T", "2", spellings[i][1], "3"));
         assert_ptr_equal(reel_channel_schema(&c), &schemas[2]);
     }
-    static const char *const others[][2] = {{"b/msg/T", "b/U"}, {"b/msg/T", "msg/T"}, {"b/x/T", "b/T"}, {"b/T", "b"}, {"b/T", "b/T/"}, {"bT", "b/T"}};
+    static const char *const others[][2] = {{"b/msg/T", "b/U"}, {"b/msg/T", "msg/T"}, {"b/x/T", "b/T"},
+                                            {"b/T", "b"},       {"b/T", "b/T/"},      {"bT", "b/T"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         c = channel_of("cdr", "ros2msg", others[i][0], TEXTS("first", "1", others[i][1], "2"));
         assert_ptr_equal(reel_channel_schema(&c), &schemas[0]);
@@ -109,11 +110,12 @@ static void several_dependencies_in_any_order(void **state) {
 static void nested_dependencies(void **state) {
     (void)state;
     const char *const *texts = TEXTS("p/Top", "Middle[] all\nuint8 end\n", "p/Low", "uint8 a", "p/Middle", "p/Low low\nHeader header");
-    assert_string_equal(ros1("p/Top", texts, "01000000 07 01000000 02000000 03000000 01000000 'f' 09"),
-                        "{\"all\":[{\"low\":{\"a\":7},\"header\":{\"seq\":1,\"stamp\":{\"sec\":2,\"nsec\":3},\"frame_id\":\"f\"}}],\"end\":9}");
+    assert_string_equal(
+        ros1("p/Top", texts, "01000000 07 01000000 02000000 03000000 01000000 'f' 09"),
+        "{\"all\":[{\"low\":{\"a\":7},\"header\":{\"seq\":1,\"stamp\":{\"sec\":2,\"nsec\":3},\"frame_id\":\"f\"}}],\"end\":9}");
     /* a dependency may bring its own along, and one that is there already counts once */
-    texts = TEXTS("p/Top", "Middle m\nLow l\n" LINE "MSG: p/Low\nuint8 own\n", "p/Middle", "Low low\n" LINE "MSG: p/Low\nuint8 other\n", "p/Low",
-                  "uint8 third\n");
+    texts = TEXTS("p/Top", "Middle m\nLow l\n" LINE "MSG: p/Low\nuint8 own\n", "p/Middle", "Low low\n" LINE "MSG: p/Low\nuint8 other\n",
+                  "p/Low", "uint8 third\n");
     assert_string_equal(ros1("p/Top", texts, "07 08"), "{\"m\":{\"low\":{\"own\":7}},\"l\":{\"own\":8}}");
 }
 
@@ -130,7 +132,8 @@ static void a_dependency_that_is_missing(void **state) {
     (void)state;
     const char *said = "error 3: /a: definition of p/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition";
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Other", POINT), ONE TWO THREE), said);
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "", ""), ONE TWO THREE), said); /* TIDE: a hash without its TYPE */
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "", ""), ONE TWO THREE),
+                        said); /* TIDE: a hash without its TYPE */
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", ""), ONE TWO THREE), said);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "", "p/Point", POINT), ONE TWO THREE),
                         "error 3: /a: the recording holds no definition of p/Wrap");
@@ -143,7 +146,8 @@ static void a_dependency_that_is_missing(void **state) {
 
 static void an_empty_dependency(void **state) {
     (void)state;
-    struct reel_channel c = channel_of("ros1", "ros1msg", "p/Wrap", TEXTS("p/Wrap", "p/None n\nstd_msgs/Empty e\nuint8 a\n", "p/None", "", "std_msgs/Empty", ""));
+    struct reel_channel c = channel_of("ros1", "ros1msg", "p/Wrap",
+                                       TEXTS("p/Wrap", "p/None n\nstd_msgs/Empty e\nuint8 a\n", "p/None", "", "std_msgs/Empty", ""));
     schemas[1].hash = "d41d8cd98f00b204e9800998ecf8427e"; /* md5 of nothing: what the type is really made of */
     assert_string_equal(decode_text(&c, hex("07")), "{\"n\":{},\"e\":{},\"a\":7}");
 }
@@ -175,7 +179,8 @@ static void protobuf_takes_the_channels_own(void **state) {
     (void)state;
     struct pb top = file_set("t.proto", "T", 11, ".p.Inner", "i.proto"), inner = file_set("i.proto", "Inner", 5, "", NULL);
     for (unsigned order = 0; order < 2; order++) {
-        struct reel_channel c = channel_of("protobuf", "protobuf", "p.T", order ? TEXTS("p.Inner", "", "p.T", "") : TEXTS("p.T", "", "p.Inner", ""));
+        struct reel_channel c =
+            channel_of("protobuf", "protobuf", "p.T", order ? TEXTS("p.Inner", "", "p.T", "") : TEXTS("p.T", "", "p.Inner", ""));
         schemas[order].data = pb_bytes(&top);
         schemas[!order].data = pb_bytes(&inner);
         assert_string_equal(decode_text(&c, hex("0a 02 08 05")), "{\"i\":{\"n\":5}}");
@@ -185,7 +190,8 @@ static void protobuf_takes_the_channels_own(void **state) {
 
 static void json_takes_the_channels_own(void **state) {
     (void)state;
-    const char *const *texts = TEXTS("B", "{\"properties\":{\"b\":{\"type\":\"number\"}}}", "A", "{\"properties\":{\"a\":{\"type\":\"number\"}}}");
+    const char *const *texts =
+        TEXTS("B", "{\"properties\":{\"b\":{\"type\":\"number\"}}}", "A", "{\"properties\":{\"a\":{\"type\":\"number\"}}}");
     struct reel_channel c = channel_of("json", "jsonschema", "A", texts);
     assert_string_equal(decode_fields(&c), "a number numeric\n");
     c.type = "B";
@@ -242,8 +248,8 @@ static bool holds(const struct log *l, const char *text) {
 
 static void tide_types_reach_every_file(void **state) {
     (void)state;
-    static const struct reel_writer *const writers[] = {&reel_writer_mcap,      &reel_writer_rosbag2_0, &reel_writer_rosbag12,
-                                                        &reel_writer_tide2,     &reel_writer_tide,      &reel_writer_mira};
+    static const struct reel_writer *const writers[] = {&reel_writer_mcap,  &reel_writer_rosbag2_0, &reel_writer_rosbag12,
+                                                        &reel_writer_tide2, &reel_writer_tide,      &reel_writer_mira};
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);

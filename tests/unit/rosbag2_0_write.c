@@ -256,7 +256,8 @@ static void what_is_changed_or_lost_is_said(void **state) {
     assert_int_equal(items[3].kind, REEL_LOSES);
     assert_non_null(strstr(items[3].text, "a=b"));
     assert_true(reel_writer_rosbag2_0.accepts(&c, NULL));
-    struct reel_schema large = {.name = "T", .encoding = "ros1msg", .hash = "", .data = {.data = (const uint8_t *)"", .size = 33 << 20}};
+    AUTO_MEM uint8_t *text = calloc(33, 1 << 20);
+    struct reel_schema large = {.name = "T", .encoding = "ros1msg", .hash = "", .data = {.data = text, .size = 33 << 20}};
     c.schemas = &large;
     c.n_schemas = 1;
     assert_false(reel_writer_rosbag2_0.accepts(&c, loss));

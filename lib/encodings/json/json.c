@@ -181,11 +181,8 @@ static bool json_open(const struct reel_channel *channel, void **out, struct ree
     if (!state) {
         return reel_fail_memory(err);
     }
-    const struct reel_schema *schema = NULL;
-    for (uint32_t i = 0; i < channel->n_schemas && !schema; i++) {
-        schema = strcmp(channel->schemas[i].encoding, "jsonschema") == 0 ? &channel->schemas[i] : NULL;
-    }
-    if (schema && !read_schema(state, schema->data, err)) {
+    const struct reel_schema *schema = reel_channel_schema(channel);
+    if (schema && strcmp(schema->encoding, "jsonschema") == 0 && !read_schema(state, schema->data, err)) {
         json_close(state);
         return false;
     }
@@ -214,5 +211,5 @@ const struct reel_encoding reel_encoding_json = {
     .close = json_close,
     .decode = json_decode,
     .fields = json_fields,
-    .version = 1,
+    .version = 2,
 };

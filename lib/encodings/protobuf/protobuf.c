@@ -9,6 +9,7 @@
 #include "encodings/protobuf/protobuf.h"
 #include "encodings/rsb/rsb.h"
 
+#include "core/definition.h"
 #include "encodings/encodings.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
@@ -386,7 +387,7 @@ static void pb_close(void *p) {
     }
 }
 
-/* TIDE 2 keeps definitions as their text. */
+/* TIDE 2.0 keeps definitions as .proto texts. */
 static bool read_text(struct pb_schema *schema, const struct reel_channel *channel, struct reel_error *err) {
     struct grow set = {0};
     bool compiled = rsb_proto_compile_channel(channel, &set, err);
@@ -397,19 +398,23 @@ static bool read_text(struct pb_schema *schema, const struct reel_channel *chann
            (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err) : reel_fail_memory(err));
 }
 
+/* A FileDescriptorSet: that of the channel's own schema, with the files that the other schemas add. */
+static bool read_set(struct pb_schema *schema, const struct reel_channel *channel, const char *name, struct reel_error *err) {
+    struct reel_bytes set;
+    return channel_definition(&schema->arena, channel, &set, err) && pb_schema_read(schema, set, name, err);
+}
+
 static bool pb_open(const struct reel_channel *channel, void **out, struct reel_error *err) {
-    const struct reel_schema *definition = NULL;
-    for (uint32_t i = 0; i < channel->n_schemas && !definition; i++) {
-        definition = strcmp(channel->schemas[i].encoding, "protobuf") == 0 ? &channel->schemas[i] : NULL;
-    }
-    if (definition && definition->data.size == 0) {
+    const struct reel_schema *own = reel_channel_schema(channel);
+    bool is_set = own && strcmp(own->encoding, "protobuf") == 0;
+    if (is_set && own->data.size == 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "protobuf without a definition is not decoded");
     }
     struct pb_schema *schema = calloc(1, sizeof *schema);
     if (!schema) {
         return reel_fail_memory(err);
     }
-    if (!(definition ? pb_schema_read(schema, definition->data, definition->name, err) : read_text(schema, channel, err))) {
+    if (!(is_set ? read_set(schema, channel, own->name, err) : read_text(schema, channel, err))) {
         pb_close(schema);
         return false;
     }
@@ -429,5 +434,5 @@ const struct reel_encoding reel_encoding_protobuf = {
     .close = pb_close,
     .decode = pb_decode,
     .fields = pb_fields,
-    .version = 1,
+    .version = 2,
 };

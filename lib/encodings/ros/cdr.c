@@ -131,13 +131,13 @@ static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t
 static bool walk_type(struct cdr *c, uint32_t type);
 
 static bool walk_one(struct cdr *c, const struct ros_definition_step *s) {
-    if (s->kind == MSGDEF_TYPE) {
+    if (s->kind == ROS_VALUE_TYPE) {
         return walk_type(c, s->type);
     }
-    if (s->kind == MSGDEF_TEXT) {
+    if (s->kind == ROS_VALUE_TEXT) {
         return text(c, s);
     }
-    if (s->kind == MSGDEF_WIDE_TEXT) {
+    if (s->kind == ROS_VALUE_WIDE_TEXT) {
         return wide_text(c, s);
     }
     const uint8_t *p = take(c, s, reel_number_size(s->kind), reel_number_size(s->kind));
@@ -147,10 +147,10 @@ static bool walk_one(struct cdr *c, const struct ros_definition_step *s) {
 static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
     struct ros_definition_run *r = &c->run;
     uint32_t count = s->count;
-    if (s->many == MSGDEF_LIST && !take_u32(c, s, &count)) {
+    if (s->many == ROS_LIST && !take_u32(c, s, &count)) {
         return false;
     }
-    if (s->many == MSGDEF_LIST && count > s->count) {
+    if (s->many == ROS_LIST && count > s->count) {
         return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed",
                          r->payload.size - cursor_left(&r->c), r->payload.size, (int)s->key.size, (const char *)s->key.data, count,
                          s->count);
@@ -187,9 +187,9 @@ static bool walk_type(struct cdr *c, uint32_t type) {
             }
             continue;
         }
-        bool empty = s->many == MSGDEF_ARRAY ? s->count == 0 || s->least == 0 : s->least == 0;
-        if (!visit_key(r->v, s->key) || (empty && s->many != MSGDEF_LIST && !ros_definition_afford(r, 1)) ||
-            !(s->many == MSGDEF_ONE ? walk_one(c, s) : walk_many(c, s))) {
+        bool empty = s->many == ROS_ARRAY ? s->count == 0 || s->least == 0 : s->least == 0;
+        if (!visit_key(r->v, s->key) || (empty && s->many != ROS_LIST && !ros_definition_afford(r, 1)) ||
+            !(s->many == ROS_ONE ? walk_one(c, s) : walk_many(c, s))) {
             return false;
         }
     }
@@ -216,11 +216,11 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
 }
 
 static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
-    return (*state = ros_definition_open(channel, MSGDEF_ROS2, err)) != NULL;
+    return (*state = ros_definition_open(channel, ROS_2, err)) != NULL;
 }
 static void close_state(void *state) {
     ros_definition_free(state);
 }
 
 const struct reel_encoding reel_encoding_cdr = {
-    .encoding = "cdr", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 1};
+    .encoding = "cdr", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 2};

@@ -1,8 +1,9 @@
-/* Reads definitions in OMG IDL, as far as ROS 2 writes it: modules, structs, typedefs, enums. Its one rule: what it does not know is
- * refused, never guessed; only annotations and constants are passed over. */
+/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants are skipped; all
+ * else that it does not know is refused. */
+#include "encodings/ros/definition_idl.h"
+
 #include <stdio.h>
 
-#include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 
@@ -12,10 +13,10 @@ struct idl {
     struct ros_definition *def;
     const uint8_t *begin, *at, *end;
     uint32_t line;
-    struct reel_bytes token;      /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
-    char scope[MSGDEF_NAME_ROOM]; /* "geometry_msgs/msg", "" outside */
-    struct reel_bytes unit;       /* of the next member */
-    bool optional;                /* the next member */
+    struct reel_bytes token;   /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
+    char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside */
+    struct reel_bytes unit;    /* of the next member */
+    bool optional;             /* the next member */
 };
 
 /* ---- tokens */
@@ -36,13 +37,13 @@ static void past(struct idl *p, const char *text) {
     to(p, found ? found + strlen(text) : p->end);
 }
 
-/* Blanks, comments, lines for the preprocessor, and the lines that join several files. */
+/* Blanks, comments, preprocessor lines, and the headings between joined files. */
 static void skip_blanks(struct idl *p) {
     for (;;) {
-        bool fresh = p->at == p->begin || p->at[-1] == '\n';
+        bool line_start = p->at == p->begin || p->at[-1] == '\n';
         if (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r'))) {
             to(p, p->at + 1);
-        } else if (starts(p, "//") || starts(p, "#") || (fresh && (starts(p, "===") || starts(p, "IDL:")))) {
+        } else if (starts(p, "//") || starts(p, "#") || (line_start && (starts(p, "===") || starts(p, "IDL:")))) {
             past(p, "\n");
         } else if (starts(p, "/*")) {
             past(p, "*/");
@@ -116,7 +117,7 @@ static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
 
 /* ---- annotations */
 
-/* `@name (…)`: only the unit matters, and what would lie otherwise in the payload. */
+/* `@name (…)`: only the unit matters, and annotations that change the layout of the payload. */
 static bool annotations(struct idl *p, struct reel_error *err) {
     while (skip(p, "@")) {
         struct reel_bytes name;
@@ -150,12 +151,12 @@ static bool annotations(struct idl *p, struct reel_error *err) {
 /* ---- types */
 
 struct spec {
-    char word[MSGDEF_NAME_ROOM];
+    char word[ROS_NAME_ROOM];
     uint8_t many;
     uint32_t count;
 };
 
-/* The words that are made of several; *word the ROS name of what was met, NULL when it is something else. */
+/* A plain type, which may have several words ("unsigned long"), by its ROS name. NULL: something else. */
 static const char *plain_word(struct idl *p) {
     static const struct {
         const char *idl, *ros;
@@ -195,7 +196,7 @@ static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
             return refuse(p, REEL_UNSUPPORTED, "this type is not read", err);
         }
     }
-    if (!ros_definition_name(p->token, true, out->word)) {
+    if (!ros_type_name(p->token, true, out->word)) {
         return refuse(p, REEL_DAMAGED, "a type is missing", err);
     }
     next(p);
@@ -203,11 +204,11 @@ static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
 }
 
 static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
-    *out = (struct spec){.many = MSGDEF_ONE, .count = UINT32_MAX};
+    *out = (struct spec){.many = ROS_ONE, .count = UINT32_MAX};
     if (!skip(p, "sequence")) {
         return one_type(p, out, err);
     }
-    out->many = MSGDEF_LIST;
+    out->many = ROS_LIST;
     return need(p, "<", err) && one_type(p, out, err) && (!skip(p, ",") || number(p, &out->count, err)) && need(p, ">", err);
 }
 
@@ -220,8 +221,8 @@ static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes
     s->many = spec->many;
     s->count = spec->count;
     if (skip(p, "[")) {
-        bool list = s->many != MSGDEF_ONE;
-        s->many = MSGDEF_ARRAY;
+        bool list = s->many != ROS_ONE;
+        s->many = ROS_ARRAY;
         if (list || !number(p, &s->count, err) || !need(p, "]", err) || is(p, "[")) {
             return list || is(p, "[") ? refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
         }
@@ -229,17 +230,17 @@ static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes
     if (!ros_definition_set_word(p->def, s, bytes_text(spec->word), err)) {
         return false;
     }
-    /* what stands in a message without fields */
-    s->hidden = s->kind == REEL_U8 && s->many == MSGDEF_ONE && bytes_is(name, "structure_needs_at_least_one_member");
+    /* the placeholder in a message without fields */
+    s->hidden = s->kind == REEL_U8 && s->many == ROS_ONE && bytes_is(name, "structure_needs_at_least_one_member");
     return true;
 }
 
 /* ---- declarations */
 
-static bool add_type(struct idl *p, struct reel_bytes name, enum ros_definition_form form, struct reel_error *err) {
-    char path[2 * MSGDEF_NAME_ROOM];
+static bool add_type(struct idl *p, struct reel_bytes name, enum ros_form form, struct reel_error *err) {
+    char path[2 * ROS_NAME_ROOM];
     int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "",
-                     (int)(name.size < MSGDEF_NAME_ROOM ? name.size : MSGDEF_NAME_ROOM), (const char *)name.data);
+                     (int)(name.size < ROS_NAME_ROOM ? name.size : ROS_NAME_ROOM), (const char *)name.data);
     struct ros_definition_type *t = ros_definition_add_type(p->def, bytes_of(path, (size_t)n), err);
     if (t) {
         t->form = (uint8_t)form;
@@ -275,12 +276,12 @@ static bool structure(struct idl *p, struct reel_error *err) {
         return false;
     }
     if (is(p, ";")) {
-        return true; /* only announced */
+        return true; /* a forward declaration */
     }
     if (is(p, ":")) {
         return refuse(p, REEL_UNSUPPORTED, "types that inherit are not read", err);
     }
-    if (!need(p, "{", err) || !add_type(p, name, MSGDEF_STRUCT, err)) {
+    if (!need(p, "{", err) || !add_type(p, name, ROS_STRUCT, err)) {
         return false;
     }
     while (!is(p, "}")) {
@@ -299,7 +300,7 @@ static bool alias(struct idl *p, struct reel_error *err) {
         return false;
     }
     do {
-        if (!need_name(p, &name, err) || !add_type(p, name, MSGDEF_ALIAS, err) || !declarator(p, &spec, name, err)) {
+        if (!need_name(p, &name, err) || !add_type(p, name, ROS_ALIAS, err) || !declarator(p, &spec, name, err)) {
             return false;
         }
     } while (skip(p, ","));
@@ -308,7 +309,7 @@ static bool alias(struct idl *p, struct reel_error *err) {
 
 static bool enumeration(struct idl *p, struct reel_error *err) {
     struct reel_bytes name;
-    if (!need_name(p, &name, err) || !need(p, "{", err) || !add_type(p, name, MSGDEF_ENUM, err)) {
+    if (!need_name(p, &name, err) || !need(p, "{", err) || !add_type(p, name, ROS_ENUM, err)) {
         return false;
     }
     while (p->token.size > 0 && !is(p, "}")) {
@@ -341,7 +342,7 @@ static void close_module(struct idl *p) {
     *(slash ? slash : p->scope) = '\0';
 }
 
-/* One thing that stands in a file or module; *modules: how many are open. */
+/* One declaration in a file or module; *modules: how many modules are open. */
 static bool declaration(struct idl *p, uint32_t *modules, struct reel_error *err) {
     if (!annotations(p, err)) {
         return false;

@@ -1,8 +1,8 @@
-/* Finds the types that a definition names, and measures them. Its one rule: a type that holds itself, or nests too deep, is refused here.
- */
+/* Resolves the names of types and measures all steps. A type that holds itself or nests too deep is refused here. */
+#include "encodings/ros/definition_link.h"
+
 #include <stdlib.h>
 
-#include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 
@@ -15,7 +15,7 @@ static const char *last_part(const char *name) {
 
 /* ---- names */
 
-/* Of equal names the recording's first is the one that counts. */
+/* Of equal names the first one defined goes first. */
 static int in_order(int names, uint32_t a, uint32_t b) {
     return names ? names : (a > b) - (a < b);
 }
@@ -63,7 +63,7 @@ static bool find_name(const struct ros_definition *d, const char *name, uint32_t
     return low < d->n_types && strcmp(d->types[*out].name, name) == 0;
 }
 
-/* The only type whose name ends so: packages were renamed over the years, often in one place and not in the other. */
+/* The only type with this last part of a name: packages were renamed over the years, often in a field's type but not in the heading. */
 static bool find_short(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_short;
     while (low < high) {
@@ -79,10 +79,10 @@ static bool find_short(const struct ros_definition *d, const char *name, uint32_
     return found && (low + 1 == d->n_short || strcmp(last_part(d->types[d->by_short[low + 1]].name), name) != 0);
 }
 
-/* From the inside out: a/b/NAME, a/NAME, NAME, where the type that asks is a/b/C. */
-static bool find_near(const struct ros_definition *d, const char *asks, const char *name, uint32_t *out) {
-    char path[2 * MSGDEF_NAME_ROOM];
-    strcpy(path, asks);
+/* Tries a/b/NAME, a/NAME, NAME for a field of the type a/b/C. */
+static bool find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
+    char path[2 * ROS_NAME_ROOM];
+    strcpy(path, owner);
     for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
         strcpy(slash + 1, name);
         if (find_name(d, path, out)) {
@@ -93,40 +93,40 @@ static bool find_near(const struct ros_definition *d, const char *asks, const ch
     return find_name(d, name, out);
 }
 
-/* In ROS 1 a bare Header is everybody's; its package was renamed twice. */
+/* In ROS 1 a bare Header belongs to no package of the definition: it is std_msgs/Header, whose package was renamed twice. */
 static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
-    return d->dialect == MSGDEF_ROS1 && strcmp(name, "Header") == 0 &&
+    return d->dialect == ROS_1 && strcmp(name, "Header") == 0 &&
            (find_name(d, "roslib/Header", out) || find_name(d, "rostools/Header", out) || find_name(d, "std_msgs/Header", out));
 }
 
-static bool find(const struct ros_definition *d, const char *asks, const char *word, uint32_t *out, struct reel_error *err) {
-    char name[MSGDEF_NAME_ROOM];
-    bool named = ros_definition_name(bytes_text(word), true, name);
-    if (named && (find_header(d, name, out) || find_near(d, asks, name, out))) {
+static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out, struct reel_error *err) {
+    char name[ROS_NAME_ROOM];
+    bool named = ros_type_name(bytes_text(word), true, name);
+    if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
         return true;
     }
-    char brief[MSGDEF_NAME_ROOM];
-    named = named && ros_definition_name(bytes_text(word), false, brief);
-    if (named && (find_near(d, asks, brief, out) || find_short(d, last_part(name), out))) {
+    char brief[ROS_NAME_ROOM];
+    named = named && ros_type_name(bytes_text(word), false, brief);
+    if (named && (find_near(d, owner, brief, out) || find_short(d, last_part(name), out))) {
         return true;
     }
-    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word, asks);
+    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word, owner);
 }
 
 /* ---- measures */
 
 static uint64_t plus(uint64_t a, uint64_t b) {
-    return a + b > MSGDEF_HUGE ? MSGDEF_HUGE : a + b;
+    return a + b > ROS_HUGE ? ROS_HUGE : a + b;
 }
 
 static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err);
 
-/* The step takes over what the alias stands for. */
+/* The step becomes what the alias stands for. */
 static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
-    if (s->many != MSGDEF_ONE && is->many != MSGDEF_ONE) {
+    if (s->many != ROS_ONE && is->many != ROS_ONE) {
         return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size, (const char *)s->key.data);
     }
-    if (s->many == MSGDEF_ONE) {
+    if (s->many == ROS_ONE) {
         s->many = is->many;
         s->count = is->count;
     }
@@ -137,22 +137,22 @@ static bool put_alias(struct ros_definition_step *s, const struct ros_definition
     return true;
 }
 
-/* Fills type, least and fixed; *depth is how deep one value nests. */
+/* Fills type, least and fixed. *depth: how deep one value nests. */
 static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level, uint32_t *depth,
                       struct reel_error *err) {
-    if (s->kind == MSGDEF_TYPE) {
+    if (s->kind == ROS_VALUE_TYPE) {
         if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
             return false;
         }
         const struct ros_definition_type *t = &d->types[s->type];
-        if (t->form == MSGDEF_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
+        if (t->form == ROS_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
             return false;
         }
-        s->kind = t->form == MSGDEF_ENUM ? REEL_U32 : s->kind;
+        s->kind = t->form == ROS_ENUM ? REEL_U32 : s->kind;
     }
-    *depth = s->kind == MSGDEF_TIME || s->kind == MSGDEF_DURATION;
-    s->fixed = s->kind != MSGDEF_TEXT && s->kind != MSGDEF_WIDE_TEXT;
-    if (s->kind == MSGDEF_TYPE) {
+    *depth = s->kind == ROS_VALUE_TIME || s->kind == ROS_VALUE_DURATION;
+    s->fixed = s->kind != ROS_VALUE_TEXT && s->kind != ROS_VALUE_WIDE_TEXT;
+    if (s->kind == ROS_VALUE_TYPE) {
         const struct ros_definition_type *t = &d->types[s->type];
         s->fixed = t->fixed;
         s->least = t->least;
@@ -163,14 +163,14 @@ static bool link_step(struct ros_definition *d, const char *owner, struct ros_de
     return true;
 }
 
-/* Runs are told backwards: each step knows those that follow. */
+/* From the last step to the first, because a run counts the steps that follow. */
 static void measure(struct ros_definition *d, struct ros_definition_type *t) {
     struct ros_definition_step *next = NULL;
     t->fixed = true;
     for (uint32_t i = t->count; i-- > 0;) {
         struct ros_definition_step *s = &d->steps[t->first + i];
-        uint64_t least = s->many == MSGDEF_ONE ? s->least : s->many == MSGDEF_ARRAY ? ros_definition_bytes(s->least, s->count) : 4;
-        bool fixed = s->many == MSGDEF_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == MSGDEF_ONE;
+        uint64_t least = s->many == ROS_ONE ? s->least : s->many == ROS_ARRAY ? ros_definition_bytes(s->least, s->count) : 4;
+        bool fixed = s->many == ROS_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == ROS_ONE;
         t->fixed = t->fixed && fixed;
         t->least = plus(t->least, least);
         s->run = fixed ? 1 + (next ? next->run : 0) : 0;
@@ -198,7 +198,7 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
         if (!link_step(d, t->name, s, level, &depth, err)) {
             return false;
         }
-        depth += 1 + (s->many != MSGDEF_ONE);
+        depth += 1 + (s->many != ROS_ONE);
         t->depth = depth > t->depth ? depth : t->depth;
     }
     if (t->depth > REEL_DEPTH_MAX) {
@@ -210,13 +210,13 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
 }
 
 bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_error *err) {
-    char name[MSGDEF_NAME_ROOM];
+    char name[ROS_NAME_ROOM];
     if (!sort_names(d, err)) {
         return false;
     }
     for (int whole = 1; whole >= 0; whole--) {
-        if (ros_definition_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
-            if (d->types[d->top].form != MSGDEF_STRUCT) {
+        if (ros_type_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
+            if (d->types[d->top].form != ROS_STRUCT) {
                 return reel_fail(err, REEL_UNSUPPORTED, "this is no struct");
             }
             return link_type(d, d->top, 1, err);

@@ -1,17 +1,18 @@
-/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Its one rule: constants and default values are
- * passed over, they are in no payload. */
+/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Constants and default values are skipped: they
+ * are in no payload. */
+#include "encodings/ros/definition_text.h"
+
 #include <stdio.h>
 
-#include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 
 struct reading {
     struct ros_definition *def;
     bool whole_names;
-    bool first;    /* no heading was met yet */
-    bool heading;  /* a line of = was; the name comes next */
-    bool service;  /* a line of --- was: the request is complete, this is the response */
+    bool first;    /* no heading has been read */
+    bool heading;  /* the last line was one of "=": the name comes next */
+    bool service;  /* a line of "---" has ended the request: this is the response */
     uint32_t line; /* from 1 */
 };
 
@@ -20,23 +21,11 @@ static bool damaged(const struct reading *r, const char *what, struct reel_bytes
                      (const char *)text.data);
 }
 
-static bool blank(uint8_t c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-static struct reel_bytes without_blanks(struct reel_bytes line) {
-    while (line.size > 0 && blank(line.data[0])) {
-        line = bytes_of(line.data + 1, line.size - 1);
-    }
-    while (line.size > 0 && blank(line.data[line.size - 1])) {
-        line.size--;
-    }
-    return line;
-}
 static bool letter(uint8_t c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Steps over what is in front of the first byte for which `in` says no. */
+/* Takes the bytes up to the first one that `in` does not accept. */
 static struct reel_bytes span(struct reel_bytes *text, bool (*in)(uint8_t c)) {
     size_t n = 0;
     while (n < text->size && in(text->data[n])) {
@@ -47,7 +36,7 @@ static struct reel_bytes span(struct reel_bytes *text, bool (*in)(uint8_t c)) {
     return found;
 }
 static bool in_word(uint8_t c) {
-    return !blank(c);
+    return !ros_is_blank(c);
 }
 static bool in_type(uint8_t c) {
     return letter(c) || c == '/';
@@ -73,14 +62,14 @@ static bool number(struct reel_bytes *text, uint32_t *out) {
 /* "float64[36]", "string<=10[<=5]". */
 static bool read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s, struct reel_error *err) {
     struct reel_bytes rest = word, base = span(&rest, in_type);
-    bool ros2 = r->def->dialect == MSGDEF_ROS2, good = base.size > 0 && base.size < MSGDEF_NAME_ROOM;
+    bool ros2 = r->def->dialect == ROS_2, good = base.size > 0 && base.size < ROS_NAME_ROOM;
     uint32_t bound;
     if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) && skip(&rest, "<=")) {
         good = number(&rest, &bound);
     }
     if (good && skip(&rest, "[")) {
         bool open = rest.size > 0 && rest.data[0] == ']', list = !open && ros2 && skip(&rest, "<=");
-        s->many = open || list ? MSGDEF_LIST : MSGDEF_ARRAY;
+        s->many = open || list ? ROS_LIST : ROS_ARRAY;
         s->count = UINT32_MAX;
         good = (open || number(&rest, &s->count)) && skip(&rest, "]");
     }
@@ -92,14 +81,14 @@ static bool read_type(struct reading *r, struct reel_bytes word, struct ros_defi
 
 static bool read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
     struct reel_bytes rest = line, word = span(&rest, in_word);
-    span(&rest, blank);
+    span(&rest, ros_is_blank);
     struct reel_bytes name = span(&rest, letter);
-    span(&rest, blank);
+    span(&rest, ros_is_blank);
     if (rest.size > 0 && rest.data[0] == '=' && name.size > 0) {
         return true;
     }
     bool value = rest.size > 0 && rest.data[0] != '#';
-    if (name.size == 0 || (value && r->def->dialect == MSGDEF_ROS1)) {
+    if (name.size == 0 || (value && r->def->dialect == ROS_1)) {
         return damaged(r, "this is no field", line, err);
     }
     struct ros_definition_step *s = ros_definition_add_step(r->def, name, err);
@@ -107,17 +96,17 @@ static bool read_field(struct reading *r, struct reel_bytes line, struct reel_er
 }
 
 static bool add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
-    char text[MSGDEF_NAME_ROOM];
-    if (!ros_definition_name(name, r->whole_names, text)) {
+    char text[ROS_NAME_ROOM];
+    if (!ros_type_name(name, r->whole_names, text)) {
         return damaged(r, "this is no name of a type", name, err);
     }
     return ros_definition_add_type(r->def, bytes_text(text), err) != NULL;
 }
 
-/* A ROS 2 type without fields has one byte all the same. */
+/* A ROS 2 type without fields has one byte in the payload. */
 static bool end_type(struct reading *r, struct reel_error *err) {
     struct ros_definition *d = r->def;
-    if (d->dialect == MSGDEF_ROS1 || d->types[d->n_types - 1].count > 0) {
+    if (d->dialect == ROS_1 || d->types[d->n_types - 1].count > 0) {
         return true;
     }
     struct ros_definition_step *s = ros_definition_add_step(d, bytes_text("nothing"), err);
@@ -134,25 +123,25 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
         return damaged(r, "after a line of = this is no \"MSG: name\"", line, err);
     }
     const struct ros_definition_type *top = &d->types[d->n_types - 1];
-    char name[MSGDEF_NAME_ROOM];
-    if (r->first && top->count == 0 && ros_definition_name(without_blanks(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
+    char name[ROS_NAME_ROOM];
+    if (r->first && top->count == 0 && ros_type_name(ros_trim(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
         d->n_types--; /* some writers put a heading before the first type too */
     } else if (!end_type(r, err)) {
         return false;
     }
     r->first = r->heading = r->service = false;
-    return add_type(r, without_blanks(line), err);
+    return add_type(r, ros_trim(line), err);
 }
 
-/* "NAME", or "NAME_Event", is a service: what was read up to here is "NAME_Request", what comes is "NAME_Response". Messages about its
- * calls hold both. */
+/* The type "NAME" or "NAME_Event" is a service: what has been read of it is "NAME_Request", the rest is "NAME_Response". The messages that
+ * record its calls are of type "NAME_Event", which has both. */
 static bool split_service(struct reading *r, struct reel_error *err) {
     struct ros_definition *d = r->def;
-    char name[MSGDEF_NAME_ROOM + 32], text[3 * sizeof name];
-    snprintf(name, MSGDEF_NAME_ROOM, "%s", d->types[d->n_types - 1].name);
+    char name[ROS_NAME_ROOM + 32], text[3 * sizeof name];
+    snprintf(name, ROS_NAME_ROOM, "%s", d->types[d->n_types - 1].name);
     size_t size = strlen(name);
     size -= size > 6 && strcmp(name + size - 6, "_Event") == 0 ? 6 : 0;
-    if (r->service || size + 16 >= MSGDEF_NAME_ROOM) {
+    if (r->service || size + 16 >= ROS_NAME_ROOM) {
         return damaged(r, "this ends no request of a service", bytes_text(name), err);
     }
     r->service = true;
@@ -188,7 +177,7 @@ static bool read_line(struct reading *r, struct reel_bytes line, struct reel_err
     if (r->heading) {
         return read_heading(r, line, err);
     }
-    if (r->def->dialect == MSGDEF_ROS2 && bytes_is(line, "---")) {
+    if (r->def->dialect == ROS_2 && bytes_is(line, "---")) {
         return split_service(r, err);
     }
     return read_field(r, line, err);
@@ -199,14 +188,11 @@ bool ros_definition_read_text(struct ros_definition *d, const char *top, bool wh
     if (!add_type(&r, bytes_text(top), err)) {
         return false;
     }
-    for (size_t at = 0; at < text.size;) {
-        const uint8_t *newline = memchr(text.data + at, '\n', text.size - at);
-        size_t end = newline ? (size_t)(newline - text.data) : text.size;
+    while (text.size > 0) {
         r.line++;
-        if (!read_line(&r, without_blanks(bytes_of(text.data + at, end - at)), err)) {
+        if (!read_line(&r, ros_trim(ros_next_line(&text)), err)) {
             return false;
         }
-        at = end + 1;
     }
     return end_type(&r, err);
 }

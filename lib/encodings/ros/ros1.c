@@ -18,8 +18,8 @@ static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_
     if (ros_definition_is_number(s)) {
         return reel_number_tell(r->v, s->kind, p);
     }
-    if (s->kind != MSGDEF_TYPE) {
-        return tell_time(r->v, p, s->kind == MSGDEF_DURATION);
+    if (s->kind != ROS_VALUE_TYPE) {
+        return tell_time(r->v, p, s->kind == ROS_VALUE_DURATION);
     }
     const struct ros_definition_type *t = &r->def->types[s->type];
     return visit_begin_map(r->v) && fixed_steps(r, &r->def->steps[t->first], t->count, p) && visit_end_map(r->v);
@@ -45,9 +45,9 @@ static bool fixed_many(struct ros_definition_run *r, const struct ros_definition
 
 static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n, const uint8_t *p) {
     for (const struct ros_definition_step *end = s + n; s < end; s++) {
-        uint64_t size = s->many == MSGDEF_ONE ? s->least : s->least * s->count;
+        uint64_t size = s->many == ROS_ONE ? s->least : s->least * s->count;
         if (!visit_key(r->v, s->key) || (size == 0 && !ros_definition_afford(r, 1)) ||
-            !(s->many == MSGDEF_ONE ? fixed_one(r, s, p) : fixed_many(r, s, s->count, p))) {
+            !(s->many == ROS_ONE ? fixed_one(r, s, p) : fixed_many(r, s, s->count, p))) {
             return false;
         }
         p += size;
@@ -68,7 +68,7 @@ static const uint8_t *take(struct ros_definition_run *r, const struct ros_defini
 static bool walk_type(struct ros_definition_run *r, uint32_t type);
 
 static bool walk_one(struct ros_definition_run *r, const struct ros_definition_step *s) {
-    if (s->kind == MSGDEF_TYPE) {
+    if (s->kind == ROS_VALUE_TYPE) {
         return walk_type(r, s->type);
     }
     const uint8_t *length = take(r, s, 4), *text = length ? take(r, s, load_u32le(length)) : NULL;
@@ -77,7 +77,7 @@ static bool walk_one(struct ros_definition_run *r, const struct ros_definition_s
 
 static bool walk_many(struct ros_definition_run *r, const struct ros_definition_step *s) {
     uint32_t count = s->count;
-    if (s->many == MSGDEF_LIST) {
+    if (s->many == ROS_LIST) {
         const uint8_t *length = take(r, s, 4);
         if (!length) {
             return false;
@@ -117,7 +117,7 @@ static bool walk_type(struct ros_definition_run *r, uint32_t type) {
             s += s->run;
             continue;
         }
-        if (!visit_key(r->v, s->key) || !(s->many == MSGDEF_ONE ? walk_one(r, s) : walk_many(r, s))) {
+        if (!visit_key(r->v, s->key) || !(s->many == ROS_ONE ? walk_one(r, s) : walk_many(r, s))) {
             return false;
         }
         s++;
@@ -133,11 +133,11 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
 }
 
 static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
-    return (*state = ros_definition_open(channel, MSGDEF_ROS1, err)) != NULL;
+    return (*state = ros_definition_open(channel, ROS_1, err)) != NULL;
 }
 static void close_state(void *state) {
     ros_definition_free(state);
 }
 
 const struct reel_encoding reel_encoding_ros1 = {
-    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 1};
+    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 2};

@@ -84,8 +84,8 @@ static bool topic_lines(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* "none" or "empty": the record says more than the channel does; ids, when there are several schemas; NULL: the record is the channel's
- * only one. */
+/* The value of "reel.schemas". "none" or "empty": the record says more than the channel does; ids, when the channel has several schemas;
+ * NULL: the record is the channel's only schema. */
 static bool schema_list(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, const char **out,
                         struct reel_error *err) {
     enum { DIGITS = 6 };
@@ -101,9 +101,13 @@ static bool schema_list(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* Hashes of the schemas. */
-static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool ros1, struct reel_pairs *out, struct reel_error *err) {
+/* Hashes of the schemas. The only one of a ROS 1 channel is an md5 sum. */
+static bool add_hashes(struct arena *arena, const struct reel_channel *c, const char *md5, struct reel_pairs *out, struct reel_error *err) {
     enum { ROOM = 24 };
+    bool is_md5 = strcmp(c->encoding, "ros1") == 0 && c->n_schemas == 1;
+    if (md5) {
+        add_pair(out, "md5sum", md5);
+    }
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         char *key = c->schemas[i].hash[0] != '\0' && i > 0 ? arena_alloc(arena, ROOM) : NULL;
         if (c->schemas[i].hash[0] == '\0') {
@@ -115,14 +119,14 @@ static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool r
             }
             snprintf(key, ROOM, "reel.hash.%u", i);
         }
-        add_pair(out, key ? key : ros1 ? "md5sum" : "reel.hash", c->schemas[i].hash);
+        add_pair(out, key ? key : is_md5 ? "md5sum" : "reel.hash", c->schemas[i].hash);
     }
     return true;
 }
 
 bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,
                         struct reel_error *err) {
-    enum { OWN = 6 };
+    enum { OWN = 7 };
     bool ros1 = strcmp(c->encoding, "ros1") == 0;
     const char *topics, *list;
     out->items = arena_alloc(arena, (c->metadata.count + c->n_schemas + OWN) * sizeof *out->items);
@@ -132,7 +136,7 @@ bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const
     if (ros1 || c->latched) { /* as profile ros1 has it */
         add_pair(out, "latching", c->latched ? "true" : "false");
     }
-    if (!add_hashes(arena, c, ros1, out, err)) {
+    if (!add_hashes(arena, c, schemas->md5, out, err)) {
         return false;
     }
     if (strcmp(mcap_message_encoding(c), c->encoding) != 0) {

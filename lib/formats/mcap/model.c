@@ -1,5 +1,9 @@
-/* Schemas, channels and metadata of an MCAP file, made from the stream's channels. Rule: a channel refers to its first schema; its further
- * ones are records too, named by its metadata. */
+/* Schemas, channels and metadata of an MCAP file, from the stream's channels. A channel refers to a record of its own schema with all types
+ * that it needs (core/definition.h). When it has several schemas, all of them are records too, and "reel.schemas" in its metadata lists
+ * their ids: so the channel reads back as it was. */
+#include "core/definition.h"
+#include "core/ros_md5.h"
+#include "core/ros_text.h"
 #include "formats/formats.h"
 #include "formats/mcap/write.h"
 
@@ -24,7 +28,7 @@ struct mcap_schema {
 struct mcap_model {
     struct arena arena;
     const struct reel_stream *stream;
-    struct mcap_schema *schemas; /* those of all channels in turn: at least one each */
+    struct mcap_schema *schemas; /* by channel: the one it refers to, then, when it has several, all of them */
     uint32_t *first_schema;      /* channel position -> place in schemas */
     uint32_t *schema_of;         /* place in schemas -> record */
     uint32_t *first_with;        /* record -> place in schemas it is written from */
@@ -48,19 +52,31 @@ const char *mcap_message_encoding(const struct reel_channel *c) {
     return is_nanover(c) ? "msgpack" : c->encoding;
 }
 
-/* Outer first: the first schema is the one that describes the payload's bytes. */
+/* A joined definition is read only in the languages that MCAP names. */
+static const char *language_of(const struct reel_channel *c, const struct reel_schema *s) {
+    enum ros_language language = c->n_schemas > 1 ? ros_language_of(c, s) : ROS_LANGUAGE_OTHER;
+    return language == ROS_LANGUAGE_IDL ? "ros2idl" : language == ROS_LANGUAGE_MSG ? "ros2msg" : s->encoding;
+}
+
+/* The record that the channel refers to. */
 static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out, struct reel_error *err) {
-    const struct reel_schema *s = c->n_schemas > 0 ? &c->schemas[0] : NULL;
+    const struct reel_schema *s = reel_channel_schema(c);
+    struct reel_error why = {0};
+    struct reel_bytes definition;
+    if (!channel_definition(arena, c, &definition, &why) && why.code != REEL_LIMIT) {
+        return reel_fail_memory(err);
+    }
     if (is_ros1(c)) {
         *out = (struct mcap_schema){.name = ros_rename_type(c->type), .encoding = "ros1msg", .made_up = !s};
-        return !s || ros_rename_definition(arena, c->type, s->data, &out->data, err);
+        return !s || ros_rename_definition(arena, c->type, definition, &out->data, err);
     }
     if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
         const char *assumed = is_json(c) ? "jsonschema" : c->encoding; /* a definition in no named language: that of the payload */
+        const char *language = language_of(c, s);
         *out = (struct mcap_schema){.name = s->name[0] ? s->name : c->type,
-                                    .encoding = s->encoding[0] ? s->encoding : assumed,
-                                    .data = s->data,
-                                    .encoding_assumed = !s->encoding[0]};
+                                    .encoding = language[0] ? language : assumed,
+                                    .data = definition,
+                                    .encoding_assumed = !language[0]};
         return true;
     }
     *out = (struct mcap_schema){.name = s && s->name[0] ? s->name : c->type, .encoding = "", .empty = s != NULL};
@@ -122,7 +138,7 @@ static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
         if (!choose_schema(&model->arena, c, &model->schemas[model->n_places++], err)) {
             return false;
         }
-        for (uint32_t s = 1; s < c->n_schemas; s++) {
+        for (uint32_t s = 0; s < c->n_schemas && c->n_schemas > 1; s++) {
             const struct reel_schema *from = &c->schemas[s];
             model->schemas[model->n_places++] = (struct mcap_schema){.name = from->name, .encoding = from->encoding, .data = from->data};
         }
@@ -138,12 +154,18 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
     const struct reel_channel *c = model->stream->channels[channel];
     uint32_t first = model->first_schema[channel];
     uint16_t ids[REEL_SCHEMAS_PER_CHANNEL_MAX];
-    for (uint32_t i = 0; i < c->n_schemas; i++) {
-        ids[i] = mcap_id(model->schema_of[first + i]);
+    for (uint32_t i = 0; i < c->n_schemas && c->n_schemas > 1; i++) {
+        ids[i] = mcap_id(model->schema_of[first + 1 + i]);
     }
     const struct mcap_schema *s = &model->schemas[first];
-    const struct mcap_schemas schemas = {
-        .name = s->name, .empty = s->empty, .made_up = s->made_up, .encoding_assumed = s->encoding_assumed, .ids = ids};
+    char md5[MD5_TEXT];
+    bool summed = is_ros1(c) && c->n_schemas > 1 && ros_md5(c->type, s->data, md5, NULL);
+    const struct mcap_schemas schemas = {.name = s->name,
+                                         .empty = s->empty,
+                                         .made_up = s->made_up,
+                                         .encoding_assumed = s->encoding_assumed && c->n_schemas == 1,
+                                         .ids = ids,
+                                         .md5 = summed ? arena_text(&model->arena, md5) : NULL};
     return mcap_channel_pairs(&model->arena, c, &schemas, &model->channel_pairs[channel], err);
 }
 
@@ -216,7 +238,7 @@ static bool build(struct mcap_model *model, struct reel_error *err) {
     struct arena *arena = &model->arena;
     size_t n = (size_t)stream->n_channels + 1, places = 1; /* an arena gives no empty tables */
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        places += stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 1;
+        places += 1 + (stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 0);
     }
     model->schemas = arena_alloc(arena, places * sizeof *model->schemas);
     model->first_schema = arena_alloc(arena, n * sizeof *model->first_schema);
@@ -327,11 +349,12 @@ void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out) {
 }
 
 bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (c->n_schemas > 0 && ros_rename_changes(c->type, c->schemas[0].data)))) {
+    const struct reel_schema *own = reel_channel_schema(c);
+    if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (own && ros_rename_changes(c->type, own->data)))) {
         reel_loss_add(loss, REEL_CHANGES, c,
                       "definition: types of the old package roslib get their later names (std_msgs/Header, rosgraph_msgs/Log, …)");
     }
-    if (is_ros1(c) && (c->n_schemas == 0 || c->schemas[0].data.size == 0)) {
+    if (is_ros1(c) && (!own || own->data.size == 0)) {
         reel_loss_add(loss, REEL_LOSES, c, "the recording holds no definition of this type: viewers cannot decode the messages");
     }
     return true;

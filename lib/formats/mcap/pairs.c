@@ -73,7 +73,7 @@ bool mcap_pairs(struct mcap *m, struct reel_bytes map, struct reel_pairs *out, s
 
 /* What our writer has put into the metadata. */
 struct own_keys {
-    const char *encoding, *type, *schema_encoding, *schemas, *topics;
+    const char *encoding, *type, *schema_encoding, *schemas, *topics, *md5;
     const char *hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
 };
 
@@ -81,11 +81,14 @@ static bool is_true(const char *text) {
     return strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-/* "reel.hash" is the first schema's, "reel.hash.1" the second's. NULL: no such key. */
+/* "reel.hash" is the first schema's, "reel.hash.1" the second's; ROS 1 has "md5sum". NULL: no such key. */
 static const char **hash_place(struct own_keys *own, const char *key, bool ros1) {
     static const char name[] = "reel.hash";
-    if (strcmp(key, name) == 0 || (ros1 && strcmp(key, "md5sum") == 0)) {
+    if (strcmp(key, name) == 0) {
         return &own->hashes[0];
+    }
+    if (ros1 && strcmp(key, "md5sum") == 0) {
+        return &own->md5;
     }
     if (strncmp(key, name, sizeof name - 1) != 0 || key[sizeof name - 1] != '.') {
         return NULL;
@@ -133,18 +136,29 @@ static bool add_schema(struct mcap *m, const struct mcap_schema_def *def, struct
     return (s->name && s->encoding) || mcap_no_room(m, err);
 }
 
-/* The schemas in "reel.schemas" after the first, by their ids. */
-static bool add_further(struct mcap *m, const char *ids, struct reel_channel *out, struct reel_schema *schemas, struct reel_error *err) {
-    char *end = NULL;
-    strtoul(ids, &end, 10);
-    while (*end == ' ' && out->n_schemas < REEL_SCHEMAS_PER_CHANNEL_MAX) {
-        unsigned long id = strtoul(end + 1, &end, 10);
+/* Schemas by their ids: "3 4 7". An id without a record is left out; without any record the channel keeps the schema that it refers to. */
+static bool replace_schemas(struct mcap *m, const char *ids, struct reel_channel *out, struct reel_schema *schemas,
+                            struct reel_error *err) {
+    uint32_t kept = out->n_schemas;
+    out->n_schemas = 0;
+    for (const char *at = ids; out->n_schemas < REEL_SCHEMAS_PER_CHANNEL_MAX;) {
+        char *end = NULL;
+        unsigned long id = strtoul(at, &end, 10);
         const struct mcap_schema_def *def = id < MCAP_IDS ? m->names->schemas[id] : NULL;
         if (def && !add_schema(m, def, out, schemas, err)) {
             return false;
         }
+        if (end == at || *end != ' ') {
+            break;
+        }
+        at = end + 1;
     }
+    out->n_schemas = out->n_schemas > 0 ? out->n_schemas : kept;
     return true;
+}
+
+static bool is_list(const char *schemas) {
+    return schemas && schemas[0] >= '0' && schemas[0] <= '9';
 }
 
 /* A schema that says nothing but the type's name is none (MCAP's way of naming the type of an undefined one). */
@@ -162,15 +176,16 @@ static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, con
         schemas[0].data = bytes_of("", 0);
     } else if (none || (def->schema && def->schema->encoding.size == 0 && def->schema->data.size == 0)) {
         out->n_schemas = 0;
+    } else if (is_list(own->schemas)) {
+        if (!replace_schemas(m, own->schemas, out, schemas, err)) {
+            return false;
+        }
     } else if (out->n_schemas > 0) {
         schemas[0].name = own->type && strcmp(out->encoding, "ros1") == 0 ? own->type : schemas[0].name;
         schemas[0].encoding = own->schema_encoding ? own->schema_encoding : schemas[0].encoding;
-        if (own->schemas && !add_further(m, own->schemas, out, schemas, err)) {
-            return false;
-        }
     }
     for (uint32_t i = 0; i < out->n_schemas; i++) {
-        schemas[i].hash = own->hashes[i] ? own->hashes[i] : "";
+        schemas[i].hash = own->hashes[i] ? own->hashes[i] : i == 0 && own->md5 && !is_list(own->schemas) ? own->md5 : "";
     }
     return true;
 }

@@ -84,7 +84,8 @@ struct mcap_schemas {
     bool empty;            /* the channel's schema says nothing but a name */
     bool made_up;          /* the record says more than that */
     bool encoding_assumed; /* its encoding is not the channel's own */
-    const uint16_t *ids;   /* of all the channel's schemas */
+    const uint16_t *ids;   /* of all the channel's schemas, when there are several */
+    const char *md5;       /* of a ROS 1 type with several schemas, whose hashes are of another kind; NULL: none */
 };
 const char *mcap_message_encoding(const struct reel_channel *c);
 bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,

@@ -26,26 +26,28 @@ static void put_number(struct reel_sink *out, uint32_t channel) {
 }
 
 /* `number` tells wrapped channels of one topic apart. Fields stand sorted by name, as in every file of ROS. */
-static void definition_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number) {
-    ros_put_field(out, "def", ros_definition_of(c));
-    ros_put_field(out, "md5", ros_md5_of(c));
+static void definition_fields(struct reel_sink *out, const struct ros_connection *ros, uint32_t number) {
+    const struct reel_channel *c = ros->channel;
+    ros_put_field(out, "def", ros->definition);
+    ros_put_field(out, "md5", bytes_text(ros->md5));
     ros_put_op(out, ROSBAG1_DEFINITION);
     if (ros_wrap_needed(c)) {
         put_number(out, number);
         ros_wrap_put_fields(out, c);
     }
     ros_put_field(out, "topic", bytes_text(c->name));
-    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+    ros_put_field(out, "type", bytes_text(ros->type));
 }
 
-static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+static bool accepts_connection(const struct ros_connection *ros, struct reel_loss *loss) {
+    const struct reel_channel *c = ros->channel;
     struct reel_sink count = {0};
-    definition_fields(&count, c, 0);
+    definition_fields(&count, ros, 0);
     if (count.pos > REEL_RECORD_HEADER_MAX) {
         reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header", (unsigned long long)count.pos);
         return false;
     }
-    ros_tell_channel(c, loss);
+    ros_tell_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
         if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0) {
@@ -55,6 +57,19 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
     return true;
 }
 
+static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    struct arena arena = {0};
+    struct ros_connection ros;
+    struct reel_error err = {0};
+    bool accepted = ros_connection_of(&arena, c, &ros, &err);
+    if (!accepted) {
+        reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
+    }
+    accepted = accepted && accepts_connection(&ros, loss);
+    arena_free(&arena);
+    return accepted;
+}
+
 static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     ros_tell_recordings(stream, loss);
     return true;
@@ -62,7 +77,8 @@ static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_l
 
 /* ---- records ---- */
 
-static void message_fields(struct reel_sink *out, const struct reel_channel *c, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
+static void message_fields(struct reel_sink *out, const struct ros_connection *ros, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
+    const struct reel_channel *c = ros->channel;
     const struct reel_bytes stamp_word = bytes_of("\0\0\0", 4);
     bool wrapped = ros_wrap_needed(c);
     const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"), *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
@@ -72,7 +88,7 @@ static void message_fields(struct reel_sink *out, const struct reel_channel *c, 
     if (latching || c->latched) {
         ros_put_field(out, "latching", bytes_text(latching ? latching : "1"));
     }
-    ros_put_field(out, "md5", ros_md5_of(c));
+    ros_put_field(out, "md5", bytes_text(ros->md5));
     *nsec_at = ros_put_field(out, "nsec", stamp_word);
     ros_put_op(out, ROSBAG1_MESSAGE);
     if (wrapped) {
@@ -80,14 +96,14 @@ static void message_fields(struct reel_sink *out, const struct reel_channel *c, 
     }
     *sec_at = ros_put_field(out, "sec", stamp_word);
     ros_put_field(out, "topic", bytes_text(c->name));
-    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+    ros_put_field(out, "type", bytes_text(ros->type));
 }
 
 static void put_definition(struct reel_sink *out, const struct out_connection *c) {
     struct reel_sink count = {0};
-    definition_fields(&count, c->channel, c->number);
+    definition_fields(&count, c->ros, c->number);
     reel_sink_u32le(out, (uint32_t)count.pos);
-    definition_fields(out, c->channel, c->number);
+    definition_fields(out, c->ros, c->number);
     reel_sink_u32le(out, 0);
 }
 
@@ -99,31 +115,30 @@ uint64_t rosbag12_definition_size(const struct out_connection *c) {
 
 /* ---- a run ---- */
 
-static bool channel_head(struct rosbag12_run *run, struct out_channel *o, const struct reel_channel *c, uint32_t number,
-                         struct reel_error *err) {
+static bool channel_head(struct rosbag12_run *run, struct out_channel *o, uint32_t number, struct reel_error *err) {
     uint64_t sec_at, nsec_at;
     struct reel_sink count = {0};
-    message_fields(&count, c, number, &sec_at, &nsec_at);
+    message_fields(&count, &o->ros, number, &sec_at, &nsec_at);
     if (!(o->head = arena_alloc(&run->arena, (size_t)count.pos + 4))) {
         return reel_fail_memory(err);
     }
     o->head_size = (uint32_t)count.pos + 4;
     struct reel_sink sink = {.buffer = o->head, .hi = o->head_size};
     reel_sink_u32le(&sink, (uint32_t)count.pos);
-    message_fields(&sink, c, number, &sec_at, &nsec_at);
+    message_fields(&sink, &o->ros, number, &sec_at, &nsec_at);
     o->sec_at = (uint32_t)sec_at;
     o->nsec_at = (uint32_t)nsec_at;
-    o->wrap = ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0;
+    o->wrap = ros_wrap_needed(o->ros.channel) ? ROS_WRAP_HEAD : 0;
     return true;
 }
 
 static int channel_compare(const void *a, const void *b, void *context) {
-    const struct reel_stream *stream = context;
+    const struct out_channel *channels = context;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct reel_channel *x = stream->channels[i], *y = stream->channels[j];
-    int order = strcmp(x->name, y->name);
-    order = order ? order : strcmp(ros_type_of(x), ros_type_of(y));
-    order = order ? order : strcmp((const char *)ros_md5_of(x).data, (const char *)ros_md5_of(y).data);
+    const struct ros_connection *x = &channels[i].ros, *y = &channels[j].ros;
+    int order = strcmp(x->channel->name, y->channel->name);
+    order = order ? order : strcmp(x->type, y->type);
+    order = order ? order : strcmp(x->md5, y->md5);
     return order ? order : (i > j) - (i < j);
 }
 
@@ -136,26 +151,28 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
     }
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
-    }
-    qsort_r(order, n, sizeof *order, channel_compare, (void *)(uintptr_t)stream);
-    const struct reel_channel *last = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct reel_channel *c = stream->channels[order[i]];
-        bool new_topic = !last || strcmp(last->name, c->name) != 0;
-        if (new_topic) {
-            run->topics[run->n_topics++] = c->name;
-        }
-        if (new_topic || ros_wrap_needed(c) || strcmp(ros_type_of(last), ros_type_of(c)) != 0 ||
-            !bytes_equal(ros_md5_of(last), ros_md5_of(c))) {
-            run->connections[run->n_connections++] = (struct out_connection){.channel = c, .number = order[i]};
-        }
-        struct out_channel *o = &run->channels[order[i]];
-        o->topic = run->n_topics - 1;
-        o->connection = run->n_connections - 1;
-        if (!channel_head(run, o, c, order[i], err)) {
+        if (!ros_connection_of(&run->arena, stream->channels[i], &run->channels[i].ros, err)) {
             return false;
         }
-        last = c;
+    }
+    qsort_r(order, n, sizeof *order, channel_compare, run->channels);
+    const struct ros_connection *last = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        struct out_channel *o = &run->channels[order[i]];
+        const struct ros_connection *ros = &o->ros;
+        bool new_topic = !last || strcmp(last->channel->name, ros->channel->name) != 0;
+        if (new_topic) {
+            run->topics[run->n_topics++] = ros->channel->name;
+        }
+        if (new_topic || ros_wrap_needed(ros->channel) || strcmp(last->type, ros->type) != 0 || strcmp(last->md5, ros->md5) != 0) {
+            run->connections[run->n_connections++] = (struct out_connection){.ros = ros, .number = order[i]};
+        }
+        o->topic = run->n_topics - 1;
+        o->connection = run->n_connections - 1;
+        if (!channel_head(run, o, order[i], err)) {
+            return false;
+        }
+        last = ros;
     }
     return true;
 }
@@ -309,7 +326,7 @@ const struct reel_writer reel_writer_rosbag12 = {
     .extension = ".bag",
     .variant = "1.2",
     .media_type = "application/x-rosbag",
-    .version = 1,
+    .version = 2,
     .totals_size = sizeof(struct rosbag12_totals),
     .run_size = sizeof(struct rosbag12_run),
     .accepts = rosbag12_accepts,

@@ -3,6 +3,7 @@
 #ifndef REEL_FORMATS_ROSBAG1_WRITE_H
 #define REEL_FORMATS_ROSBAG1_WRITE_H
 
+#include "core/ros_write.h"
 #include "formats/rosbag1/wire.h"
 #include "reel/write.h"
 #include "wire/arena.h"
@@ -11,6 +12,7 @@ enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in
 
 /* A stream channel and the bytes before its payloads, whose stamp words are filled in for each message. */
 struct out_channel {
+    struct ros_connection ros;
     uint32_t topic, connection;
     uint8_t *head; /* u32 header_len, header */
     uint32_t head_size, sec_at, nsec_at;
@@ -19,8 +21,8 @@ struct out_channel {
 
 /* What has a definition record: topic + type + md5, or one wrapped channel. */
 struct out_connection {
-    const struct reel_channel *channel; /* one of its channels */
-    uint32_t number;                    /* of that channel in the stream */
+    const struct ros_connection *ros; /* of one of its channels */
+    uint32_t number;                  /* of that channel in the stream */
 };
 
 struct rosbag12_run {

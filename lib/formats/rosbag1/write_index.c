@@ -109,7 +109,7 @@ static bool put_index_head(struct reel_write *w, uint32_t topic, struct reel_sin
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)",
                          run->topics[topic], (unsigned long long)messages, (unsigned)INDEX_ENTRIES_MAX);
     }
-    const char *type = ros_type_of(run->connections[totals->topic_connection[topic]].channel);
+    const char *type = run->connections[totals->topic_connection[topic]].ros->type;
     struct reel_sink count = {0};
     index_fields(&count, run->topics[topic], type, (uint32_t)messages);
     reel_sink_u32le(out, (uint32_t)count.pos);

@@ -13,15 +13,16 @@
 
 /* ---- what fits ---- */
 
-static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+static bool accepts_connection(const struct ros_connection *ros, struct reel_loss *loss) {
+    const struct reel_channel *c = ros->channel;
     struct reel_sink size = {0};
-    rosbag2_0_put_connection(&size, c, 0);
+    rosbag2_0_put_connection(&size, ros, 0);
     if (size.pos > REEL_CONNECTION_MAX || strlen(c->name) > REEL_TEXT_MAX) {
         reel_loss_add(loss, REEL_REFUSES, c, "its definition and metadata of %llu bytes are too large for a connection record",
                       (unsigned long long)size.pos);
         return false;
     }
-    ros_tell_channel(c, loss);
+    ros_tell_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
         if (strchr(key, '=') || key[0] == '\0' || strcmp(key, "type") == 0 || strcmp(key, "md5sum") == 0 ||
@@ -30,6 +31,19 @@ static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *lo
         }
     }
     return true;
+}
+
+static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    struct arena arena = {0};
+    struct ros_connection ros;
+    struct reel_error err = {0};
+    bool accepted = ros_connection_of(&arena, c, &ros, &err);
+    if (!accepted) {
+        reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
+    }
+    accepted = accepted && accepts_connection(&ros, loss);
+    arena_free(&arena);
+    return accepted;
 }
 
 static bool rosbag2_0_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
@@ -62,13 +76,19 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
         return false;
     }
     size_t rows = n < ROSBAG2_0_CHUNK_MESSAGES ? n : ROSBAG2_0_CHUNK_MESSAGES;
+    run->connections = arena_alloc(&run->arena, n * sizeof *run->connections);
     run->counts = calloc(n, sizeof *run->counts);
     run->touched = calloc(n, sizeof *run->touched);
     run->places = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *run->places);
     run->entries = malloc((size_t)ROSBAG2_0_CHUNK_MESSAGES * ROSBAG2_0_INDEX_ENTRY);
     run->note = malloc(ROSBAG2_0_NOTE_HEAD + rows * ROSBAG2_0_NOTE_ROW);
-    if (!run->counts || !run->touched || !run->places || !run->entries || !run->note) {
+    if (!run->connections || !run->counts || !run->touched || !run->places || !run->entries || !run->note) {
         return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < w->stream->n_channels; i++) {
+        if (!ros_connection_of(&run->arena, w->stream->channels[i], &run->connections[i], err)) {
+            return false;
+        }
     }
     if (!totals->first_group) {
         totals->first_group = reel_write_keep(w, n * sizeof *totals->first_group, err);
@@ -78,6 +98,7 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
 
 static void rosbag2_0_close_run(struct reel_write *w) {
     struct rosbag2_0_write_run *run = w->run;
+    arena_free(&run->arena);
     free(run->counts);
     free(run->touched);
     free(run->places);
@@ -162,19 +183,20 @@ static bool is_first(struct reel_write *w, uint32_t channel) {
 
 /* Raw bytes the message takes, with its connection record. */
 static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
+    const struct rosbag2_0_write_run *run = w->run;
     const struct reel_channel *c = w->stream->channels[m->channel];
     struct reel_sink count = {0};
     if (is_first(w, m->channel)) {
-        rosbag2_0_put_connection(&count, c, m->channel);
+        rosbag2_0_put_connection(&count, &run->connections[m->channel], m->channel);
     }
     return count.pos + ROSBAG2_0_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
 }
 
 static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out, struct reel_error *err) {
-    const struct reel_channel *c = w->stream->channels[m->channel];
-    bool wrapped = ros_wrap_needed(c);
+    const struct rosbag2_0_write_run *run = w->run;
+    bool wrapped = ros_wrap_needed(w->stream->channels[m->channel]);
     if (is_first(w, m->channel)) {
-        rosbag2_0_put_connection(out, c, m->channel);
+        rosbag2_0_put_connection(out, &run->connections[m->channel], m->channel);
     }
     put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
     if (wrapped) {
@@ -190,7 +212,7 @@ static void book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     uint64_t connection = 0;
     if (is_first(w, m->channel)) {
         struct reel_sink count = {0};
-        rosbag2_0_put_connection(&count, w->stream->channels[m->channel], m->channel);
+        rosbag2_0_put_connection(&count, &run->connections[m->channel], m->channel);
         connection = count.pos;
         if (w->planning) {
             totals->connections++;
@@ -362,11 +384,11 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
 
 #define ROSBAG2_0_WRITER(variant_text)                                                                                                     \
     {                                                                                                                                      \
-        .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag", .needs = REEL_COMPRESSES,      \
-        .version = 1, .totals_size = sizeof(struct rosbag2_0_totals), .run_size = sizeof(struct rosbag2_0_write_run),                      \
-        .accepts = rosbag2_0_accepts, .accepts_all = rosbag2_0_accepts_all, .compressions = "bz2 lz4", .open = rosbag2_0_open_run,         \
-        .close = rosbag2_0_close_run, .head = rosbag2_0_head, .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts,          \
-        .tail = rosbag2_0_tail                                                                                                             \
+        .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",                          \
+        .needs = REEL_COMPRESSES, .version = 2, .totals_size = sizeof(struct rosbag2_0_totals),                                            \
+        .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = rosbag2_0_accepts_all,                \
+        .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
+        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail                                         \
     }
 const struct reel_writer reel_writer_rosbag2_0 = ROSBAG2_0_WRITER(NULL);
 const struct reel_writer reel_writer_rosbag2_0_named = ROSBAG2_0_WRITER("2.0"); /* the same, asked for by its version */

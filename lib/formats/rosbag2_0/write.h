@@ -3,6 +3,7 @@
 #define REEL_FORMATS_BAG2_WRITE_H
 
 #include "core/codec.h"
+#include "core/ros_write.h"
 #include "formats/rosbag2_0/wire.h"
 #include "reel/write.h"
 
@@ -34,6 +35,8 @@ struct rosbag2_0_place { /* one message of the chunk at hand */
 };
 
 struct rosbag2_0_write_run {
+    struct arena arena;
+    struct ros_connection *connections; /* by channel */
     enum reel_codec codec;
     uint32_t *counts;  /* by channel: messages in the chunk; all 0 between chunks */
     uint32_t *touched; /* the channels of the chunk, in order of their first message */
@@ -46,8 +49,8 @@ struct rosbag2_0_write_run {
     uint64_t packed_group; /* whose that is; UINT64_MAX = none */
 };
 
-/* The connection record of a channel. */
-void rosbag2_0_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id);
+/* The connection record of the channel `id`. */
+void rosbag2_0_put_connection(struct reel_sink *out, const struct ros_connection *ros, uint32_t id);
 /* Index data of the chunk whose messages stand in run->places; resets run->counts. */
 void rosbag2_0_put_index(struct rosbag2_0_write_run *run, uint32_t count, bool disordered, struct reel_sink *out);
 uint64_t rosbag2_0_index_size(uint32_t connections, uint32_t count);

@@ -21,7 +21,8 @@ static bool is_reserved(const char *key) {
     return false;
 }
 
-static void connection_fields(struct reel_sink *out, const struct reel_channel *c) {
+static void connection_fields(struct reel_sink *out, const struct ros_connection *ros) {
+    const struct reel_channel *c = ros->channel;
     bool wrapped = ros_wrap_needed(c);
     for (size_t i = 0; !wrapped && i < c->metadata.count; i++) {
         const struct reel_pair *pair = &c->metadata.items[i];
@@ -33,13 +34,13 @@ static void connection_fields(struct reel_sink *out, const struct reel_channel *
     if (c->latched && (wrapped || !ros_metadata_of(c, "latching"))) {
         ros_put_field(out, "latching", bytes_text("1"));
     }
-    ros_put_field(out, "md5sum", ros_md5_of(c));
-    ros_put_field(out, "message_definition", ros_definition_of(c));
+    ros_put_field(out, "md5sum", bytes_text(ros->md5));
+    ros_put_field(out, "message_definition", ros->definition);
     if (wrapped) {
         ros_wrap_put_fields(out, c);
     }
     ros_put_field(out, "topic", bytes_text(inner_topic ? inner_topic : c->name));
-    ros_put_field(out, "type", bytes_text(ros_type_of(c)));
+    ros_put_field(out, "type", bytes_text(ros->type));
 }
 
 static void connection_head(struct reel_sink *out, const struct reel_channel *c, uint32_t id) {
@@ -48,14 +49,14 @@ static void connection_head(struct reel_sink *out, const struct reel_channel *c,
     ros_put_field(out, "topic", bytes_text(c->name));
 }
 
-void rosbag2_0_put_connection(struct reel_sink *out, const struct reel_channel *c, uint32_t id) {
+void rosbag2_0_put_connection(struct reel_sink *out, const struct ros_connection *ros, uint32_t id) {
     struct reel_sink head = {0}, data = {0};
-    connection_head(&head, c, id);
-    connection_fields(&data, c);
+    connection_head(&head, ros->channel, id);
+    connection_fields(&data, ros);
     reel_sink_u32le(out, (uint32_t)head.pos);
-    connection_head(out, c, id);
+    connection_head(out, ros->channel, id);
     reel_sink_u32le(out, (uint32_t)data.pos);
-    connection_fields(out, c);
+    connection_fields(out, ros);
 }
 
 /* ---- index data ---- */
@@ -157,9 +158,10 @@ bool rosbag2_0_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, 
     (void)err;
     const struct rosbag2_0_totals *totals = w->totals;
     if (part == 0) {
+        const struct rosbag2_0_write_run *run = w->run;
         for (uint32_t i = 0; i < w->stream->n_channels; i++) {
             if (totals->first_group[i] > 0) {
-                rosbag2_0_put_connection(out, w->stream->channels[i], i);
+                rosbag2_0_put_connection(out, &run->connections[i], i);
             }
         }
         return true;

@@ -83,7 +83,8 @@ static struct bag_type type_of(const struct reel_index_info *info, const struct 
     if (wrapped(info, c)) {
         return (struct bag_type){ROS_WRAP_TYPE, ROS_WRAP_MD5, c->id};
     }
-    return (struct bag_type){c->type, c->n_schemas > 0 ? c->schemas[0].hash : "", c->id};
+    const struct reel_schema *own = reel_channel_schema(c);
+    return (struct bag_type){c->type, own ? own->hash : "", c->id};
 }
 
 /* Each type once, with the sum that its first channel says. */

@@ -1,0 +1,9 @@
+#ifndef REEL_ENCODINGS_ROS_DEFINITION_LINK_H
+#define REEL_ENCODINGS_ROS_DEFINITION_LINK_H
+
+#include "encodings/ros/definition_tree.h"
+
+/* Resolves the names of types and measures all steps, from the type `top` on. A type that `top` does not need may be wrong. */
+bool ros_definition_link(struct ros_definition *def, const char *top, struct reel_error *err);
+
+#endif
