@@ -1,5 +1,5 @@
-/* Messages of ROS 2 in CDR: 4 bytes that say how, then numbers at multiples of their own size, counted from behind those 4. Its one rule:
- * bytes are taken by one function, which also steps over the padding. */
+/* Messages of ROS 2 in CDR: a header of 4 bytes names the byte order; then values, aligned to multiples of their size from the end of that
+ * header. Only take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
 #include "encodings/encodings.h"
@@ -15,7 +15,7 @@ struct cdr {
 
 enum { HEAD = 4, WIDE = 4 /* bytes of a character of a wide text */ };
 
-/* `size` bytes at a multiple of `align`; NULL: told. */
+/* `size` bytes at a multiple of `align`; NULL with an error. */
 static const uint8_t *take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
     struct ros_definition_run *r = &c->run;
     size_t at = r->payload.size - HEAD - cursor_left(&r->c), pad = (align - at % align) % align;
@@ -54,7 +54,7 @@ static uint32_t wide_at(const struct cdr *c, const uint8_t *p) {
     return c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
 }
 
-/* ROS 2 has UTF-16, each unit in 4 bytes. The only value that cannot be told as it lies there; a long one needs memory. */
+/* UTF-16, each unit in 4 bytes, becomes UTF-8; a long text needs memory for it. */
 static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t n;
     if (!take_u32(c, s, &n)) {

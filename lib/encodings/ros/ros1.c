@@ -1,5 +1,5 @@
-/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. Its one rule: a run of
- * steps of fixed size is checked against the payload once, then read without looking. */
+/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. A run of
+ * steps of fixed size is checked against the payload once and then read without further checks. */
 #include "encodings/encodings.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
