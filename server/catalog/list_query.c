@@ -3,165 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/list.h"
-#include "catalog/pattern.h"
+#include "catalog/list_names.h"
 #include "catalog/search.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-enum { IDS_MAX = 20000, NAMES_MAX = 300000, GLOBS_MAX = 64, TEXT_MAX = 8192 };
-enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
+enum { GLOBS_MAX = 64 };
 static const int64_t LOOKUP_NS = 2000000000;
-static const char last_character[] = "\xf4\x8f\xbf\xbf";
-
-/* ---- names that fit */
-
-struct matcher {
-    const char *text;
-    bool exact;
-    const struct pattern *pattern; /* instead of the text */
-    bool slashes;                  /* a leading '/' makes no difference */
-};
-
-static bool matches(const struct matcher *w, const char *name, bool *yes, struct reel_error *err) {
-    if (w->pattern) {
-        return pattern_match(w->pattern, name, yes, err);
-    }
-    if (w->exact) {
-        *yes = strcmp(w->text + (w->slashes && w->text[0] == '/'), name + (w->slashes && name[0] == '/')) == 0;
-    } else {
-        *yes = w->slashes ? reel_topic_match(w->text, name) : reel_glob_match(w->text, name);
-    }
-    return true;
-}
-
-/* Where fitting names lie in the order of bytes. */
-struct range {
-    char from[TEXT_MAX], end[TEXT_MAX + 4];
-};
-
-static bool find_range(const struct matcher *w, const char *prefix, struct range *out, struct reel_error *err) {
-    const char *text = w->pattern ? "" : w->text + (w->slashes && w->text[0] == '/');
-    size_t fixed = w->exact ? strlen(text) : strcspn(text, "*?");
-    if (fixed + strlen(prefix) >= TEXT_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "a name of more than %d bytes", TEXT_MAX);
-    }
-    snprintf(out->from, sizeof out->from, "%s%.*s", prefix, (int)fixed, text);
-    bool whole = !w->pattern && text[fixed] == '\0'; /* no glob in it */
-    snprintf(out->end, sizeof out->end, "%s%s", out->from, whole ? "" : last_character);
-    return true;
-}
-
-static bool count_name(struct list_query *query, struct reel_error *err) {
-    if (++query->names_read > NAMES_MAX || (query->names_read % 256 == 0 && reel_now_ns() > query->deadline_ns)) {
-        return reel_fail(err, REEL_ARGUMENT, "too many names to search; begin the pattern with fixed characters");
-    }
-    return true;
-}
-
-/* ---- ids */
-
-struct ids {
-    FILE *out;
-    char *text;
-    size_t size;
-    uint32_t n;
-    int64_t first;
-};
-
-static bool ids_open(struct ids *ids, struct reel_error *err) {
-    *ids = (struct ids){.out = NULL};
-    ids->out = open_memstream(&ids->text, &ids->size);
-    return ids->out || reel_fail_memory(err);
-}
-
-static bool ids_add(struct ids *ids, int64_t id, struct reel_error *err) {
-    if (ids->n >= IDS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "the pattern matches more than %d names; make it more specific", IDS_MAX);
-    }
-    ids->first = ids->n == 0 ? id : ids->first;
-    fprintf(ids->out, "%c%lld", ids->n++ == 0 ? '[' : ',', (long long)id);
-    return true;
-}
-
-/* Makes a condition of them; `good`: they are all there. */
-static bool ids_close(struct ids *ids, bool good, enum list_by by, bool negated, struct list_query *query, struct reel_error *err) {
-    if (!ids->out) {
-        return false;
-    }
-    fputs(ids->n == 0 ? "[]" : "]", ids->out);
-    fclose(ids->out);
-    if (!good || (negated && ids->n == 0) || query->plan.n_links == LIST_LINKS_MAX || !ids->text) {
-        free(ids->text);
-        return good && ids->text &&
-               (query->plan.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
-    }
-    query->links[query->plan.n_links++] =
-        (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
-    return true;
-}
-
-/* Names that a statement gives in a range; of a tag's value, its key must fit too. */
-static bool add_between(struct db_statement *s, struct list_query *query, const struct matcher *w, const struct matcher *key,
-                        struct ids *ids, struct reel_error *err) {
-    enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW) {
-        bool yes = true;
-        if (!count_name(query, err) || !matches(w, db_text(s, 1), &yes, err) || (yes && key && !matches(key, db_text(s, 2), &yes, err)) ||
-            (yes && !ids_add(ids, db_int(s, 0), err))) {
-            return false;
-        }
-    }
-    return step == DB_END;
-}
-
-static bool add_range(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *prefix, const struct matcher *w,
-                      struct ids *ids, struct reel_error *err) {
-    AUTO_MEM struct range *range = malloc(sizeof *range);
-    AUTO(db_done) struct db_statement *s = range ? db_statement(h, "labels_between", err) : NULL;
-    if (!s) {
-        return range ? false : reel_fail_memory(err);
-    }
-    if (!find_range(w, prefix, range, err)) {
-        return false;
-    }
-    db_set_int(s, ":kind", kind);
-    db_set_text(s, ":from", range->from);
-    db_set_text(s, ":end", range->end);
-    return add_between(s, query, w, NULL, ids, err);
-}
-
-static bool add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct matcher w, struct ids *ids,
-                       struct reel_error *err) {
-    w.slashes = kind != KIND_META;
-    const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
-    bool open =
-        !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
-    if (!add_range(h, query, kind, "", &w, ids, err)) {
-        return false;
-    }
-    return !w.slashes || open || add_range(h, query, kind, "/", &w, ids, err);
-}
-
-static bool add_tags(struct db_handle *h, struct list_query *query, const struct matcher *key, const struct matcher *value, struct ids *ids,
-                     struct reel_error *err) {
-    AUTO_MEM struct range *keys = malloc(sizeof *keys);
-    AUTO_MEM struct range *values = malloc(sizeof *values);
-    AUTO(db_done) struct db_statement *s = keys && values ? db_statement(h, value ? "tag_values_between" : "tag_keys_between", err) : NULL;
-    if (!s) {
-        return keys && values ? false : reel_fail_memory(err);
-    }
-    if (!find_range(key, "", keys, err) || (value && !find_range(value, "", values, err))) {
-        return false;
-    }
-    db_set_text(s, ":key_from", keys->from);
-    db_set_text(s, ":key_end", keys->end);
-    db_set_text(s, ":from", value ? values->from : keys->from);
-    db_set_text(s, ":end", value ? values->end : keys->end);
-    return add_between(s, query, value ? value : key, value ? key : NULL, ids, err);
-}
 
 /* ---- sets of names */
 
@@ -280,29 +130,29 @@ static bool add_names(struct db_handle *h, struct list_query *query, const struc
 
 static bool add_label_term(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
     enum label_kind kind = t->kind == SEARCH_TOPIC ? KIND_TOPIC : t->kind == SEARCH_TYPE ? KIND_TYPE : KIND_META;
-    struct ids ids;
-    bool good = ids_open(&ids, err);
+    struct list_ids ids;
+    bool good = list_ids_open(&ids, err);
     for (uint32_t i = 0; i < t->n_values && good; i++) {
-        good = add_labels(h, query, kind, (struct matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+        good = list_add_labels(h, query, kind, (struct list_matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
     }
-    return ids_close(&ids, good, BY_LABEL, t->negated, query, err);
+    return list_ids_close(&ids, good, BY_LABEL, t->negated, query, err);
 }
 
 static bool add_tag_term(struct db_handle *h, struct list_query *query, const struct search_term *t, struct reel_error *err) {
-    const struct matcher key = {.text = t->key.text, .exact = t->key.exact};
+    const struct list_matcher key = {.text = t->key.text, .exact = t->key.exact};
     bool any = false;
     for (uint32_t i = 0; i < t->n_values; i++) {
         any = any || (!t->values[i].exact && strcmp(t->values[i].text, "*") == 0);
     }
-    struct ids ids;
-    bool good = ids_open(&ids, err);
+    struct list_ids ids;
+    bool good = list_ids_open(&ids, err);
     if (any) {
-        good = good && add_tags(h, query, &key, NULL, &ids, err);
+        good = good && list_add_tags(h, query, &key, NULL, &ids, err);
     }
     for (uint32_t i = 0; i < t->n_values && good && !any; i++) {
-        good = add_tags(h, query, &key, &(struct matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+        good = list_add_tags(h, query, &key, &(struct list_matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
     }
-    return ids_close(&ids, good, any ? BY_TAG_KEY : BY_TAG_VALUE, t->negated, query, err);
+    return list_ids_close(&ids, good, any ? BY_TAG_KEY : BY_TAG_VALUE, t->negated, query, err);
 }
 
 static void add_damaged(struct list_query *query, const struct search_term *t) {
@@ -368,15 +218,15 @@ static bool add_globs(struct db_handle *h, struct list_query *query, enum search
 /* One condition for each expression, or one for all. */
 static bool add_patterns(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *const *texts, uint32_t n,
                          bool any, struct reel_error *err) {
-    struct ids ids;
+    struct list_ids ids;
     bool good = true;
     for (uint32_t i = 0; i < n && good; i++) {
         AUTO(pattern_free) struct pattern *pattern = NULL;
-        good = i > 0 && any ? true : ids_open(&ids, err);
-        good =
-            good && (pattern = pattern_new(texts[i], err)) && add_labels(h, query, kind, (struct matcher){.pattern = pattern}, &ids, err);
+        good = i > 0 && any ? true : list_ids_open(&ids, err);
+        good = good && (pattern = pattern_new(texts[i], err)) &&
+               list_add_labels(h, query, kind, (struct list_matcher){.pattern = pattern}, &ids, err);
         if (!any || i + 1 == n || !good) {
-            good = ids_close(&ids, good, BY_LABEL, false, query, err);
+            good = list_ids_close(&ids, good, BY_LABEL, false, query, err);
         }
     }
     return good;

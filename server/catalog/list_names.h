@@ -1,0 +1,36 @@
+/* Names that match a glob or pattern, as the ids of labels and tags; for list_query.c. */
+#ifndef SERVER_CATALOG_LIST_NAMES_H
+#define SERVER_CATALOG_LIST_NAMES_H
+
+#include <stdio.h>
+
+#include "catalog/list.h"
+#include "catalog/pattern.h"
+
+enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
+
+struct list_matcher {
+    const char *text;
+    bool exact;
+    const struct pattern *pattern; /* instead of the text */
+    bool slashes;                  /* a leading '/' makes no difference */
+};
+
+struct list_ids {
+    FILE *out;
+    char *text;
+    size_t size;
+    uint32_t n;
+    int64_t first;
+};
+
+bool list_ids_open(struct list_ids *ids, struct reel_error *err);
+/* Makes a condition of the ids; `good`: they are complete. */
+bool list_ids_close(struct list_ids *ids, bool good, enum list_by by, bool negated, struct list_query *query, struct reel_error *err);
+bool list_add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct list_matcher w, struct list_ids *ids,
+                     struct reel_error *err);
+/* Of keys, or with `value` of values. */
+bool list_add_tags(struct db_handle *h, struct list_query *query, const struct list_matcher *key, const struct list_matcher *value,
+                   struct list_ids *ids, struct reel_error *err);
+
+#endif
