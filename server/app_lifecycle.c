@@ -43,7 +43,7 @@ static bool take_back(struct app *app, struct reel_error *err) {
     return good;
 }
 
-/* Where files may be taken in from: the roots, and what is watched. */
+/* Where files may be imported from: the roots and the watched folders. */
 static bool open_roots(struct app *app, struct reel_error *err) {
     const char *const *watch = app->config.watches;
     bool good = (app->roots = roots_open(app->config.import_roots, err));
@@ -172,7 +172,7 @@ void app_close(struct app *app) {
             sweep_record_stop(app);
         }
     }
-    feed_free(app->feed); /* nobody waits or writes any more */
+    feed_free(app->feed); /* no thread waits or writes any more */
     made_free(app->made);
     recordings_free(app->recordings);
     reel_cache_free(app->cache);

@@ -17,7 +17,7 @@
 enum {
     FAILURES_AT_ONCE = 10, /* log-ins that fail, of one address, */
     FAILURES_EVERY_MS = 6000,
-    DENIALS_AT_ONCE = 60, /* rows of the audit that one address can make by being denied: nobody can wash older ones away */
+    DENIALS_AT_ONCE = 60, /* rows of the audit that one address can make by being denied: callers cannot push older rows out */
     DENIALS_EVERY_MS = 1000,
     TRUSTED_MAX = 64,
     USER_MAX = 128,
@@ -107,12 +107,12 @@ bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, st
     return *made;
 }
 
-/* Whether requests without credentials are let in, as it was when that was last looked at. */
+/* Whether requests without credentials are admitted, as of the last check. */
 static bool access_is_open(struct access *a) {
     return a->options.insecure_open || !atomic_load(&a->closed);
 }
 
-/* ---- who asks */
+/* ---- authentication */
 
 static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {
     out->detail = detail;
@@ -264,7 +264,7 @@ static enum http_verdict judge(const struct http_caller *caller, enum http_role 
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out) {
     struct access *a = http_app(r)->access;
     bool open = role == ROLE_NONE || (a->options.metrics_open && strcmp(http_path(r), "/metrics") == 0);
-    if (open) { /* answered without a look at the catalog: the process may have to say that that is gone */
+    if (open) { /* without the catalog: the process may have to report that the catalog is gone */
         out->caller = access_is_open(a) ? (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN}
                                         : (struct http_caller){.name = "", .how = "", .role = ROLE_NONE};
         return HTTP_GRANTED;

@@ -122,7 +122,7 @@ static bool write_batch(struct audit *a, struct batch *b) {
     }
     for (unsigned i = 0; i < USES_MAX; i++) {
         if (b->uses[i].due) {
-            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns, &err); /* the next use tells it again */
+            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns, &err); /* the next use records it again */
         }
     }
     return true;

@@ -17,7 +17,7 @@ struct bucket {
 struct limiter {
     pthread_mutex_t mutex;
     int64_t every_ms, full_ms;
-    uint64_t seed; /* so that nobody can choose addresses that meet in one set */
+    uint64_t seed; /* so that addresses cannot be chosen to collide in one set */
     struct bucket sets[SETS][ROWS];
 };
 

@@ -186,7 +186,7 @@ static bool current_keys(struct links *links, struct keys *out, struct reel_erro
     if (stat(links->path, &st) != 0 || !same_file(&st, &links->seen)) {
         good = read_keys(links->path, &links->keys, &links->seen, err);
         if (!good) {
-            memset(&links->seen, 0, sizeof links->seen); /* to be looked at again */
+            memset(&links->seen, 0, sizeof links->seen); /* to be read again */
         }
     }
     *out = links->keys;

@@ -39,7 +39,7 @@ void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
     SHA256((const unsigned char *)text, TOKEN_TEXT - 1, hash);
 }
 
-/* ---- wishes */
+/* ---- creating */
 
 static bool is_plain(const char *text, size_t max) {
     size_t size = strnlen(text, max + 1);

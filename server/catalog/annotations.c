@@ -126,7 +126,7 @@ void annotations_shorten(struct catalog_annotations *annotations) {
     }
 }
 
-/* ---- what may be said */
+/* ---- validation */
 
 bool catalog_text_check(const char *what, const char *text, size_t bytes_max, struct reel_error *err) {
     if (strlen(text) > bytes_max) {

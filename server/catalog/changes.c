@@ -22,7 +22,7 @@ static bool matches(const char *const *globs, const char *text) {
     return found;
 }
 
-/* What is of the server as a whole is of no collection, whatever the globs say. */
+/* A change of the server as a whole belongs to no collection and matches no glob. */
 static bool lets_through(const struct change_filter *f, struct db_statement *s) {
     const char *collection = db_text(s, 4);
     return matches(f->kinds, db_text(s, 2)) && (!f->collections || (*collection && matches(f->collections, collection)));

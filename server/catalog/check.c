@@ -42,7 +42,7 @@ static bool run_check(struct db_handle *h, struct db_statement *s, const char *k
     enum db_step step = DB_FAILED;
     (void)h;
     while (s && (step = db_next(s, err)) == DB_ROW) {
-        if (strcmp(db_text(s, 0), "ok") != 0) { /* what integrity_check says of a sound file */
+        if (strcmp(db_text(s, 0), "ok") != 0) { /* the row of integrity_check for an intact file */
             check->report(check->context, kind, db_text(s, 0));
         }
     }

@@ -13,7 +13,7 @@
 
 enum { READ_BYTES = 1 << 20 };
 
-/* In the copy: that it is one, so that the server which runs on it first looks for what is newer in its store. */
+/* Marks the copy as one: the first server that runs on it adds the newer recordings of its store. */
 static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error *err) {
     struct catalog *copy = catalog_open(path, err);
     struct catalog_statistics f;

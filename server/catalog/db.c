@@ -20,7 +20,7 @@ enum { BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
 
 struct db {
     char *path;
-    pthread_mutex_t writing; /* held by whoever has the writer */
+    pthread_mutex_t writing; /* held while the writer is in use */
     struct db_handle *writer;
     void (*on_commit)(void *context); /* of a commit */
     void *report_context;
@@ -29,9 +29,9 @@ struct db {
     struct db_handle *idle;
     unsigned readers;
     atomic_uint_least64_t commits;
-    atomic_int_least64_t poll_ns; /* when others are to be looked for again */
+    atomic_int_least64_t poll_ns; /* when to check for commits of other processes */
     pthread_mutex_t watching;     /* guards what follows */
-    struct db_handle *watcher;    /* opened when first asked */
+    struct db_handle *watcher;    /* opened at first use */
     int64_t watched;              /* the version it saw last */
 };
 
@@ -53,7 +53,7 @@ bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
         code = REEL_READ_ONLY;
         break;
     case SQLITE_IOERR:
-    case SQLITE_CANTOPEN: /* the system tells more than SQLite does */
+    case SQLITE_CANTOPEN: /* errno is more precise than SQLite's code */
         errno = sqlite && sqlite3_system_errno(sqlite) ? sqlite3_system_errno(sqlite) : errno;
         return errno ? reel_fail_errno(err, "catalog: %s", text) : reel_fail(err, REEL_IO, "catalog: %s", text);
     default:
@@ -133,7 +133,7 @@ static struct db *db_new(const char *path, struct reel_error *err) {
     return TAKE(db);
 }
 
-/* A new one is its folder's owner's; SQLite does the same with the files that it puts beside it. */
+/* A new file gets the owner of its folder; SQLite does the same with its side files. */
 static void make_file(const char *path) {
     AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     reel_own_by_folder(fd, path);
@@ -151,7 +151,7 @@ struct db *db_open_readonly(const char *path, struct reel_error *err) {
         return NULL;
     }
     struct db *db = db_new(path, err);
-    struct db_handle *h = db ? db_read(db, err) : NULL; /* tells at once whether it is one */
+    struct db_handle *h = db ? db_read(db, err) : NULL; /* fails unless it is a database */
     if (!h) {
         db_close(db);
         return NULL;
@@ -188,7 +188,7 @@ static void release(struct db_handle *h) {
     pthread_mutex_unlock(&db->mutex);
 }
 
-/* An idle reader, a new one, or the next that comes back. */
+/* An idle reader, a new one, or the next one returned. */
 static struct db_handle *take_reader(struct db *db, struct reel_error *err) {
     pthread_mutex_lock(&db->mutex);
     while (!db->idle && db->readers == DB_READERS_MAX) {
@@ -273,7 +273,7 @@ struct db_handle *db_write(struct db *db, struct reel_error *err) {
 }
 
 bool db_commit(struct db_handle *h, struct reel_error *err) {
-    errno = 0; /* of a commit SQLite keeps none: the system's is the one to tell */
+    errno = 0; /* SQLite keeps no errno of a commit, so the system's is reported */
     int rc = control(h, DB_COMMIT);
     if (rc != SQLITE_OK) {
         return db_fail(h->sqlite, rc, err);
@@ -346,11 +346,11 @@ static bool copy_steps(sqlite3_backup *b, const struct reel_progress *progress, 
     return rc == SQLITE_DONE || db_fail(NULL, rc, err);
 }
 
-/* The source stands in a read transaction, so that what is written meanwhile neither shows nor makes the copy begin anew. */
+/* The source stays in a read transaction, so that concurrent writes neither appear in the copy nor restart it. */
 bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(db, err);
     sqlite3 *to = NULL;
-    if (!h || !db_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the transaction begins with the first look */
+    if (!h || !db_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction */
         return false;
     }
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
@@ -365,7 +365,7 @@ bool db_copy(struct db *db, const char *path, const struct reel_progress *progre
 
 bool db_single_file(struct db *db, struct reel_error *err) {
     pthread_mutex_lock(&db->writing);
-    while (db->idle) { /* readers of this process; nobody else knows the file */
+    while (db->idle) { /* only readers of this process: no other knows the file */
         struct db_handle *h = db->idle;
         db->idle = h->next;
         db->readers--;

@@ -4,7 +4,7 @@
 
 enum { VISIT_ROWS = 256 };
 
-/* The next rows after `row`; they are read before anybody is called, so no statement is open while they are visited. */
+/* The next rows after `row`, all read before the first is visited, so no statement is open during a visit. */
 static bool next_rows(struct db_handle *h, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "rows_after", err);
     if (!s) {

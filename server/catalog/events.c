@@ -29,7 +29,7 @@ void catalog_events_done(struct catalog_events *events) {
     *events = (struct catalog_events){0};
 }
 
-/* The columns of every statement that gives events; the last one is the recording's row. */
+/* The columns of every statement that returns events; the last one is the recording's row. */
 enum { COLUMN_COLLECTION = 3, COLUMN_RECORDING = 16 };
 
 static bool read_event(struct db_statement *s, struct catalog_event *out, struct reel_error *err) {
@@ -126,7 +126,7 @@ bool event_write(struct db_handle *h, const char *statement, int64_t row, const 
     return db_run(s, err);
 }
 
-/* What is in the catalog now instead of what was asked for. */
+/* What the catalog has now, instead of the requested values. */
 static bool read_back(struct db_handle *h, struct catalog_event *e, struct reel_error *err) {
     struct catalog_event now;
     int64_t recording;

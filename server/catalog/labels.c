@@ -7,10 +7,10 @@
 #include "wire/cleanup.h"
 
 enum {
-    LABEL_BYTES_MAX = 4096,    /* a longer topic or type is not searched for by anybody */
+    LABEL_BYTES_MAX = 4096,    /* longer topics and types are not indexed */
     WORDS_BYTES_MAX = 1 << 20, /* of all topics, or all types, of one recording */
-    META_PAIRS_MAX = 200,      /* of what the file says of itself; the first of them */
-    META_BYTES_MAX = 256,      /* of a key, and of a value: so much of its beginning */
+    META_PAIRS_MAX = 200,      /* of the file's metadata, the first ones */
+    META_BYTES_MAX = 256,      /* of a key, and of a value; longer ones are cut */
 };
 enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META, LABEL_KINDS };
 

@@ -103,12 +103,12 @@ static void bind_start(struct db_statement *s, const struct list *l) {
     }
 }
 
-/* How many rows of links a page looks at. */
+/* How many rows of links a page reads. */
 static int64_t page_window(const struct list *l) {
     return LIST_LINKS_WINDOW + (int64_t)(l->q->offset < INT32_MAX ? l->q->offset : INT32_MAX);
 }
 
-/* `looked`: how many rows of links are looked at. */
+/* `window`: how many rows of links are read. */
 static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_plan *plan, int64_t window,
                                     struct reel_error *err) {
     AUTO_MEM char *sql = list_sql(plan);
@@ -179,7 +179,7 @@ static bool read_page(struct db_handle *h, struct list *l, const struct list_pla
     return step == DB_END;
 }
 
-/* The rows that it gives, up to `max`, as a JSON array; *more: it gives others. */
+/* Its rows, up to `max`, as a JSON array; *more: there are others. */
 static bool write_rows(struct db_statement *s, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err) {
     size_t size;
     free(*rows);
@@ -215,7 +215,7 @@ static bool sort_newest(struct db_handle *h, struct list *l, struct catalog_page
     return read_page(h, l, &plan, out, err);
 }
 
-/* A page that is not full because no more candidates were looked at: the next one begins behind them. */
+/* A page that is not full because the window ended: the next one begins after it. */
 static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     int64_t row;
     bool there;
@@ -228,7 +228,7 @@ static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *
     return !there || out->next || reel_fail_memory(err);
 }
 
-/* The next rows in the order of the sort, LIST_WINDOW for each LIST_PAGE that are asked for; *full: there are more. Of the filters only
+/* The next rows in the order of the sort, LIST_WINDOW for each LIST_PAGE of the page; *full: there are more. Of the filters only
  * those count that are ends of that order. */
 static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
     const struct list_plan *f = &l->query.plan;
@@ -245,12 +245,12 @@ static bool find_window(struct db_handle *h, struct list *l, bool *full, struct 
     return write_rows(s, (uint32_t)(LIST_WINDOW * ((last + LIST_PAGE - 1) / LIST_PAGE)), &l->found, &n, full, err);
 }
 
-/* Where filters may leave little of what a walk in the order of a sort meets, it looks at a window of it only. */
+/* A walk in the order of a sort reads only a window when the filters may leave little of it. */
 static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     struct list_plan *f = &l->query.plan;
     bool walks = f->driver == LIST_WALK && !in_order(l) && (f->filters || f->n_links > 0), full = false;
     if (walks && (f->filters & LIST_BIT(FILTER_WORDS))) {
-        return sort_newest(h, l, out, err); /* whether a row has the words costs too much to be asked row by row */
+        return sort_newest(h, l, out, err); /* a lookup of each row in the full-text index would cost too much */
     }
     if (walks) {
         f->driver = LIST_FOUND;
@@ -291,7 +291,7 @@ static bool read_total(struct db_handle *h, struct list *l, struct catalog_page 
     return true;
 }
 
-/* Reads what is asked, and how to get there. */
+/* Parses the query and plans it. */
 static bool open_list(struct db_handle *h, const struct catalog_query *q, struct list *l, struct reel_error *err) {
     const char *column = NULL;
     bool descending = false;
@@ -336,7 +336,7 @@ bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max,
     }
     if (good && !*more && l.query.plan.driver == LIST_STREAM_LINKS) {
         int64_t row;
-        good = find_edge(h, &l, max, &row, more, err); /* there are others that were not looked at */
+        good = find_edge(h, &l, max, &row, more, err); /* there are others after the window */
     }
     if (!good) {
         free(*rows);

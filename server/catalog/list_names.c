@@ -81,7 +81,7 @@ bool list_ids_close(struct list_ids *ids, bool good, enum list_by by, bool negat
     return true;
 }
 
-/* Names that a statement gives in a range; of a tag's value, its key must fit too. */
+/* The names that a statement returns in a range; for a tag's value its key must match too. */
 static bool add_between(struct db_statement *s, struct list_query *query, const struct list_matcher *w, const struct list_matcher *key,
                         struct list_ids *ids, struct reel_error *err) {
     enum db_step step;

@@ -73,7 +73,7 @@ static bool try_filters(struct db_handle *h, struct list_query *query, bool in_o
     return true;
 }
 
-/* What an interval leaves lies together, so more of it is few, but not where the order is that of times. */
+/* The rows of an interval are adjacent, so more of them are still cheap, except in the order of times. */
 static bool try_interval(struct db_handle *h, struct list_query *query, bool in_order, struct best *best, struct reel_error *err) {
     if ((!has(query, FILTER_START) && !has(query, FILTER_END)) || has(query, FILTER_TRASH) || best->count == 0) {
         return true;

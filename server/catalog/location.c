@@ -16,7 +16,7 @@
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
 
-/* What the mark says, without the line's end; "" when there is none. */
+/* The content of the mark without the line's end; "" when there is none. */
 static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *err) {
     char path[PATH_MAX];
     out[0] = '\0';

@@ -78,7 +78,7 @@ bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catal
     return found;
 }
 
-/* Few have a long description, and 1000 of those would be much memory for what is seldom asked. */
+/* Long descriptions are rare; 1000 of them would be much memory for rows that are seldom read. */
 static bool is_small(const struct catalog_annotations *annotations) {
     return (!annotations->description || strlen(annotations->description) <= CACHED_TEXT_MAX) &&
            (!annotations->custom || strlen(annotations->custom) <= CACHED_TEXT_MAX);

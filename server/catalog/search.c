@@ -23,7 +23,7 @@ static const struct {
                 {"state", SEARCH_STATE}, {"group", SEARCH_GROUP}, {"damaged", SEARCH_DAMAGED}};
 
 static bool fail_at(struct reader *r, const char *at, const char *what) {
-    unsigned long n = 1; /* in characters, as people count */
+    unsigned long n = 1; /* in characters, as users count */
     for (const char *c = r->q; c < at; c++) {
         n += ((unsigned char)*c & 0xc0) != 0x80;
     }
@@ -38,7 +38,7 @@ static bool is_end(char c) {
     return c == '\0' || is_blank(c);
 }
 
-/* Without one, FTS5 would have no token to look for. */
+/* Without one, FTS5 has no token to search for. */
 static bool has_letters(const char *word, size_t size) {
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)word[i];

@@ -136,7 +136,7 @@ static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *poke
     struct timespec until = in(timeout_ns);
     bool looks = seq != INT64_MAX;
     pthread_mutex_lock(&f->mutex);
-    if (looks && f->waiting++ == 0) { /* what was committed while nobody waited */
+    if (looks && f->waiting++ == 0) { /* commits while no watcher waited */
         f->committed = true;
         pthread_cond_signal(&f->poll);
     }

@@ -118,7 +118,7 @@ static size_t on_answer(char *data, size_t size, size_t n, void *context) {
     struct webhook_sender *s = context;
     (void)data;
     s->answered += size * n;
-    return s->answered <= ANSWER_MAX ? size * n : 0; /* nobody reads it */
+    return s->answered <= ANSWER_MAX ? size * n : 0; /* ignored */
 }
 
 static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {

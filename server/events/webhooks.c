@@ -18,7 +18,7 @@ struct webhooks {
     struct webhook_sender *sender;
     pthread_t thread;
     _Atomic uint64_t delivered, failed, dropped;
-    int64_t due_ns; /* when a hook wants to be looked at again, whatever happens; INT64_MAX: never */
+    int64_t due_ns; /* when a hook has to be processed without a change; INT64_MAX: never */
 };
 
 static bool go_on(void *context) {
@@ -39,7 +39,7 @@ static const char *const *globs_of(const json_t *array, const char *out[GLOBS_MA
     return n > 0 ? out : NULL;
 }
 
-/* The next change that it is to hear of, as the array's only item. hook->seq is then the last one that was looked at. */
+/* The next change to deliver to it, as the array's only item. hook->seq is then the last one read. */
 static bool next_change(struct webhooks *w, struct webhook *hook, json_t *items, struct reel_error *err) {
     const char *kinds[GLOBS_MAX + 1], *collections[GLOBS_MAX + 1];
     const struct change_filter filter = {.kinds = globs_of(hook->events, kinds), .collections = globs_of(hook->collections, collections)};
@@ -74,7 +74,7 @@ static bool record_result(struct webhooks *w, struct webhook *hook, const json_t
     return result->delivered;
 }
 
-/* What was trimmed before it could be told is lost to it, and counted. */
+/* Changes that were trimmed before their delivery are counted as dropped. */
 static bool catch_up(struct webhooks *w, struct webhook *hook, int64_t first) {
     if (first <= hook->seq + 1) {
         return true;
@@ -94,13 +94,13 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
     for (int n = 0; good && go_on(w); n++) {
         json_auto_t *items = json_array();
         int64_t from = hook->seq;
-        if (n == TURN_MAX) { /* the others want to hear something too */
+        if (n == TURN_MAX) { /* the other hooks get their turn */
             wake_at(w, 0);
             return;
         }
         good = next_change(w, hook, items, NULL);
         if (good && json_array_size(items) == 0) {
-            if (hook->seq - from >= MOVE_MIN) { /* so that they are not all looked at again */
+            if (hook->seq - from >= MOVE_MIN) { /* so that they are not all read again */
                 catalog_webhook_moved(w->catalog, hook->row, hook->seq, 0, NULL);
             }
             return;
@@ -118,7 +118,7 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
     wake_at(w, reel_now_ns() + TROUBLE_NS);
 }
 
-/* Returns the newest change that was there when the round began: all hooks have looked so far, or wait. INT64_MAX: there are none. */
+/* Returns the newest change that was there when the round began: all hooks have read up to it, or wait. INT64_MAX: there are none. */
 static int64_t round_of_all(struct webhooks *w) {
     struct webhook hooks[WEBHOOKS_MAX];
     uint32_t n = 0;

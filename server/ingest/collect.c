@@ -33,7 +33,7 @@ static bool joins_all(const struct reel_format *format, const struct parts *part
     return true;
 }
 
-/* Takes what belongs to `first`. Files before it whose format knows of parts have been asked already. */
+/* Collects the parts of `first`. The formats of the files before it were tried already. */
 static void collect(struct collect_file *all, uint32_t n, uint32_t first, collect_open open, void *context) {
     AUTO(parts_done) struct parts parts = {.n = 0};
     if (!(parts.items[0] = open(context, first))) {

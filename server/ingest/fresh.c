@@ -13,7 +13,7 @@
 #include "wire/cleanup.h"
 
 enum {
-    OUTLINE_BYTES = 64 << 20, /* smaller files are scanned before anybody misses them in the list */
+    SUMMARY_BYTES = 64 << 20, /* smaller files are scanned quickly and need no summary in the list */
 };
 
 struct fresh_scan {
@@ -136,10 +136,10 @@ static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_r
     return f;
 }
 
-/* A scan that may outlast the request: until its end the recording is listed by what the files say of themselves. */
+/* A scan that may outlast the request: until its end the list shows the files' own summary. */
 static void sketch(struct app *app, const struct catalog_recording *r, const struct reel_format *format, int64_t wait_ns) {
     AUTO(reel_index_free) struct reel_index *there = NULL;
-    bool may_last = wait_ns <= 0 || r->size >= OUTLINE_BYTES;
+    bool may_last = wait_ns <= 0 || r->size >= SUMMARY_BYTES;
     if (may_last && !(there = scan_open_summary(app, r->content, NULL))) { /* never over what a scan has made */
         scan_summary(app, r, format, NULL);
     }

@@ -10,7 +10,7 @@ enum { QUEUE_MAX = 256, THREADS_MAX = 64 };
 
 struct imports {
     struct app *app;
-    pthread_mutex_t mutex; /* guards what follows but the figures */
+    pthread_mutex_t mutex; /* guards what follows except the atomic counters */
     pthread_cond_t queued, has_room;
     struct import_unit *queue, **queue_end;
     unsigned n_queued;
@@ -124,7 +124,7 @@ static void unit_over(struct import_unit *unit) {
     run->bytes_done += unit->size;
     report(run);
     pthread_cond_broadcast(&run->over);
-    pthread_mutex_unlock(&run->mutex); /* whoever waits may take the run away at once */
+    pthread_mutex_unlock(&run->mutex); /* a waiting thread may free the run now */
     import_unit_free(unit);
 }
 
@@ -173,7 +173,7 @@ void run_wait(struct import_run *run) {
     while (run->under_way > 0) {
         struct timespec until = soon();
         pthread_cond_timedwait(&run->over, &run->mutex, &until);
-        report(run); /* so that a cancel is heard while nothing ends */
+        report(run); /* notices a cancel while no unit ends */
     }
     pthread_mutex_unlock(&run->mutex);
 }

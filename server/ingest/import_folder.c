@@ -10,12 +10,12 @@
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
-enum { NEAR = 64 }; /* known files looked at again beside a new one, which may be a further part */
+enum { NEAR = 64 }; /* known files that are inspected again next to a new one, which may be a further part */
 enum fate {
     FATE_NEW,
     FATE_KNOWN,
     FATE_WAITS,
-    FATE_TOLD /* known, and told with another */,
+    FATE_REPORTED /* known, and reported together with another */,
     FATE_BUSY,
     FATE_BESIDE /* known, and maybe a part with a new one */
 };
@@ -28,7 +28,7 @@ struct inspection {
     uint32_t n;
     enum fate *fates;
     struct catalog_imports known;
-    uint32_t *new_ones; /* numbers of the files that are not known, and of those beside them */
+    uint32_t *new_ones; /* numbers of the new files, and of their neighbours */
     uint32_t n_new;
 };
 
@@ -51,12 +51,12 @@ static const struct catalog_import *find_known(const struct catalog_imports *kno
     return NULL;
 }
 
-/* Why it failed lay not in the file: another time, or asked for otherwise, it may go better. */
+/* It failed for a reason outside of the file, so a retry may succeed. */
 static bool may_go_better(enum reel_code code) {
     return code != REEL_OK && code != REEL_NOT_MINE && code != REEL_DAMAGED && code != REEL_UNSUPPORTED && code != REEL_LIMIT;
 }
 
-/* Who asks for files wants a recording of them, in this collection; a watched folder only wants to know what is new. */
+/* A request needs a recording of each file in this collection; a watched folder only needs the new ones. */
 static bool is_enough(const struct inspection *l, const struct catalog_import *k) {
     struct catalog_recording r;
     const struct import_terms *t = l->run->terms;
@@ -77,7 +77,7 @@ static bool is_enough(const struct inspection *l, const struct catalog_import *k
     return enough;
 }
 
-/* Its time is another, but what can be told at a glance is not: it was touched, copied back, brought by a backup. */
+/* Its time differs, but size and fingerprint do not: it was touched or restored. */
 static bool is_unchanged(const struct inspection *l, const struct folder_file *f, const struct catalog_import *k) {
     char fingerprint[65];
     struct reel_error ignored;
@@ -107,7 +107,7 @@ static bool is_known(const struct inspection *l, const struct folder_file *f) {
 
 /* ---- what is still */
 
-/* A time far ahead says nothing: a wrong clock must not keep a file out for ever. */
+/* A time far in the future is ignored: a wrong clock must not keep a file out forever. */
 static bool is_recent(int64_t time_ns, int64_t now, int64_t still_ns) {
     return time_ns > now - still_ns && time_ns <= now + still_ns;
 }
@@ -142,7 +142,7 @@ static void report_known(struct inspection *l, uint32_t first) {
     for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && report.n < COLLECT_PARTS_MAX; i++) {
         const struct catalog_import *other = l->fates[i] == FATE_KNOWN ? find_known(&l->known, l->files[i].name) : NULL;
         if (other && strcmp(other->recording, k->recording) == 0) {
-            l->fates[i] = FATE_TOLD;
+            l->fates[i] = FATE_REPORTED;
             names[report.n++] = other->name;
             report.size += other->size;
         }
@@ -211,7 +211,7 @@ static const char *leading_name(const struct import_unit *u) {
     return u->files[u->n > 1].name;
 }
 
-/* Names are paths below what is looked through, so that each day's run.bag has its own. A folder that is one recording gives it its name.
+/* Names are paths below the imported folder, so that each day's run.bag has its own. A folder that is one recording gives it its name.
  */
 static bool name_unit(const struct inspection *l, struct import_unit *u, bool *folder_named) {
     const char *below = l->folder + strlen(l->run->base), *last = strrchr(l->folder, '/');
@@ -262,7 +262,7 @@ static void pass_over(const struct inspection *l, struct import_unit *u) {
     report_unit(l, u, IMPORT_PASSED);
 }
 
-/* A page of a dry run is told from a place on, up to its limit. */
+/* A page of a dry run begins at a position and ends at its limit. */
 static bool is_on_page(struct import_run *run) {
     if (!run->terms->dry) {
         return true;
@@ -308,7 +308,7 @@ static bool check_neighbours(struct inspection *l, const struct collect_file *al
         uint32_t at = l->new_ones[k], end = l->n - at > NEAR ? at + NEAR : l->n;
         for (uint32_t i = at > NEAR ? at - NEAR : 0; all[k].format && all[k].format->joins && i < end; i++) {
             const struct catalog_import *known =
-                l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_TOLD ? find_known(&l->known, l->files[i].name) : NULL;
+                l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_REPORTED ? find_known(&l->known, l->files[i].name) : NULL;
             if (known && known->content[0]) {
                 l->fates[i] = FATE_BESIDE;
                 l->new_ones[l->n_new++] = i;
@@ -352,7 +352,7 @@ static bool send_all(struct inspection *l, struct reel_error *err) {
     for (uint32_t i = 0; i < l->n_new; i++) {
         any = any || l->fates[l->new_ones[i]] == FATE_NEW;
     }
-    if (!any) { /* whatever they are, they are looked at later */
+    if (!any) { /* they are inspected later */
         for (uint32_t i = 0; i < l->n_new; i++) {
             report_file(l, &l->files[l->new_ones[i]], IMPORT_WAITS);
         }

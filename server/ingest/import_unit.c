@@ -11,7 +11,7 @@
 #include "wire/cleanup.h"
 
 static const uint64_t LONG_BYTES = 64 << 20;    /* smaller ones are listed when their scan is done … */
-static const int64_t LONG_WAIT_NS = 2000000000; /* … larger ones after a moment, and the scan goes on */
+static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones, whose scan then continues in the background */
 
 /* ---- telling */
 

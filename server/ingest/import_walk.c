@@ -95,7 +95,7 @@ static bool walk(struct import_run *run, const char *folder, int fd, struct reel
     return folder_walk(&(struct folder_visit){.enter = enter, .files = inspect_files, .refused = refused, .context = run}, folder, fd, err);
 }
 
-/* ---- what was asked for */
+/* ---- the requested paths */
 
 static void report_path(struct import_run *run, const char *path, const struct reel_error *why) {
     char folder[PATH_MAX];

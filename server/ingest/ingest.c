@@ -5,17 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "catalog/quota.h"
 #include "ingest/fresh.h"
+#include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "reel/time.h"
+#include "store/manifest.h"
 #include "store/reference.h"
 #include "wire/cleanup.h"
-#include "ingest/manifest_entry.h"
-#include "store/manifest.h"
-#include "catalog/quota.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
@@ -106,7 +106,7 @@ static bool add_ready(struct ingestion *in, struct reel_index *index, struct ree
     return scan_fill(&in->r, index, err) && add_row(in, index, err) ? succeed(in, INGEST_CREATED) : refuse(in);
 }
 
-/* The scan found nothing to keep: nothing stays, or with keep a failed recording that says why. */
+/* The scan failed: nothing stays, or with `keep` a failed recording with the reason. */
 static bool add_failed(struct ingestion *in, const struct reel_error *why, struct reel_error *err) {
     bool about_file = why->code == REEL_NOT_MINE || why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
     if (err) {
@@ -161,7 +161,7 @@ static bool is_lost(const struct catalog_recording *there) {
     return there->state == STATE_MISSING || there->state == STATE_CHANGED;
 }
 
-/* The same content under the same name: what is there, mended when its file had gone. One of several parts is mended by a job. */
+/* The same content under the same name: the existing recording. If its file was missing it is restored, with several parts by a job. */
 static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     bool ok = keep_files(in, err);
     if (ok && is_lost(there) && there->n_parts > 1) {
@@ -271,7 +271,7 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
            (!q->group || names_check(q->collection, q->group, err));
 }
 
-/* What a session has sent is its own again, should it come back; a job that reads it still reads on. */
+/* The received bytes belong to their session again, for a retry; a job that is reading them is not disturbed. */
 void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
     struct reel_error ignored;
     bool used = true;

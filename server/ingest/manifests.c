@@ -13,7 +13,7 @@
 
 enum {
     AT_ONCE_MAX = 256, /* notes and events of a recording that are written while a request waits; above, many changes make one write */
-    BATCH = 64,        /* manifests of which one transaction says that they are written */
+    BATCH = 64,        /* manifests that one transaction marks as written */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,7 +88,7 @@ static bool write_row(struct app *app, const struct catalog_recording *r, struct
     return good;
 }
 
-/* What is written, and of which the catalog is yet to be told: it looks whether a row has changed since. */
+/* Manifests that are written but not yet marked so in the catalog, which checks whether a row has changed since. */
 struct batch {
     struct catalog_written written[BATCH];
     uint32_t n;
@@ -169,7 +169,7 @@ bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_pr
 
 static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct app *app = context;
-    atomic_store(&app->manifests_queued, false); /* what becomes due from now on asks for another one */
+    atomic_store(&app->manifests_queued, false); /* what becomes due from now on queues another job */
     bool good = manifests_write_due(app, 0, progress, err);
     if (!good) {
         atomic_store(&app->manifests_missed, true);

@@ -27,7 +27,7 @@ struct joining {
     bool kept;                        /* the file is in the store */
     struct catalog_recording r;       /* as it is, then as it shall be */
     char before[SHA256_HEX];          /* its content until now */
-    const struct reel_format *format; /* by whose rules they are one */
+    const struct reel_format *format; /* the format that defines the parts */
     char job[33];
     enum ingest_outcome outcome;
     bool again; /* it failed because the recording has been changed meanwhile */
@@ -76,7 +76,7 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
-/* Does a format say that the last part belongs to all others? The recording's, or the new file's where that knows of no parts:
+/* Does the last part belong to all others? Decided by the recording's, or the new file's where that knows of no parts:
  * metadata.yaml to an .mcap. */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
@@ -103,7 +103,7 @@ static bool belongs(struct joining *j, struct reel_error *err) {
     return true;
 }
 
-/* Is the row what was looked at? The rows are held. */
+/* Is the row unchanged since it was read? The rows are held. */
 static bool is_unchanged(struct joining *j, struct reel_error *err) {
     struct catalog_recording now = {0};
     bool found = catalog_get(j->app->catalog, j->r.id, &now, err);
@@ -130,7 +130,7 @@ static bool change_row(struct joining *j, const struct reel_index *index, struct
     return changed;
 }
 
-/* `index` is the summary while the scan goes on. */
+/* `index` is the summary while the scan runs. */
 static bool change_recording(void *context, const struct reel_index *index, struct reel_error *err) {
     struct joining *j = context;
     bool used = true;
@@ -196,7 +196,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
     return j->kept && belongs(j, err) && store_make_bucket(j->app->store, content, err) && scan_together(j, err);
 }
 
-/* The recording is looked at first, to know the locks, and again under them. */
+/* The recording is read once to know the locks, and again under them. */
 static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;

@@ -94,7 +94,7 @@ static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u
     return ok;
 }
 
-/* A file whose row was not written any more, or was removed before it. */
+/* A file without a row: a crash came before the row was written, or after it was deleted. */
 static void check_file(void *context, const char *id) {
     struct app *app = context;
     struct catalog_upload u;

@@ -89,7 +89,7 @@ void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* The file is gone, or is not what it was: the catalog is told, so that lists show it. */
+/* The file is missing or has changed: recorded in the catalog, so that lists show it. */
 static void set_missing(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
     if (why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED) {

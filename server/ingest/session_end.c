@@ -10,7 +10,7 @@
 
 /* ---- removed */
 
-/* What the row said before its mutex was held may be over: it is read again. */
+/* The row may have changed before the mutex was taken: it is read again. */
 static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, struct reel_error *err) {
     AUTO(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};

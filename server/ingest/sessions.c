@@ -13,7 +13,7 @@ enum {
     CONFIRM_BYTES = 256 << 20, /* of one request between two fsyncs */
     SWEEP_LONGEST_S = 60,
 };
-static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* a writer that says nothing for so long may be overtaken */
+static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* after so long without a byte another writer may take over */
 
 struct sessions {
     struct app *app;
@@ -45,7 +45,7 @@ static void live_free(struct live *l) {
     free(l);
 }
 
-/* Closes the one used longest ago when too many are open that nobody uses. The table's mutex is held. */
+/* Closes the least recently used one when too many idle sessions are open. The table's mutex is held. */
 static void close_oldest(struct sessions *all) {
     struct live **oldest = NULL;
     unsigned idle = 0;
@@ -127,7 +127,7 @@ int64_t session_expires(const struct app *app) {
     return reel_now_ns() + (int64_t)app->config.upload_expiry_s * SECOND_NS;
 }
 
-/* ---- made, looked at */
+/* ---- creating and reading */
 
 /* The one that has the key already. */
 static bool find_again(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
@@ -327,7 +327,7 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
     return SESSION_OK;
 }
 
-/* fsync, and the row says so. The session's mutex is held. */
+/* fsync, recorded in the row. The session's mutex is held. */
 static bool confirm(struct session_writer *w, struct reel_error *err) {
     if (!store_upload_sync(w->live->file, err)) {
         return false;

@@ -77,7 +77,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
         }
         return go_on(s);
     }
-    scan_tidy(s->app, hex); /* asks again under the lock: an upload may be about to use it */
+    scan_tidy(s->app, hex); /* checks again under the lock: an upload may be about to use it */
     return go_on(s);
 }
 
@@ -106,7 +106,7 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
     } else if (r->state == STATE_MISSING && there) {
-        job_unref(scan_again(s->app, r, &ignored)); /* it has come back */
+        job_unref(scan_again(s->app, r, &ignored)); /* its file is back */
     }
     return go_on(s);
 }

@@ -92,7 +92,7 @@ bool upload_options_set(struct upload_options *w, const char *key, const json_t 
     return true;
 }
 
-/* All members of an object; one that is no wish is an error. */
+/* All members of an object; an unknown option is an error. */
 static bool upload_options_set_all(struct upload_options *w, const json_t *object, struct reel_error *err) {
     const char *key;
     json_t *value;

@@ -20,13 +20,13 @@ static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;
 static const uint32_t EVENTS =
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
-struct dirty { /* a folder to look at again */
+struct dirty { /* a folder to inspect again */
     unsigned watch;
     char *folder;
     int64_t due_ns;
     bool tree; /* with all below it */
 };
-struct watched { /* a folder the system tells of; in the order of wd */
+struct watched { /* a folder with an inotify watch; sorted by wd */
     int wd;
     unsigned watch;
     char *folder;
@@ -41,7 +41,7 @@ struct watch {
     struct import_statistics statistics;
     enum watch_state state;
     char note[384];
-    bool polling; /* not every folder is told of */
+    bool polling; /* some folders have no inotify watch */
     int64_t scan_due_ns, scan_started_ns, scan_ended_ns;
     uint64_t scan_files, scan_folders;
 };
@@ -67,7 +67,7 @@ const char *watch_state_name(enum watch_state state) {
     return names[state];
 }
 
-/* ---- where to look again */
+/* ---- folders to inspect again */
 
 static void add_dirty(struct watches *all, unsigned watch, const char *folder, int64_t due_ns, bool tree) {
     pthread_mutex_lock(&all->mutex);
@@ -111,7 +111,7 @@ static void on_report(void *context, const struct import_report *report) {
     }
 }
 
-/* ---- what the system tells of */
+/* ---- events of inotify */
 
 static uint32_t position_of(const struct watches *all, int wd) {
     uint32_t low = 0, high = all->n_folders;
@@ -183,7 +183,7 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
     if (known) {
         snprintf(folder, sizeof folder, "%s", known->folder);
         if (!disk_join(path, known->folder, e->len > 0 ? e->name : "", NULL)) {
-            snprintf(path, sizeof path, "%s", known->folder); /* the walk through that one tells of it */
+            snprintf(path, sizeof path, "%s", known->folder); /* the walk of that folder reports it */
         }
     }
     if (known && (e->mask & IN_IGNORED)) {

@@ -62,7 +62,7 @@ static bool check_catalog(struct fsck *f, struct reel_error *err) {
     return true;
 }
 
-/* What is due, from what has been mended; then what is counted. */
+/* Manifests that are due after repairs; then what is derived. */
 static bool finish(struct fsck *f, struct reel_error *err) {
     return !f->wrote || (catalog_repair(f->app.catalog, err) && manifests_write_due(&f->app, 0, NULL, err));
 }
@@ -73,7 +73,7 @@ static bool check_all(struct fsck *f, struct reel_error *err) {
 
 /* ---- opening */
 
-/* Its store is the one to be looked at only: nothing is swept before it is told of. */
+/* Its store is opened readonly, so nothing is swept before it is reported. */
 static bool open_for_reading(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct reel_error why = {0};
@@ -98,7 +98,7 @@ static void drop_incoming(void *context, const char *name, const char *id) {
     }
 }
 
-/* Opening it sweeps incoming/, which is told of first. */
+/* Opening it sweeps incoming/, which is reported first. */
 static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct store *readonly =
@@ -120,7 +120,7 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
 /* Every recording is unknown then. */
 static bool rebuild(struct fsck *f, struct reel_error *err) {
     bool good = fsck_files(f, err) && rebuild_collections(&f->app, err) && settings_restore(&f->app, err);
-    f->report->files = 0; /* they are looked at once more */
+    f->report->files = 0; /* they are checked once more */
     return good;
 }
 

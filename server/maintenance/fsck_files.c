@@ -53,7 +53,7 @@ static bool find_unknown(struct fsck *f, struct reel_error *err) {
     return good;
 }
 
-/* ---- files that nobody uses */
+/* ---- unused files */
 
 struct orphan {
     char hex[SHA256_HEX], suffix[32];

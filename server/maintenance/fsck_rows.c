@@ -59,7 +59,7 @@ static bool check_reference(struct fsck *f, const struct catalog_recording *r, c
         return true;
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
-    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog says so itself */
+    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog has that state already */
         bool repaired = f->repair && !reel_is_passing(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || repaired;
         fsck_found(f, FSCK_FILE, subject,
@@ -88,7 +88,7 @@ static bool check_files(struct fsck *f, const struct catalog_recording *r, const
         }
         whole = false;
         if (known || !is_as_it_was(f, r)) {
-            continue; /* the catalog says so itself */
+            continue; /* the catalog has it already */
         }
         if (!there) {
             fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, false, "the stored file is gone"), "its file %s is gone",
@@ -104,7 +104,7 @@ static bool check_files(struct fsck *f, const struct catalog_recording *r, const
 
 /* ---- the index */
 
-/* Without jobs around it: nobody else is there. */
+/* Without jobs: no other thread uses the archive. */
 static const char *repair_index(struct fsck *f, const struct catalog_recording *r) {
     struct reel_error err = {0};
     struct catalog_recording now = {0};
@@ -174,7 +174,7 @@ static bool has_parts(const json_t *manifest, const struct catalog_recording *r)
     return same;
 }
 
-/* What of it is not as the catalog says; NULL: nothing. */
+/* How it differs from the catalog; NULL: not at all. */
 static const char *difference(const json_t *manifest, const struct catalog_recording *r) {
     const json_t *item = item_of(manifest, r->id), *epoch = json_object_get(item, "epoch_ns");
     if (!item) {

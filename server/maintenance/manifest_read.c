@@ -60,7 +60,7 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
     return strcmp(its, content) == 0 || fail_item("list of files", err);
 }
 
-/* ---- what is said of it */
+/* ---- annotations */
 
 static bool read_tags(const json_t *item, struct catalog_annotations *annotations, struct reel_error *err) {
     struct reel_error ignored;

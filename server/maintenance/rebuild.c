@@ -38,7 +38,7 @@ static bool add_entry(struct finding *f, const char *content, const json_t *item
     const char *id = json_string_value(json_object_get(item, "id"));
     bool has = false;
     if (!id || strspn(id, "0123456789abcdef") != RECORDING_ID_TEXT - 1 || id[RECORDING_ID_TEXT - 1]) {
-        return true; /* told when the manifest itself is looked at */
+        return true; /* reported when the manifest itself is checked */
     }
     if (!catalog_has(f->app->catalog, id, &has, &f->error)) {
         return false;
@@ -125,7 +125,7 @@ static bool set_problem(struct catalog_recording *r, enum recording_state state,
     return (r->problem = strdup(problem));
 }
 
-/* What a scan says of it: from its index, or by scanning once more. */
+/* Its index: the existing one, or from a new scan. */
 static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r, const struct reel_progress *progress,
                                        struct reel_error *err) {
     struct reel_error why = {0};

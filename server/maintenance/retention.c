@@ -169,7 +169,7 @@ static bool do_one(struct run *run, const struct retention_item *item, struct re
     return true;
 }
 
-/* What was done, and the rows of the audit that say so; what has gone meanwhile is none of it. */
+/* Counts what was done and adds it to the audit log; recordings that were deleted meanwhile do not count. */
 static void do_all(struct run *run, const struct retention_item *items, uint32_t n) {
     static struct audit_row rows[RETENTION_STEP]; /* one run at a time */
     static char paths[RETENTION_STEP][96];

@@ -29,7 +29,7 @@ struct scrub {
     struct scrub_result result;
     uint64_t files_total, bytes_total, read; /* read: of this run, for its rate */
     int64_t started_ns, began_ns, saved_ns;
-    char position[SHA256_HEX]; /* the last that was looked at */
+    char position[SHA256_HEX]; /* the last file checked */
     uint8_t *buffer;
 };
 
@@ -112,7 +112,7 @@ static void to_hex(const uint8_t raw[32], char out[SHA256_HEX]) {
     }
 }
 
-/* False: it was stopped. What the disk does not give is told in *unread. */
+/* False: it was stopped. *unread: errno when the disk failed. */
 static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread, struct reel_error *err) {
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
     uint8_t raw[EVP_MAX_MD_SIZE];
@@ -167,7 +167,7 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
     bool named = store_file_path(s->app->store, sha256, "", path, sizeof path);
     AUTO_FD int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0 && store_file_size(s->app->store, sha256, ".ref", &unused)) {
-        s->result.elsewhere++; /* it is somebody else's file; its watch looks at it */
+        s->result.elsewhere++; /* a referenced file, which is checked by size and time elsewhere */
         return true;
     }
     if (fd < 0) {

@@ -21,7 +21,7 @@ bool disk_write_all(int fd, const void *data, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, at, size);
         if (n == 0) {
-            errno = EIO; /* the system says nothing */
+            errno = EIO; /* write() returned 0 without an error */
         }
         if (n == 0 || (n < 0 && errno != EINTR)) {
             return false;

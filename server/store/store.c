@@ -164,7 +164,7 @@ static bool is_derived(const char *name) {
     return n > end && strcmp(name + n - end, suffix) == 0;
 }
 
-/* At start nobody makes any. */
+/* At start none is being written. */
 static void sweep_derived(const struct store *store) {
     AUTO_FOLDER DIR *d = opendir(store->derived);
     for (struct dirent *e; d && (e = readdir(d));) {

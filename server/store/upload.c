@@ -28,7 +28,7 @@ enum {
 struct store_upload {
     struct store *store;
     int fd;
-    int leased;            /* of a file that this is a second name of: while it is open nobody writes to it; -1 */
+    int leased;            /* lease on the file that this is a second name of: no one writes to it meanwhile; -1: none */
     char path[STORE_PATH]; /* in incoming/ */
     bool placed;           /* it has become a blob */
     bool lasting;          /* of a session: its file stays when this is freed */
@@ -98,7 +98,7 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
 
 /* ---- a file that is there already */
 
-/* The signal that tells of a broken lease is one that does nothing: whoever opens the file waits, and that is all. */
+/* The signal for a broken lease is ignored: the process that opens the file waits. */
 static bool lease(int fd) {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 && fcntl(fd, F_SETSIG, SIGURG) == 0 &&
@@ -170,7 +170,7 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
         reel_own_by_folder(u->fd, u->path);
     }
     u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
-    if (create && !store_sync_incoming(store, err)) {         /* whoever is told of it will come back for it */
+    if (create && !store_sync_incoming(store, err)) {         /* the client will resume it by its name */
         u->lasting = false;
         return NULL;
     }
@@ -213,7 +213,7 @@ bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error 
     return store_upload_cut(u, size, err);
 }
 
-/* When an fsync has failed the next one may say that all is well, of pages that are lost: what it was to confirm does not count. */
+/* After a failed fsync the next one may succeed although pages are lost, so bytes up to here are never confirmed. */
 static bool note_sync(struct store_upload *u, bool synced, struct reel_error *err) {
     struct reel_error ignored;
     if (synced) {
@@ -250,7 +250,7 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
     }
     if (u->written - u->started >= WRITEBACK_BYTES) {
         (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
-                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync tells what fails */
+                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync reports errors */
         u->started = u->written;
     }
     return true;
@@ -269,7 +269,7 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
         return reel_fail_memory(err);
     }
     while (size > 0) {
-        if (u->held == 0 && size >= BUFFER_BYTES) { /* large pieces need no gathering */
+        if (u->held == 0 && size >= BUFFER_BYTES) { /* large pieces are not buffered */
             if (!put(u, at, BUFFER_BYTES, err)) {
                 return false;
             }

@@ -1,4 +1,4 @@
--- scan: r: by hand only; scan: k: as r; scan: counted: as r
+-- scan: r: on request only (fsck); scan: k: as r; scan: counted: as r
 SELECT 'of the collection ' || k.name || ' the catalog counts ' || k.recordings || ' recordings, ' || k.bytes || ' bytes; there are ' ||
     coalesce(counted.n, 0) || ', ' || coalesce(counted.b, 0)
 FROM collections AS k LEFT JOIN (

@@ -1,4 +1,4 @@
--- scan: r: by hand only; scan: s: as r
+-- scan: r: on request only (fsck); scan: s: as r
 SELECT collection || '/' || name || ' is missing from the full-text index' FROM recordings AS r
 WHERE NOT EXISTS (SELECT 1 FROM search AS s WHERE s.rowid = r.row AND s.name IS r.name AND s.collection IS r.collection)
 UNION ALL

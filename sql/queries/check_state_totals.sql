@@ -1,4 +1,4 @@
--- scan: f: by hand only: what triggers keep against what is counted; scan: r: as f; scan: s: as f
+-- scan: f: on request only (fsck): what triggers keep against what is counted; scan: r: as f; scan: s: as f
 SELECT 'of state ' || f.state || ' the catalog counts ' || f.recordings || ' recordings, ' || f.bytes || ' bytes; there are ' || n || ', ' || b
 FROM state_totals AS f CROSS JOIN (
     SELECT s.state AS state, count(r.row) AS n, coalesce(sum(r.size), 0) AS b, coalesce(sum(r.messages), 0) AS m

@@ -1,4 +1,4 @@
--- scan: r: by hand only: what triggers keep against what is counted; scan: t: as r; scan: c: as r; scan: scope: two rows; scan: totals_of: as r
+-- scan: r: on request only (fsck): what triggers keep against what is counted; scan: t: as r; scan: c: as r; scan: scope: two rows; scan: totals_of: as r
 SELECT 'of the ' || CASE t.kind WHEN 0 THEN 'format' WHEN 1 THEN 'state' ELSE 'day' END || ' ' || t.name || ' in ' || t.collection || ' the catalog counts ' ||
     t.recordings || ' recordings, ' || t.bytes || ' bytes; there are ' || coalesce(c.n, 0) || ', ' || coalesce(c.b, 0)
 FROM totals AS t LEFT JOIN (

@@ -1,2 +1,2 @@
--- Something that hangs on it has changed.
+-- A note, an event or a tag of it has changed.
 UPDATE recordings SET updated_ns = max(:now, updated_ns + 1) WHERE row = :row;

@@ -1,4 +1,4 @@
--- With the words that its labels have. scan: r: by hand only
+-- With the words that its labels have. scan: r: on request only (fsck)
 INSERT INTO search (rowid, name, collection, topics, types, metadata)
 SELECT r.row, r.name, r.collection,
     coalesce((SELECT group_concat(l.name, ' ') FROM recording_labels AS k CROSS JOIN labels AS l ON l.id = k.label WHERE k.recording = r.row AND l.kind = 0), ''),

@@ -1,2 +1,2 @@
--- scan: totals: by hand only
+-- scan: totals: on request only (fsck)
 DELETE FROM totals;

@@ -1,4 +1,4 @@
--- The first answer stays while it lives.
+-- The first response stays until it expires.
 INSERT INTO responses (owner, idempotency_key, request, status, header, address, body, expires_ns)
 VALUES (:owner, :key, :request, :status, :header, :address, :body, :expires)
 ON CONFLICT (owner, idempotency_key) DO UPDATE SET

@@ -1,2 +1,2 @@
--- dropped: changes that it will not hear of.
+-- dropped: changes that are not delivered to it.
 UPDATE webhooks SET seq = max(seq, :seq), dropped = dropped + :dropped WHERE row = :row;
