@@ -50,7 +50,7 @@ def check_info(path, info, topics, total, first_ns, last_ns):
         check_equal('start and end', (time_ns(info['start']), time_ns(info['end'])), (first_ns, last_ns))
     for name, want in topics.items():
         t = listed[name]
-        check_equal(name, (t['count'], t['bytes'], time_ns(t['first']), time_ns(t['last'])), (want['count'], want['bytes'], want['first_ns'], want['last_ns']))
+        check_equal(name, (t['messages'], t['payload_bytes'], time_ns(t['start']), time_ns(t['end'])), (want['count'], want['bytes'], want['first_ns'], want['last_ns']))
     check_equal('payloads', rows_by_topic(path, topics), topics)
 
 
@@ -126,7 +126,7 @@ def check_moment(what, ask, probe):
 
 def check_nanover_rows(ask, truth):
     counts, duration = truth['frame_key_counts'], truth['duration_s']
-    resets, changes, energies = ask('resets'), ask('state/changes?format=json'), ask('energies')
+    resets, changes, energies = ask('resets'), ask('state/changes?output=json'), ask('energies')
     check_equal('resets', [r['index'] for r in resets], truth['frame_reset_entries'])
     check_equal('messages of the runs', sum(r['messages'] for r in resets), truth['entries'] - resets[0]['index'] if resets else 0)
     check_equal('removals', sum(c['removed'] for c in changes), truth['state_removals'])
@@ -174,7 +174,7 @@ def metadata(path, server):
     from harness import API
     with open(path, 'rb') as f:
         number = server.added(os.path.basename(path), f.read())
-    return [(m['key'], m['value']) for m in server.get('%s/recordings/%s/metadata' % (API, number)).json()['metadata']]
+    return [(m['key'], m['value']) for m in server.get('%s/recordings/%s/metadata' % (API, number)).json()['items']]
 
 
 def info_of(path):
@@ -192,8 +192,8 @@ def check_carla(path, truth, server):
     check_equal('header', (told['version'], told['map'], told['frames']), (str(head['version']), head['map'], str(truth['frames'])))
     check_equal('date and duration', (info['start_ns'], told['duration']), (str(head['date'] * 10**9), '%.9g' % truth['duration']))
     check_equal('end', int(info['end_ns']), head['date'] * 10**9 + round(truth['duration'] * 1e9))
-    check_equal('packets', {c['metadata']['packet']: c['count'] for c in channels}, {key.split()[0]: count for key, count in truth['packets'].items()})
-    check_equal('bytes', {c['metadata']['packet']: c['bytes'] + 5 * c['count'] for c in channels}, truth['bytes_per_packet'])
+    check_equal('packets', {c['metadata']['packet']: c['messages'] for c in channels}, {key.split()[0]: count for key, count in truth['packets'].items()})
+    check_equal('bytes', {c['metadata']['packet']: c['payload_bytes'] + 5 * c['messages'] for c in channels}, truth['bytes_per_packet'])
     check_equal('vectors', {c['metadata'].get('vectors', truth['vectors']) for c in channels}, {truth['vectors']})
     check_equal('damaged', info['damaged'], truth['truncation'] is not None)
 
@@ -204,7 +204,7 @@ def check_mira(path, truth, server):
     check_equal('header', (told['mira.version'], told['mira.start_ns'], told['mira.utc_offset_ns'], 'big-endian' in info['container']),
                 (truth['version'], str(start), str(truth['utc_offset_ns']), truth['byte_order'] == 'big'))
     check_equal('messages', info['messages'], truth['messages'])
-    check_equal('channels', {c['name']: (c['type'], c['count'], c['bytes'], int(c['first_ns']), int(c['last_ns'])) for c in channels},
+    check_equal('channels', {c['name']: (c['type'], c['messages'], c['payload_bytes'], int(c['start_ns']), int(c['end_ns'])) for c in channels},
                 {name: (c['type'], c['messages'], c['uncompressed_bytes'], start + c['first'], start + c['last']) for name, c in truth['channels'].items()})
     check_equal('damaged', info['damaged'], not truth['at_eof'])
 
@@ -215,7 +215,7 @@ def check_tide(path, truth, server):
     check_equal('messages', info['messages'], truth['entries'])
     if truth['entries']:
         check_equal('start and end', (int(info['start_ns']), int(info['end_ns'])), (truth['first'], truth['last']))
-    check_equal('channels', {(int(c['metadata']['tide.id']), c['name'], c['count'], c['bytes'], *(int(c[k]) for k in ('first_ns', 'last_ns') if c['count']))
+    check_equal('channels', {(int(c['metadata']['tide.id']), c['name'], c['messages'], c['payload_bytes'], *(int(c[k]) for k in ('start_ns', 'end_ns') if c['messages']))
                              for c in channels},
                 {(c['id'], c['name'], c['count'], c['bytes'], *(c[k] for k in ('first', 'last') if c['count'])) for c in truth['channels']})
     for key, field in (('tide.source', 'source_name'), ('tide.source_config', 'source_config')):
@@ -229,7 +229,7 @@ def check_legacy(path, truth, server):
     check_equal('messages', info['messages'], truth['entries'])
     check_equal('start and end', (int(info['start_ns']), int(info['end_ns'])), (truth['first_timestamp_us'] * 1000, truth['last_timestamp_us'] * 1000))
     check_equal('duration', info['duration_ns'], round(truth['duration_s'] * 1e9))
-    check_equal('channels', [(c['name'], c['count']) for c in channels], [({'.traj': 'frame', '.state': 'state'}[os.path.splitext(path)[1]], truth['entries'])])
+    check_equal('channels', [(c['name'], c['messages']) for c in channels], [({'.traj': 'frame', '.state': 'state'}[os.path.splitext(path)[1]], truth['entries'])])
     check_equal('damaged', info['damaged'], False)
 
 

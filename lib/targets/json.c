@@ -254,7 +254,7 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
         snprintf(count, sizeof count, "%llu", (unsigned long long)run->place.count);
         put_text(out, is_events(w) ? "event: end\n" : "");
         put_row_start(w, out, run->place.count == 0);
-        put_text(out, "{\"$end\":{\"complete\":true,\"count\":");
+        put_text(out, "{\"$end\":{\"complete\":true,\"messages\":");
         put_text(out, count);
         put_text(out, ",\"next\":");
         put_text(out, run->next[0] ? "\"" : "null"); /* a cursor needs no escapes */
@@ -267,7 +267,7 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
 }
 
 #define ROWS_WRITER                                                                                                                        \
-    .needs = REEL_STREAMED, .version = 2, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
+    .needs = REEL_STREAMED, .version = 3, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
     .close = rows_write_close, .head = rows_head, .messages = rows_messages, .tail = rows_tail
 
 const struct reel_writer reel_writer_ndjson = {.name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};

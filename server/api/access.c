@@ -5,100 +5,62 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "api/answer.h"
 #include "api/body.h"
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/table.h"
 #include "api/views.h"
-#include "wire/bytes.h"
 #include "wire/cleanup.h"
 
 enum { PAGE = 256, LINK_DAYS_MAX = 366 };
 static const int64_t SECOND_NS = 1000000000, LINK_USUAL_NS = 86400 * INT64_C(1000000000);
 
-/* A time of a row: 0 is none. `text` lives as long as the cell. */
-static struct reel_cell time_cell(int64_t ns, char text[REEL_TIME_TEXT]) {
-    if (ns == 0) {
-        return (struct reel_cell){.kind = REEL_CELL_NULL};
-    }
-    return reel_cell_text(bytes_of(text, reel_time_rfc3339(ns, text)));
-}
-
-static struct reel_cell text_cell(const char *text) {
-    return reel_cell_text(bytes_text(text));
+static json_t *time_or_null(int64_t ns) {
+    return ns ? view_time(ns, REEL_CLOCK_WALL) : json_null();
 }
 
 /* ---- the list of tokens */
 
-struct tokens_pass {
-    struct catalog *catalog;
-    const struct reel_table *to;
-    int64_t after;
-    bool begun;
-};
-
-static const char *const token_columns[] = {"id", "name", "role", "collections", "state", "created", "expires", "last_used"};
-enum { TOKEN_COLUMNS = sizeof token_columns / sizeof *token_columns };
-
-static bool put_token(const struct reel_table *to, const struct token *t) {
-    char created[REEL_TIME_TEXT], expires[REEL_TIME_TEXT], used[REEL_TIME_TEXT];
-    const struct reel_cell cells[TOKEN_COLUMNS] = {reel_cell_integer(t->row),
-                                                   text_cell(t->name),
-                                                   text_cell(token_role_name(t->role)),
-                                                   reel_cell_json(bytes_text(t->collections)),
-                                                   text_cell(token_state_name(token_state(t, reel_now_ns()))),
-                                                   time_cell(t->created_ns, created),
-                                                   time_cell(t->expires_ns, expires),
-                                                   time_cell(t->used_ns, used)};
-    return to->row(to->context, cells, TOKEN_COLUMNS);
-}
-
-static bool tokens_step(void *context, bool *done, struct reel_error *err) {
-    struct tokens_pass *p = context;
-    struct token page[PAGE];
-    uint32_t n;
-    bool good = (p->begun || p->to->columns(p->to->context, token_columns, TOKEN_COLUMNS)) || reel_fail_memory(err);
-    p->begun = true;
-    if (!good || !catalog_tokens(p->catalog, p->after, page, PAGE, &n, err)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        good = good && (put_token(p->to, &page[i]) || reel_fail_memory(err));
-        p->after = page[i].row;
-        token_done(&page[i]);
-    }
-    *done = n < PAGE;
-    return good && (!*done || p->to->end(p->to->context) || reel_fail_memory(err));
+static json_t *view_token(const struct token *t) {
+    json_t *collections = json_loads(t->collections, 0, NULL);
+    return json_pack("{s:I, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", (json_int_t)t->row, "name", t->name, "role",
+                     token_role_name(t->role), "collections", collections ? collections : json_null(), "state",
+                     token_state_name(token_state(t, reel_now_ns())), "created", time_or_null(t->created_ns), "expires",
+                     time_or_null(t->expires_ns), "last_used", time_or_null(t->used_ns));
 }
 
 void api_tokens_list(struct http_request *r) {
+    static const char *const columns[] = {"id", "name", "role", "collections", "state", "created", "expires", "last_used", NULL};
     struct reel_error err = {0};
-    int form;
-    const char *media = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &form);
-    if (!media) {
+    struct token page[PAGE];
+    uint32_t limit, n = 0;
+    int64_t after = 0;
+    if (!paging_limit(r, &limit) || !paging_after_row(r, &after)) {
         return;
     }
-    struct api_answer *answer = api_answer_new(form, &err);
-    struct tokens_pass *p = answer ? malloc(sizeof *p) : NULL;
-    if (!p) {
-        api_answer_free(answer);
-        http_reply_no_memory(r);
-        return;
+    json_t *items = json_array();
+    bool more = true;
+    while (more && json_array_size(items) < limit) {
+        uint32_t room = limit - (uint32_t)json_array_size(items);
+        uint32_t most = room < PAGE ? room : PAGE;
+        if (!catalog_tokens(http_app(r)->catalog, after, page, most, &n, &err)) {
+            json_decref(items);
+            http_reply_error(r, &err);
+            return;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            json_array_append_new(items, view_token(&page[i]));
+            after = page[i].row;
+            token_done(&page[i]);
+        }
+        more = n == most;
     }
-    *p = (struct tokens_pass){.catalog = http_app(r)->catalog, .to = api_answer_rows(answer)};
-    api_answer_reply(r, answer, &(struct api_pass){.pass = p, .step = tokens_step, .free = free}, media);
+    char next[24];
+    snprintf(next, sizeof next, "%lld", (long long)after);
+    paging_reply(r, items, more ? next : NULL, columns);
 }
 
 /* ---- making and revoking */
-
-static json_t *view_token(const struct token *t) {
-    json_t *collections = json_loads(t->collections, 0, NULL);
-    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o}", "id", (json_int_t)t->row, "name", t->name, "role", token_role_name(t->role),
-                     "collections", collections ? collections : json_null(), "created", view_time(t->created_ns, REEL_CLOCK_WALL),
-                     "expires", t->expires_ns ? view_time(t->expires_ns, REEL_CLOCK_WALL) : json_null());
-}
 
 static void reply_made(struct http_request *r, const struct token *t, const char *text) {
     char address[64];
@@ -202,83 +164,31 @@ void api_link_create(struct http_request *r) {
 
 /* ---- the audit */
 
-struct audit_pass {
-    struct audit_row *rows;
-    uint32_t n;
-    const struct reel_table *to;
-};
-
-static const char *const audit_columns[] = {"time", "caller", "how", "peer", "method", "path", "status", "request_id"};
-enum { AUDIT_COLUMNS = sizeof audit_columns / sizeof *audit_columns };
-
-static bool put_audit(const struct reel_table *to, const struct audit_row *a) {
-    char time[REEL_TIME_TEXT];
-    const struct reel_cell cells[AUDIT_COLUMNS] = {time_cell(a->time_ns, time),  text_cell(a->caller), text_cell(a->how),
-                                                   text_cell(a->peer),           text_cell(a->method), text_cell(a->path),
-                                                   reel_cell_integer(a->status), text_cell(a->request)};
-    return to->row(to->context, cells, AUDIT_COLUMNS);
-}
-
-static bool audit_step(void *context, bool *done, struct reel_error *err) {
-    struct audit_pass *p = context;
-    bool good = p->to->columns(p->to->context, audit_columns, AUDIT_COLUMNS);
-    for (uint32_t i = 0; good && i < p->n; i++) {
-        good = put_audit(p->to, &p->rows[i]);
-    }
-    *done = true;
-    return (good && p->to->end(p->to->context)) || reel_fail_memory(err);
-}
-
-static void audit_free(void *context) {
-    struct audit_pass *p = context;
-    audit_rows_done(p->rows, p->n);
-    free(p->rows);
-    free(p);
-}
-
-/* The page; NULL: replied. */
-static struct audit_pass *read_audit(struct http_request *r) {
-    struct reel_error err = {0};
-    uint32_t limit;
-    int64_t before = INT64_MAX;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
-        return NULL;
-    }
-    struct audit_pass *p = calloc(1, sizeof *p);
-    if (!p || !(p->rows = calloc((size_t)limit + 1, sizeof *p->rows))) {
-        free(p);
-        http_reply_no_memory(r);
-        return NULL;
-    }
-    if (!catalog_audit(http_app(r)->catalog, before, p->rows, limit + 1, &p->n, &err)) {
-        free(p->rows);
-        free(p);
-        http_reply_error(r, &err);
-        return NULL;
-    }
-    if (p->n > limit) { /* there is one more */
-        char next[24];
-        audit_rows_done(&p->rows[--p->n], 1);
-        snprintf(next, sizeof next, "%lld", (long long)p->rows[limit - 1].row);
-        paging_link(r, next);
-    }
-    return p;
+static json_t *view_audit(const struct audit_row *a) {
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", time_or_null(a->time_ns), "caller", a->caller, "how", a->how,
+                     "peer", a->peer, "method", a->method, "path", a->path, "status", (json_int_t)a->status, "request_id", a->request);
 }
 
 void api_audit(struct http_request *r) {
+    static const char *const columns[] = {"time", "caller", "how", "peer", "method", "path", "status", "request_id", NULL};
     struct reel_error err = {0};
-    int form;
-    const char *media = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &form);
-    struct audit_pass *p = media ? read_audit(r) : NULL;
-    if (!p) {
+    uint32_t limit, n = 0;
+    int64_t before = INT64_MAX;
+    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
         return;
     }
-    struct api_answer *answer = api_answer_new(form, &err);
-    if (!answer) {
-        audit_free(p);
-        http_reply_no_memory(r);
+    AUTO_MEM struct audit_row *rows = calloc((size_t)limit + 1, sizeof *rows); /* one more says whether there is a next page */
+    if (!(rows || reel_fail_memory(&err)) || !catalog_audit(http_app(r)->catalog, before, rows, limit + 1, &n, &err)) {
+        http_reply_error(r, &err);
         return;
     }
-    p->to = api_answer_rows(answer);
-    api_answer_reply(r, answer, &(struct api_pass){.pass = p, .step = audit_step, .free = audit_free}, media);
+    bool more = n > limit;
+    json_t *items = json_array();
+    for (uint32_t i = 0; i < n && i < limit; i++) {
+        json_array_append_new(items, view_audit(&rows[i]));
+    }
+    char next[24];
+    snprintf(next, sizeof next, "%lld", more ? (long long)rows[limit - 1].row : 0LL);
+    audit_rows_done(rows, n);
+    paging_reply(r, items, more ? next : NULL, columns);
 }

@@ -82,6 +82,6 @@ json_t *view_event(const struct catalog_event *e) {
 json_t *view_collection(const struct catalog_collection *c) {
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:f, s:o, s:o}", "name", c->name, "description", c->description, "recordings",
                      view_u64(c->recordings), "size", view_u64(c->bytes), "messages", view_u64(c->messages), "duration_s",
-                     (double)c->duration_ms / 1e3, "first", c->on_calendar ? view_time(c->first_ns, REEL_CLOCK_WALL) : json_null(), "last",
+                     (double)c->duration_ms / 1e3, "start", c->on_calendar ? view_time(c->first_ns, REEL_CLOCK_WALL) : json_null(), "end",
                      c->on_calendar ? view_time(c->last_ns, REEL_CLOCK_WALL) : json_null());
 }

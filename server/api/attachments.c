@@ -31,7 +31,7 @@ void api_attachments_list(struct http_request *r) {
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(list, view_attachment(&all[i], i, a.row.id, reel_index_info(index)->clock));
     }
-    http_reply_json(r, 200, json_pack("{s:o}", "attachments", list));
+    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", list, "next"));
     api_recording_done(&a);
 }
 
@@ -46,7 +46,7 @@ void api_metadata(struct http_request *r) {
     for (size_t i = 0; i < pairs->count; i++) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "key", pairs->items[i].key, "value", pairs->items[i].value));
     }
-    http_reply_json(r, 200, json_pack("{s:o}", "metadata", list));
+    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", list, "next"));
     api_recording_done(&a);
 }
 

@@ -129,7 +129,7 @@ static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) 
         s->seq = last;
     } else if (s->seq > last || (s->seq > 0 && s->seq < first - 1)) {
         s->seq = s->seq > last ? last : first - 1;
-        put(t, "id: %lld\nevent: gap\ndata: {\"first\":%lld,\"last\":%lld}\n\n", (long long)s->seq, (long long)first, (long long)last);
+        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq, (long long)first, (long long)last);
     }
     return true;
 }
@@ -219,7 +219,7 @@ static void page(struct http_request *r) {
     uint32_t limit;
     bool gap;
     struct rows_form form;
-    if (!rows_form(r, "format", &form)) {
+    if (!rows_form(r, &form)) {
         return;
     }
     json_t *items = json_array();
@@ -241,7 +241,7 @@ static void page(struct http_request *r) {
 
 void api_changes(struct http_request *r) {
     static const char *const offers[] = {"application/json", "application/x-ndjson", "text/csv", "text/event-stream", NULL};
-    const char *media = http_param(r, "format") ? NULL : http_negotiate(r, offers);
+    const char *media = http_param(r, "output") ? NULL : http_negotiate(r, offers);
     http_add_header(r, "Vary", "Accept");
     if (media && strcmp(media, offers[3]) == 0) {
         stream(r);

@@ -13,7 +13,7 @@
 void api_collections_list(struct http_request *r) {
     struct catalog_collections page;
     struct reel_error err = {0};
-    static const char *const columns[] = {"name", "recordings", "size", "messages", "duration_s", "first", "last", "description", NULL};
+    static const char *const columns[] = {"name", "recordings", "size", "messages", "duration_s", "start", "end", "description", NULL};
     uint32_t limit;
     char *after = NULL;
     if (!paging_limit(r, &limit) || !paging_after(r, &after)) {

@@ -61,13 +61,26 @@ bool api_find(struct http_request *r, struct api_recording *out) {
     return find_key(r, http_segment(r, "id"), out);
 }
 
+json_t *api_view_job(const char *id) {
+    return json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("/api/v1/jobs/%s", id));
+}
+
+static void add_job_location(struct http_request *r, const char *id) {
+    char address[64];
+    snprintf(address, sizeof address, "/api/v1/jobs/%s", id);
+    http_add_header(r, "Location", address);
+}
+
+void api_reply_job(struct http_request *r, const char *id) {
+    add_job_location(r, id);
+    http_reply_json(r, 202, json_pack("{s:o}", "job", api_view_job(id)));
+}
+
 void api_reply_busy(struct http_request *r, const char *job, const char *what) {
     http_add_header(r, "Retry-After", "2");
     if (job && job[0]) {
-        char address[64];
-        snprintf(address, sizeof address, "/api/v1/jobs/%s", job);
-        http_add_header(r, "Location", address);
-        http_reply_problem_with(r, 503, "busy", what, json_pack("{s:s}", "job", address));
+        add_job_location(r, job);
+        http_reply_problem_with(r, 503, "busy", what, json_pack("{s:o}", "job", api_view_job(job)));
         return;
     }
     http_reply_problem(r, 503, "busy", "%s", what);

@@ -58,7 +58,11 @@ void api_add_next_link(struct http_request *r, const char *cursor);
 /* How long the client will wait for work: Prefer: wait=N (seconds, at most a minute), respond-async: not at all, else usual_ns. */
 int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns);
 
-/* 503 with Retry-After and the job's address. */
+/* {"id", "href"} of a job, as every answer names one. */
+json_t *api_view_job(const char *id);
+/* 202 with Location and {"job": {"id", "href"}}. */
+void api_reply_job(struct http_request *r, const char *id);
+/* 503 with Retry-After and the job. */
 void api_reply_busy(struct http_request *r, const char *job, const char *what);
 
 #endif

@@ -17,15 +17,15 @@ static void reply_view(struct http_request *r, json_t *(*view)(const struct reel
 }
 
 void api_topics(struct http_request *r) {
-    static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "count",   "bytes",   "rate",
-                                          "max_gap", "first", "last",     "first_ns",  "last_ns", "latched", NULL};
+    static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "messages", "payload_bytes", "rate",
+                                          "max_gap", "start", "end",      "start_ns",  "end_ns",   "latched",       NULL};
     struct rows_form form;
     struct api_recording a;
-    if (!rows_form(r, "format", &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open(r, &a)) {
         return;
     }
     json_t *topics = view_topics(reel_recording_index(a.recording));
-    rows_reply(r, &form, json_pack("{s:O}", "topics", topics), topics, columns);
+    rows_reply(r, &form, json_pack("{s:O, s:n}", "items", topics, "next"), topics, columns);
     api_recording_done(&a);
 }
 

@@ -98,14 +98,14 @@ static json_t *rows_of(const json_t *topics) {
         json_array_foreach(json_object_get(topic, "spans"), k, span) {
             json_array_append_new(rows,
                                   json_pack("{s:O, s:O, s:O, s:O}", "topic", json_object_get(topic, "topic"), "start",
-                                            json_array_get(span, 0), "end", json_array_get(span, 1), "count", json_array_get(span, 2)));
+                                            json_array_get(span, 0), "end", json_array_get(span, 1), "messages", json_array_get(span, 2)));
         }
     }
     return rows;
 }
 
 static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c) {
-    static const char *const columns[] = {"topic", "start", "end", "count", NULL};
+    static const char *const columns[] = {"topic", "start", "end", "messages", NULL};
     struct reel_error err = {0};
     json_t *topics = view_topics_covered(c, &err);
     if (!topics) {
@@ -147,7 +147,7 @@ void api_coverage(struct http_request *r) {
     struct coverage c = {0};
     struct rows_form form;
     struct api_recording a;
-    if (!rows_form(r, "format", &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open(r, &a)) {
         return;
     }
     c.index = reel_recording_index(a.recording);

@@ -1,41 +1,23 @@
-/* /failures: what could not be taken in, and why. Files are named by their path below a root, recordings by their id. */
+/* /failures: files that could not be imported and recordings that could not be scanned. Files are named by their path below an import root.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/answer.h"
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
-#include "api/table.h"
+#include "api/views.h"
 #include "ingest/import.h"
 #include "ingest/scanning.h"
 #include "store/roots.h"
-#include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
 enum { TRIES_MAX = 16 }; /* pages looked through for one answer to a caller who may see few of them */
 
-struct failures_pass {
-    const struct roots *roots;
-    const struct reel_table *to;
-    struct catalog_failure *rows;
-    uint32_t n;
-};
-
-static const char *const columns[] = {"id", "path", "recording", "name", "collection", "code", "reason", "tries", "first", "last"};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static void free_pass(void *context) {
-    struct failures_pass *p = context;
-    for (uint32_t i = 0; i < p->n; i++) {
-        catalog_failure_done(&p->rows[i]);
-    }
-    free(p->rows);
-    free(p);
-}
-
+static const char *const columns[] = {"id",     "path",  "recording",    "name",        "collection", "code",
+                                      "reason", "tries", "first_failed", "last_failed", NULL};
 static const char *code_name(enum reel_code code) {
     static const char *const names[] = {"unreadable", "not_recognised", "damaged",  "unsupported", "too_large",
                                         "refused",    "gone",           "conflict", "io",          "no_space",
@@ -43,13 +25,9 @@ static const char *code_name(enum reel_code code) {
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 
-static struct reel_cell text_or_null(const char *text) {
-    return text && text[0] ? reel_cell_text(bytes_text(text)) : (struct reel_cell){.kind = REEL_CELL_NULL};
-}
-
-/* Of a root that is none any more only the file's name is told. */
-static char *path_of(const struct failures_pass *p, const struct catalog_failure *f) {
-    const char *below = f->folder[0] ? roots_below(p->roots, f->folder) : NULL;
+/* Below a root that is no longer configured only the file's name is shown. */
+static char *path_of(const struct roots *roots, const struct catalog_failure *f) {
+    const char *below = f->folder[0] ? roots_below(roots, f->folder) : NULL;
     char *path = NULL;
     if (below && strcmp(f->name, ".") == 0) { /* the folder itself */
         return strdup(below);
@@ -58,54 +36,36 @@ static char *path_of(const struct failures_pass *p, const struct catalog_failure
     return asprintf(&path, "%s%s%s", plain ? "" : below, plain ? "" : "/", f->name) < 0 ? NULL : path;
 }
 
-static bool put_failure(const struct failures_pass *p, const struct catalog_failure *f) {
-    char first[REEL_TIME_TEXT], last[REEL_TIME_TEXT];
-    AUTO_MEM char *path = path_of(p, f);
+static json_t *view_failure(const struct roots *roots, const struct catalog_failure *f) {
+    AUTO_MEM char *path = path_of(roots, f);
     const char *name = strrchr(path ? path : "", '/');
     name = f->recording[0] ? f->recording_name : name ? name + 1 : path;
-    const struct reel_cell cells[COLUMNS] = {reel_cell_integer(f->row),
-                                             text_or_null(path),
-                                             text_or_null(f->recording),
-                                             text_or_null(name),
-                                             text_or_null(f->collection),
-                                             text_or_null(code_name(f->code)),
-                                             text_or_null(f->reason),
-                                             reel_cell_integer((int64_t)f->tries),
-                                             reel_cell_text(bytes_of(first, reel_time_rfc3339(f->first_ns, first))),
-                                             reel_cell_text(bytes_of(last, reel_time_rfc3339(f->last_ns, last)))};
-    return p->to->row(p->to->context, cells, COLUMNS);
-}
-
-static bool step(void *context, bool *done, struct reel_error *err) {
-    const struct failures_pass *p = context;
-    bool good = p->to->columns(p->to->context, columns, COLUMNS);
-    for (uint32_t i = 0; i < p->n && good; i++) {
-        good = put_failure(p, &p->rows[i]);
-    }
-    *done = true;
-    return (good && p->to->end(p->to->context)) || reel_fail_memory(err);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)f->row, "path", view_text(path), "recording",
+                     view_text(f->recording), "name", view_text(name), "collection", view_text(f->collection), "code", code_name(f->code),
+                     "reason", view_text(f->reason), "tries", (json_int_t)f->tries, "first_failed", view_time(f->first_ns, REEL_CLOCK_WALL),
+                     "last_failed", view_time(f->last_ns, REEL_CLOCK_WALL));
 }
 
 /* A page of what the caller may see. *more: where the next one goes on, 0 at the end. */
-static bool fill(struct http_request *r, struct failures_pass *p, int64_t after, uint32_t limit, int64_t *more, struct reel_error *err) {
+static bool fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more, struct reel_error *err) {
+    AUTO_MEM struct catalog_failure *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
     *more = 0;
-    for (unsigned tries = 0; p->n < limit && n > 0 && tries < TRIES_MAX; tries++) {
-        struct catalog_failure *page = &p->rows[p->n];
-        uint32_t kept = 0, room = limit - p->n;
+    if (!page) {
+        return reel_fail_memory(err);
+    }
+    for (unsigned tries = 0; json_array_size(items) < limit && n > 0 && tries < TRIES_MAX; tries++) {
+        uint32_t room = limit - (uint32_t)json_array_size(items);
         if (!catalog_failures_after(http_app(r)->catalog, after, page, room, &n, err)) {
             return false;
         }
         for (uint32_t i = 0; i < n; i++) {
-            struct catalog_failure f = page[i];
-            after = f.row;
-            if (http_caller_sees(http_caller(r), f.collection)) {
-                page[kept++] = f;
-            } else {
-                catalog_failure_done(&f);
+            after = page[i].row;
+            if (http_caller_sees(http_caller(r), page[i].collection)) {
+                json_array_append_new(items, view_failure(http_app(r)->roots, &page[i]));
             }
+            catalog_failure_done(&page[i]);
         }
-        p->n += kept;
         *more = n == room ? after : 0;
     }
     return true;
@@ -114,32 +74,19 @@ static bool fill(struct http_request *r, struct failures_pass *p, int64_t after,
 void api_failures(struct http_request *r) {
     struct reel_error err = {0};
     uint32_t limit;
-    int form;
     int64_t after = 0, more = 0;
-    const char *media = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &form);
-    if (!media || !paging_limit(r, &limit) || !paging_after_row(r, &after)) {
+    if (!paging_limit(r, &limit) || !paging_after_row(r, &after)) {
         return;
     }
-    AUTO(api_answer_free) struct api_answer *answer = api_answer_new(form, &err);
-    struct failures_pass *p = answer ? calloc(1, sizeof *p) : NULL;
-    if (!p || !(p->rows = calloc(limit, sizeof *p->rows))) {
-        free(p);
-        http_reply_no_memory(r);
-        return;
-    }
-    p->roots = http_app(r)->roots;
-    p->to = api_answer_rows(answer);
-    if (!fill(r, p, after, limit, &more, &err)) {
-        free_pass(p);
+    json_t *items = json_array();
+    if (!fill(r, items, after, limit, &more, &err)) {
+        json_decref(items);
         http_reply_error(r, &err);
         return;
     }
     char next[32];
     snprintf(next, sizeof next, "%lld", (long long)more);
-    if (more) {
-        paging_link(r, next);
-    }
-    api_answer_reply(r, TAKE(answer), &(struct api_pass){.pass = p, .step = step, .free = free_pass}, media);
+    paging_reply(r, items, more ? next : NULL, columns);
 }
 
 /* ---- one of them */
@@ -201,7 +148,7 @@ static bool try_again(struct app *app, const struct catalog_failure *f, char job
 void api_failure_retry(struct http_request *r) {
     AUTO(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
-    char job[33], address[64];
+    char job[33];
     if (!find(r, &f)) {
         return;
     }
@@ -209,7 +156,5 @@ void api_failure_retry(struct http_request *r) {
         http_reply_error(r, &err);
         return;
     }
-    snprintf(address, sizeof address, "/api/v1/jobs/%s", job);
-    http_add_header(r, "Location", address);
-    http_reply_json(r, 202, json_pack("{s:s, s:s}", "id", job, "job", address));
+    api_reply_job(r, job);
 }

@@ -184,13 +184,6 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
     paging_reply(r, l.items, statistics.next[0] ? statistics.next : NULL, NULL);
 }
 
-static void reply_job(struct http_request *r, const char *id) {
-    char address[64];
-    snprintf(address, sizeof address, "/api/v1/jobs/%s", id);
-    http_add_header(r, "Location", address);
-    http_reply_json(r, 202, json_pack("{s:s, s:s}", "id", id, "job", address));
-}
-
 void api_import(struct http_request *r) {
     static const char *const known[] = {"path", "paths", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
     AUTO(import_request_done) struct import_request q = {0};
@@ -213,7 +206,7 @@ void api_import(struct http_request *r) {
     } else if (!import_start(http_app(r), &q, job, &err)) {
         http_reply_error(r, &err);
     } else {
-        reply_job(r, job);
+        api_reply_job(r, job);
     }
 }
 
@@ -243,5 +236,5 @@ void api_watches(struct http_request *r) {
             json_array_append_new(items, view_watch(&w, i));
         }
     }
-    http_reply_json(r, 200, json_pack("{s:o, s:s}", "items", items, "failures", "/api/v1/failures"));
+    paging_reply(r, items, NULL, NULL);
 }

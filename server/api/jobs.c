@@ -49,7 +49,7 @@ void api_jobs_list(struct http_request *r) {
     static const char *const columns[] = {"id",      "kind",  "subject", "state",  "done",    "total",
                                           "created", "ended", "problem", "result", "outcome", NULL};
     struct rows_form form;
-    if (!rows_form(r, "format", &form)) {
+    if (!rows_form(r, &form)) {
         return;
     }
     struct job_view *views = malloc(LIST_MAX * sizeof *views);
@@ -65,7 +65,7 @@ void api_jobs_list(struct http_request *r) {
         }
     }
     free(views);
-    rows_reply(r, &form, json_pack("{s:O}", "items", items), items, columns);
+    rows_reply(r, &form, json_pack("{s:O, s:n}", "items", items, "next"), items, columns);
 }
 
 static void reply_no_job(struct http_request *r) {

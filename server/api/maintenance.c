@@ -1,4 +1,4 @@
-/* /admin/backup, /admin/scrub and /recordings/{id}/rescan: work that is asked for here and done by jobs. */
+/* Maintenance that is started here and done by jobs: backup, integrity check (scrub), rescan. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +14,16 @@
 
 enum { MB = 1000000, SCRUB_USUAL_MB = 50, SCRUB_MOST_MB = 100000 };
 
-/* 202 with the job's address; takes the job. NULL: err says why there is none. */
+/* 202 with the job, which it takes; NULL: replies with the error. */
 static void reply_job(struct http_request *r, struct job *job, const struct reel_error *err) {
     if (!job) {
         http_reply_error(r, err);
         return;
     }
     struct job_view view;
-    char address[64];
     job_view(job, &view);
     job_unref(job);
-    snprintf(address, sizeof address, "/api/v1/jobs/%s", view.id);
-    http_add_header(r, "Location", address);
-    http_reply_json(r, 202, json_pack("{s:s, s:s}", "id", view.id, "job", address));
+    api_reply_job(r, view.id);
 }
 
 void api_backup(struct http_request *r) {

@@ -9,7 +9,7 @@
 enum { LIMIT_MAX = 1000000 };
 
 struct row_media {
-    const char *media_type, *format, *extension;
+    const char *media_type, *output, *extension;
 };
 static const struct row_media medias[] = {
     {"application/x-ndjson", "ndjson", ".ndjson"},     {"application/ndjson", "ndjson", ".ndjson"},
@@ -22,9 +22,9 @@ static const struct row_media *choose_media(struct http_request *r) {
     static const char *const offers[] = {"application/x-ndjson", "application/ndjson",   "application/jsonl",
                                          "application/json",     "application/json-seq", "text/csv",
                                          "application/msgpack",  "text/event-stream",    NULL};
-    const char *format = http_param(r, "format"), *media = format ? NULL : http_negotiate(r, offers);
+    const char *output = http_param(r, "output"), *media = output ? NULL : http_negotiate(r, offers);
     for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
-        if (format ? strcmp(medias[i].format, format) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
+        if (output ? strcmp(medias[i].output, output) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
             return &medias[i];
         }
     }

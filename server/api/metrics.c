@@ -150,7 +150,7 @@ static void put_catalog(FILE *f, struct app *app, const struct catalog_statistic
         put_figure(f, "reel_uploads", "gauge", "Upload sessions that are known.", "", uploads);
     }
     if (catalog_corruption_count(app->catalog, &corrupted, &ignored)) {
-        put_figure(f, "reel_corrupted_files", "gauge", "Stored files that are not what they were when the last scrub looked.", "",
+        put_figure(f, "reel_corrupted_files", "gauge", "Stored files whose bytes no longer match their SHA-256.", "",
                    corrupted);
     }
 }

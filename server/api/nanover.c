@@ -59,8 +59,8 @@ static struct moment *make_moment(struct reel_recording *recording, enum reel_na
 /* NULL: replied. */
 static const char *choose_form(struct http_request *r) {
     static const char *const offers[] = {"application/json", "application/msgpack", NULL};
-    const char *format = http_param(r, "format");
-    const char *type = !format ? http_negotiate(r, offers) : strcmp(format, "msgpack") == 0 ? offers[1] : offers[0];
+    const char *output = http_param(r, "output");
+    const char *type = !output ? http_negotiate(r, offers) : strcmp(output, "msgpack") == 0 ? offers[1] : offers[0];
     if (!type) {
         http_reply_problem(r, 406, "not-acceptable", "this is given as application/json or application/msgpack");
     }

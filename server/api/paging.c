@@ -69,7 +69,7 @@ void paging_link(struct http_request *r, const char *next) {
     api_add_next_link(r, cursor);
 }
 
-const char *const paging_forms[] = {"json", "csv", "ndjson", NULL};
+const char *const paging_outputs[] = {"json", "csv", "ndjson", NULL};
 
 static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,
                   json_t *members) {
@@ -88,7 +88,7 @@ static void reply(struct http_request *r, json_t *items, const char *next, const
 
 void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns) {
     struct rows_form form = {.form = REEL_TABLE_JSON};
-    if (columns && !rows_form(r, "format", &form)) {
+    if (columns && !rows_form(r, &form)) {
         json_decref(items);
         return;
     }
@@ -97,7 +97,7 @@ void paging_reply(struct http_request *r, json_t *items, const char *next, const
 
 void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members) {
     struct rows_form form;
-    if (rows_form(r, "output", &form)) {
+    if (rows_form(r, &form)) {
         reply(r, items, next, &form, columns, members);
     } else {
         json_decref(items);

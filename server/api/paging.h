@@ -16,12 +16,12 @@ void paging_link(struct http_request *r, const char *next);
  * only JSON. */
 void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns);
 
-/* The same with more members in the JSON document, which it takes (NULL: none), and the form by ?output=, where ?format= is a filter. */
+/* The same with more members in the JSON document, which it takes (NULL: none), for a search. */
 void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members);
 
-extern const char *const paging_forms[];
+extern const char *const paging_outputs[];
 #define PAGING_PARAMS                                                                                                                      \
-    {.name = "format", .type = HTTP_CHOICE, .choices = paging_forms, .help = "instead of Accept"},                                         \
+    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "instead of Accept"},                                       \
         {.name = "limit", .type = HTTP_UINT, .help = "rows of a page, 1 to 1000 (larger is taken as 1000), usually 100"}, {                \
         .name = "cursor", .type = HTTP_TEXT, .help = "the next of the page before"                                                         \
     }

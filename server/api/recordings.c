@@ -110,7 +110,7 @@ void api_recordings_list(struct http_request *r) {
                                           "epoch",   "tags",       "custom", NULL};
     struct recordings_query asked;
     struct rows_form form;
-    if (!rows_form(r, "output", &form) || !recordings_read_query(r, &asked)) {
+    if (!rows_form(r, &form) || !recordings_read_query(r, &asked)) {
         return;
     }
     struct catalog_page page = {0};

@@ -1,4 +1,4 @@
-/* /config/retention and /retention: what goes by itself, and what would. */
+/* /admin/retention: the rules and quotas, a preview of what they would remove, and a run of them. */
 #include "maintenance/retention.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ void api_retention_put(struct http_request *r) {
 }
 
 static json_t *view_item(const struct retention_item *item) {
-    static const char *const whys[] = {[RETENTION_AGE] = "age", [RETENTION_BYTES] = "bytes", [RETENTION_TRASH] = "trash"};
+    static const char *const whys[] = {[RETENTION_AGE] = "age", [RETENTION_BYTES] = "size", [RETENTION_TRASH] = "trash"};
     const struct retention_row *row = &item->row;
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "action", item->why == RETENTION_TRASH ? "purge" : "trash", "why",
                      whys[item->why], "recording", row->id, "collection", row->collection, "name", row->name, "revision",
@@ -111,11 +111,8 @@ void api_retention_run(struct http_request *r) {
         return;
     }
     struct job_view view;
-    char address[64];
     job_wait(job, api_wait_ns(r, 0));
     job_view(job, &view);
     job_unref(job);
-    snprintf(address, sizeof address, "/api/v1/jobs/%s", view.id);
-    http_add_header(r, "Location", address);
-    http_reply_json(r, 202, json_pack("{s:s, s:s, s:s}", "job", view.id, "state", job_state_name(view.state), "address", address));
+    api_reply_job(r, view.id);
 }

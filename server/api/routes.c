@@ -6,7 +6,7 @@
 #define BASE "/api/v1"
 
 static const char *const recording_states[] = {"scanning", "ready", "failed", "missing", "changed", "trashed", NULL};
-static const char *const row_formats[] = {"ndjson", "json", "json-seq", "csv", "msgpack", "events", NULL};
+static const char *const message_outputs[] = {"ndjson", "json", "json-seq", "csv", "msgpack", "events", NULL};
 static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
 static const char *const decodes[] = {"auto", "none", NULL};
 static const char *const lasts[] = {"per_topic", NULL};
@@ -23,7 +23,7 @@ static const char *const list_outputs[] = {"json", "csv", "ndjson", NULL};
     {.name = "q",                                                                                                                          \
      .type = HTTP_TEXT,                                                                                                                    \
      .help = "words, \"phrases\", key:value,value (topic type format collection state group damaged meta.KEY or a tag); - in front: not"}, \
-        {.name = "format", .type = HTTP_TEXT, .help = "container format: rosbag-1.2, rosbag-2.0, mcap …; rosbag: both ROS 1 bags"},                                             \
+        {.name = "format", .type = HTTP_TEXT, .help = "container format: rosbag-1.2, rosbag-2.0, mcap …; rosbag: both ROS 1 bags"},        \
         {.name = "collection", .type = HTTP_TEXT, .help = "only this collection"},                                                         \
         {.name = "group", .type = HTTP_TEXT, .help = "only this group; sort=start tells its order"},                                       \
         {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "a topic by glob"},                                                  \
@@ -72,7 +72,7 @@ static const struct http_param values_params[] = {
 static const char *const stats_bys[] = {"format", "collection", "state", "day", "month", NULL};
 static const struct http_param stats_params[] = {
     {.name = "by", .type = HTTP_CHOICE, .choices = stats_bys, .help = "only this; without it all but days"},
-    {.name = "format", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
+    {.name = "output", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
     {0},
 };
 static const char *const coverage_bys[] = {"recording", "collection", NULL};
@@ -87,11 +87,11 @@ static const struct http_param coverage_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .help = "only topics that match one of these globs"},
     {.name = "bins", .type = HTTP_UINT, .help = "how finely to look, 1 to 2000, usually 100"},
     {.name = "tolerance", .type = HTTP_DURATION, .help = "gaps up to this are none; usually the width of a bin"},
-    {.name = "format", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
+    {.name = "output", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
     {0},
 };
 static const struct http_param topics_params[] = {
-    {.name = "format", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
+    {.name = "output", .type = HTTP_CHOICE, .choices = list_outputs, .help = "instead of Accept"},
     {0},
 };
 
@@ -138,7 +138,7 @@ static const struct http_param messages_params[] = {
     {.name = "limit", .type = HTTP_UINT, .help = "stop after so many; a Link header leads on. Without it: all"},
     {.name = "cursor", .type = HTTP_TEXT, .help = "where a limited answer ended"},
     TEXT_PARAMS,
-    {.name = "format", .type = HTTP_CHOICE, .choices = row_formats, .help = "instead of Accept"},
+    {.name = "output", .type = HTTP_CHOICE, .choices = message_outputs, .help = "instead of Accept"},
     {.name = "end_record", .type = HTTP_BOOL, .help = "close with {\"$end\":{\"complete\":true,…}}"},
     {0},
 };
@@ -227,37 +227,37 @@ static const struct http_param merge_params[] = {
     {0},
 };
 
-static const char *const table_formats[] = {"text", "json", "csv", "ndjson", "geojson", NULL};
+static const char *const table_outputs[] = {"text", "json", "csv", "ndjson", "geojson", NULL};
 static const char *const carla_types[] = {"h", "v", "w", "t", "o", "a", NULL};
 static const char *const carla_frames[] = {"carla", "ros", NULL};
-#define TABLE_FORMAT                                                                                                                       \
-    { .name = "format", .type = HTTP_CHOICE, .choices = table_formats, .help = "instead of Accept" }
+#define TABLE_OUTPUT                                                                                                                       \
+    { .name = "output", .type = HTTP_CHOICE, .choices = table_outputs, .help = "instead of Accept" }
 
 static const struct http_param carla_info_params[] = {
     {.name = "all", .type = HTTP_BOOL, .help = "the states of every frame too"},
     {.name = "dialect", .type = HTTP_TEXT, .help = "the words of this CARLA: 0.9.4 … 0.9.16, 0.10, dev2026; usually 0.9.15"},
-    TABLE_FORMAT,
+    TABLE_OUTPUT,
     {0},
 };
 static const struct http_param carla_collisions_params[] = {
     {.name = "type1", .type = HTTP_CHOICE, .choices = carla_types, .help = "hero, vehicle, walker, traffic light, other, any (usual)"},
     {.name = "type2", .type = HTTP_CHOICE, .choices = carla_types, .help = "of the other side"},
-    TABLE_FORMAT,
+    TABLE_OUTPUT,
     {0},
 };
 static const struct http_param carla_blocked_params[] = {
     {.name = "min_time", .type = HTTP_TEXT, .help = "seconds, usually 30"},
     {.name = "min_distance", .type = HTTP_TEXT, .help = "centimetres, usually 10: who moves less stands still"},
-    TABLE_FORMAT,
+    TABLE_OUTPUT,
     {0},
 };
-static const struct http_param carla_actors_params[] = {TABLE_FORMAT, {0}};
+static const struct http_param carla_actors_params[] = {TABLE_OUTPUT, {0}};
 static const struct http_param carla_trajectory_params[] = {
     {.name = "frame",
      .type = HTTP_CHOICE,
      .choices = carla_frames,
      .help = "carla: left-handed (usual); ros: right-handed, y, pitch and yaw negated"},
-    TABLE_FORMAT,
+    TABLE_OUTPUT,
     {0},
 };
 
@@ -272,41 +272,34 @@ static const struct http_param frame_params[] = {
     {.name = "width", .type = HTTP_UINT, .help = "no wider than so many pixels"},
     {0},
 };
-static const struct http_param tide_channels_params[] = {TABLE_FORMAT, {0}};
+static const struct http_param tide_channels_params[] = {TABLE_OUTPUT, {0}};
 static const struct http_param tide_introspection_params[] = {SPAN_PARAMS, {0}};
 
-static const char *const row_forms[] = {"json", "csv", "ndjson", NULL};
-static const char *const moment_formats[] = {"json", "msgpack", NULL};
-#define ROW_FORMAT                                                                                                                         \
-    { .name = "format", .type = HTTP_CHOICE, .choices = row_forms, .help = "instead of Accept" }
+static const char *const row_outputs[] = {"json", "csv", "ndjson", NULL};
+static const char *const moment_outputs[] = {"json", "msgpack", NULL};
+#define ROW_OUTPUT                                                                                                                         \
+    { .name = "output", .type = HTTP_CHOICE, .choices = row_outputs, .help = "instead of Accept" }
 
 static const struct http_param nanover_moment_params[] = {
     {.name = "at", .type = HTTP_TIME, .help = "with all messages up to this time; without it: at the end"},
-    {.name = "format", .type = HTTP_CHOICE, .choices = moment_formats, .help = "instead of Accept"},
+    {.name = "output", .type = HTTP_CHOICE, .choices = moment_outputs, .help = "instead of Accept"},
     {0},
 };
-static const struct http_param nanover_resets_params[] = {ROW_FORMAT, {0}};
+static const struct http_param nanover_resets_params[] = {ROW_OUTPUT, {0}};
 static const struct http_param nanover_changes_params[] = {
     {.name = "key", .type = HTTP_GLOB, .repeats = true, .help = "only keys that match one of these globs: avatar.*"},
     SPAN_PARAMS,
-    ROW_FORMAT,
+    ROW_OUTPUT,
     {0},
 };
 static const struct http_param nanover_rows_params[] = {
     SPAN_PARAMS,
     {.name = "every", .type = HTTP_TEXT, .help = "10: each tenth frame; 100ms: the first in each interval"},
-    ROW_FORMAT,
+    ROW_OUTPUT,
     {0},
 };
 
-static const struct http_param tokens_params[] = {ROW_FORMAT, {0}};
-static const struct http_param audit_params[] = {
-    {.name = "limit", .type = HTTP_UINT, .help = "rows of a page, 1 to 1000, usually 100"},
-    {.name = "cursor", .type = HTTP_TEXT, .help = "of the page before, from its Link: rel=\"next\""},
-    ROW_FORMAT,
-    {0},
-};
-
+static const struct http_param jobs_params[] = {ROW_OUTPUT, {0}};
 static const struct http_param page_params[] = {PAGING_PARAMS, {0}};
 static const struct http_param failures_params[] = {PAGING_PARAMS, {0}};
 static const struct http_param changes_params[] = {
@@ -462,12 +455,12 @@ const struct http_route api_routes[] = {
     GRAFANA("annotations", "Events", api_grafana_annotations),
     {"GET", BASE "/recordings/{id}/layout.json", ROLE_READ, no_params, "A viewer's panels for it", api_layout, NULL, NULL, NULL},
     {"GET", BASE "/merge/as/{name}", ROLE_READ, merge_params, "Several recordings as one, by time", api_merge, NULL, NULL, NULL},
-    {"GET", BASE "/tokens", ROLE_ADMIN, tokens_params, "Tokens, without their secrets", api_tokens_list, NULL, NULL, NULL},
+    {"GET", BASE "/tokens", ROLE_ADMIN, page_params, "Tokens, without their secrets", api_tokens_list, NULL, NULL, NULL},
     {"POST", BASE "/tokens", ROLE_ADMIN, no_params, "A new token; its secret is shown once", api_token_create, body_begin, body_piece,
      NULL},
     {"DELETE", BASE "/tokens/{id}", ROLE_ADMIN, no_params, "Revoke a token, by its number or name", api_token_revoke, NULL, NULL, NULL},
     {"POST", BASE "/links", ROLE_READ, no_params, "A signed link to a path", api_link_create, body_begin, body_piece, NULL},
-    {"GET", BASE "/audit", ROLE_ADMIN, audit_params, "Writes and denials, newest first", api_audit, NULL, NULL, NULL},
+    {"GET", BASE "/audit", ROLE_ADMIN, page_params, "Writes and denials, newest first", api_audit, NULL, NULL, NULL},
     {"GET", BASE "/tags", ROLE_READ, tags_params, "Keys of tags, with counts", api_tags_list, NULL, NULL, NULL},
     {"GET", BASE "/tags/{key}", ROLE_READ, tags_params, "Values of a key, with counts", api_tags_list, NULL, NULL, NULL},
     {"POST", BASE "/tags:batch", ROLE_EDIT, no_params, "Tags of many: {ids or q, set, unset}", api_tags_batch, body_begin, body_piece,
@@ -494,7 +487,7 @@ const struct http_route api_routes[] = {
     {"GET", BASE "/failures", ROLE_READ, failures_params, "What could not be taken in, and why", api_failures, NULL, NULL, NULL},
     {"POST", BASE "/failures/{id}/retry", ROLE_EDIT, no_params, "Try that once more", api_failure_retry, NULL, NULL, NULL},
     {"DELETE", BASE "/failures/{id}", ROLE_EDIT, no_params, "Forget that", api_failure_forget, NULL, NULL, NULL},
-    {"POST", BASE "/recordings/{id}/rescan", ROLE_EDIT, no_params, "Scan it once more", api_rescan, NULL, NULL, NULL},
+    {"POST", BASE "/admin/rescan/{id}", ROLE_EDIT, no_params, "Scan it once more", api_rescan, NULL, NULL, NULL},
     {"POST", BASE "/admin/backup", ROLE_ADMIN, backup_params, "A backup, into the folder that is configured", api_backup, NULL, NULL, NULL},
     {"GET", BASE "/admin/backup/last", ROLE_ADMIN, no_params, "What the last backup made here holds", api_backup_last, NULL, NULL, NULL},
     {"POST", BASE "/admin/scrub", ROLE_ADMIN, scrub_params, "Read every stored file once more", api_scrub, NULL, NULL, NULL},
@@ -507,11 +500,11 @@ const struct http_route api_routes[] = {
      body_piece, NULL},
     {"GET", BASE "/webhooks/{id}", ROLE_ADMIN, no_params, "One webhook and its last results", api_webhook_get, NULL, NULL, NULL},
     {"DELETE", BASE "/webhooks/{id}", ROLE_ADMIN, no_params, "Tell it no more", api_webhook_delete, NULL, NULL, NULL},
-    {"GET", BASE "/config/retention", ROLE_ADMIN, no_params, "Rules of retention, and quotas", api_retention_get, NULL, NULL, NULL},
-    {"PUT", BASE "/config/retention", ROLE_ADMIN, no_params, "Set them: {rules, quotas}", api_retention_put, body_begin, body_piece, NULL},
-    {"POST", BASE "/retention/run", ROLE_ADMIN, retention_params, "Apply the rules now, or list what they would take", api_retention_run,
-     NULL, NULL, NULL},
-    {"GET", BASE "/jobs", ROLE_READ, tokens_params, "Background work", api_jobs_list, NULL, NULL, NULL},
+    {"GET", BASE "/admin/retention", ROLE_ADMIN, no_params, "Rules of retention, and quotas", api_retention_get, NULL, NULL, NULL},
+    {"PUT", BASE "/admin/retention", ROLE_ADMIN, no_params, "Set them: {rules, quotas}", api_retention_put, body_begin, body_piece, NULL},
+    {"POST", BASE "/admin/retention/run", ROLE_ADMIN, retention_params, "Apply the rules now, or list what they would take",
+     api_retention_run, NULL, NULL, NULL},
+    {"GET", BASE "/jobs", ROLE_READ, jobs_params, "Background work", api_jobs_list, NULL, NULL, NULL},
     {"GET", BASE "/jobs/{id}", ROLE_READ, no_params, "One job", api_job_get, NULL, NULL, NULL},
     {"DELETE", BASE "/jobs/{id}", ROLE_EDIT, no_params, "Cancel a job", api_job_cancel, NULL, NULL, NULL},
     {0},

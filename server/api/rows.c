@@ -11,8 +11,8 @@
 
 enum { COLUMNS_MAX = 40 };
 
-bool rows_form(struct http_request *r, const char *param, struct rows_form *out) {
-    out->media_type = api_table_form_by(r, param, REEL_TABLE_JSON, REEL_TABLE_JSON, &out->form);
+bool rows_form(struct http_request *r, struct rows_form *out) {
+    out->media_type = api_table_form(r, REEL_TABLE_JSON, REEL_TABLE_JSON, &out->form);
     return out->media_type;
 }
 

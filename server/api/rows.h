@@ -9,9 +9,8 @@ struct rows_form {
     int form; /* enum reel_table_form */
     const char *media_type;
 };
-/* What the client wants: by the parameter of that name ("format", or where that means something else "output"), or by Accept. False:
- * replied (406). */
-bool rows_form(struct http_request *r, const char *param, struct rows_form *out);
+/* By ?output=, or else by Accept. False: replied (406). */
+bool rows_form(struct http_request *r, struct rows_form *out);
 /* Replies. Takes `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members that CSV tells of;
  * what is no plain value stands there as JSON. */
 void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns);

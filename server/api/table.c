@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct media {
-    const char *media_type, *format, *sent_as;
+    const char *media_type, *output, *sent_as;
     int form;
     bool rare; /* only where it is named */
 };
@@ -19,10 +19,6 @@ static const struct media medias[] = {
 enum { MEDIAS = sizeof medias / sizeof *medias };
 
 const char *api_table_form(struct http_request *r, int usual, int also, int *form) {
-    return api_table_form_by(r, "format", usual, also, form);
-}
-
-const char *api_table_form_by(struct http_request *r, const char *param, int usual, int also, int *form) {
     const struct media *there[MEDIAS];
     const char *offers[MEDIAS + 1] = {NULL};
     char list[160] = "";
@@ -38,9 +34,9 @@ const char *api_table_form_by(struct http_request *r, const char *param, int usu
         offers[i] = there[i]->media_type;
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", offers[i]);
     }
-    const char *format = http_param(r, param), *type = format ? NULL : http_negotiate(r, offers);
+    const char *output = http_param(r, "output"), *type = output ? NULL : http_negotiate(r, offers);
     for (size_t i = 0; i < n; i++) {
-        if (format ? strcmp(there[i]->format, format) == 0 : type && strcmp(there[i]->media_type, type) == 0) {
+        if (output ? strcmp(there[i]->output, output) == 0 : type && strcmp(there[i]->media_type, type) == 0) {
             *form = there[i]->form;
             return there[i]->sent_as;
         }

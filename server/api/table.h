@@ -7,11 +7,9 @@
 
 enum { API_TABLE_TEXT = -1 }; /* a form: the tool's own words, where there are any */
 
-/* By ?format= or Accept: *form is an enum reel_table_form, or API_TABLE_TEXT. `usual` is for a client that takes any; API_TABLE_TEXT and
+/* By ?output= or Accept: *form is an enum reel_table_form, or API_TABLE_TEXT. `usual` is for a client that takes any; API_TABLE_TEXT and
  * REEL_TABLE_GEOJSON are only there where `usual` or `also` names them (else give `usual` twice). Returns the Content-Type; NULL: replied
  * (406). */
 const char *api_table_form(struct http_request *r, int usual, int also, int *form);
-const char *api_table_form_by(struct http_request *r, const char *param, int usual, int also,
-                              int *form); /* by another parameter than ?format= */
 
 #endif

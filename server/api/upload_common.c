@@ -95,9 +95,7 @@ json_t *upload_view(const struct ingest_result *result, struct upload_answer *ou
     snprintf(out->address, sizeof out->address, "/api/v1/recordings/%s", result->recording.id);
     json_t *body = view_recording(&result->recording, NULL);
     if (result->outcome == INGEST_SCANNING) {
-        char job[64];
-        snprintf(job, sizeof job, "/api/v1/jobs/%s", result->job);
-        json_object_set_new(body, "job", json_string(job));
+        json_object_set_new(body, "job", api_view_job(result->job));
     }
     return body;
 }

@@ -143,7 +143,7 @@ void api_stats(struct http_request *r) {
     struct reel_error err = {0};
     struct catalog_total sum = {0};
     const char *by = http_param(r, "by");
-    if (!rows_form(r, "format", &form)) {
+    if (!rows_form(r, &form)) {
         return;
     }
     json_t *rows = json_array();
@@ -152,7 +152,7 @@ void api_stats(struct http_request *r) {
         http_reply_error(r, &err);
         return;
     }
-    json_t *body = json_pack("{s:O}", "items", rows);
+    json_t *body = json_pack("{s:O, s:n}", "items", rows, "next");
     if (!by) {
         json_object_set_new(body, "recordings", view_u64(sum.recordings));
         json_object_set_new(body, "size", view_u64(sum.bytes));
@@ -192,7 +192,7 @@ static void reply_each(struct http_request *r, struct catalog_query *q) {
     struct catalog_page page;
     struct reel_error err = {0};
     q->sort = q->sort ? q->sort : "start";
-    if (!rows_form(r, "output", &form)) {
+    if (!rows_form(r, &form)) {
         return;
     }
     if (!catalog_list(http_app(r)->catalog, q, &page, &err)) {

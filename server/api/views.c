@@ -9,6 +9,8 @@
 #include "api/annotation_views.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
+#include "wire/grow.h"
+#include "wire/utf8.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 
@@ -186,10 +188,10 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
     put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
     put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
-    put(&o, "count", view_u64(stats->count));
-    put(&o, "bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
+    put(&o, "messages", view_u64(stats->count));
+    put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
     put_gap(&o, index, row, 1, stats->count, budget);
-    put_span(&o, "first", "last", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
+    put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(c->latched));
     put(&o, "metadata", view_pairs(c->metadata));
     return object_end(&o);
@@ -227,11 +229,11 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "type", json_string(first->type));
     put(&o, "encoding", json_string(first->encoding));
     put(&o, "schema_id", view_schema_id(first));
-    put(&o, "count", view_u64(sum.count));
-    put(&o, "bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
+    put(&o, "messages", view_u64(sum.count));
+    put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
     put_gap(&o, index, rows, n, sum.count, budget);
-    put_span(&o, "first", "last", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
+    put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(latched));
     put(&o, "channels", channels);
     return object_end(&o);
@@ -283,22 +285,39 @@ static json_t *view_parts(const struct catalog_recording *r) {
     return parts;
 }
 
+json_t *view_text(const char *text) {
+    struct grow out = {0};
+    const uint8_t *p = (const uint8_t *)text;
+    for (size_t left = text ? strlen(text) : 0, size; left > 0; p += size, left -= size) {
+        char escape[8];
+        size = utf8_length(p, left);
+        if (size > 0) {
+            grow_put(&out, p, size);
+        } else {
+            size = 1;
+            grow_put(&out, escape, (size_t)snprintf(escape, sizeof escape, "\\x%02x", *p));
+        }
+    }
+    json_t *value = out.size > 0 ? json_stringn((const char *)out.data, out.size) : json_null();
+    free(out.data);
+    return value;
+}
+
 static json_t *text_or_null(const char *text) {
     return text && text[0] ? json_string(text) : json_null();
 }
 
-/* How much is known: what the file says of itself, or what a scan has verified; null when neither. */
-static const char *depth_of(const struct catalog_recording *r, const struct reel_index *index) {
-    bool shallow =
-        r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow; /* a row is what its scan has written into it */
-    return !r->format || !r->format[0] ? NULL : shallow ? "shallow" : index || r->state == STATE_READY ? "deep" : NULL;
+/* Whether a scan has verified what is shown: until then it is the summary of the file's own index, or nothing. A row in the catalog is
+ * what its scan has written into it. */
+static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
+    bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow;
+    return r->format && r->format[0] && !summary && (index || r->state == STATE_READY);
 }
 
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index) {
     struct object o = object_new();
     bool any = r->messages > 0;
-    const char *depth = depth_of(r, index);
-    bool verified = depth && strcmp(depth, "deep") == 0;
+    bool verified = is_indexed(r, index);
     if (r->id[0]) {
         put_place(&o, r);
     } else {
@@ -312,7 +331,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     put(&o, "clock_note", text_or_null(r->clock_note));
     put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
     put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
-    put(&o, "depth", depth ? json_string(depth) : json_null());
+    put(&o, "indexed", json_boolean(verified));
     put(&o, "messages", view_u64(r->messages));
     put(&o, "payload_bytes", known_bytes(r->payload_bytes, r->messages, !verified));
     put(&o, "channels", json_integer(r->n_channels));

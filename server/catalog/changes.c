@@ -32,9 +32,10 @@ static bool append(struct db_statement *s, json_t *items, struct reel_error *err
     char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
     db_hex(s, 3, id, sizeof id);
     reel_time_rfc3339(db_int(s, 1), time);
-    const char *about = strncmp(db_text(s, 2), "job.", 4) == 0 ? "job" : "recording";
-    json_t *o = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2), about, id,
-                          "collection", db_text(s, 4), "name", db_text(s, 5));
+    bool is_job = strncmp(db_text(s, 2), "job.", 4) == 0;
+    json_t *about = is_job ? json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("/api/v1/jobs/%s", id)) : json_string(id);
+    json_t *o = json_pack("{s:I, s:s, s:s, s:o, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2),
+                          is_job ? "job" : "recording", about, "collection", db_text(s, 4), "name", db_text(s, 5));
     if (o && *db_text(s, 6)) {
         json_t *detail = json_object();
         json_object_set_new(detail, db_text(s, 6), json_string(db_text(s, 7)));

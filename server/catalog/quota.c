@@ -24,7 +24,7 @@ bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool
     if (!quota) {
         return document;
     }
-    const json_t *most = json_object_get(quota, "bytes"), *many = json_object_get(quota, "recordings");
+    const json_t *most = json_object_get(quota, "size"), *many = json_object_get(quota, "recordings");
     if (!catalog_quota_used(c, collection, &recordings, &used, err)) {
         return false;
     }

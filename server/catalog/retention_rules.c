@@ -48,26 +48,26 @@ static bool check_keep(const json_t *keep, size_t at, struct reel_error *err) {
 }
 
 static bool check_rule(const json_t *rule, size_t at, struct reel_error *err) {
-    static const char *const known[] = {"collection", "max_age", "max_bytes", "keep", NULL};
+    static const char *const known[] = {"collection", "max_age", "max_size", "keep", NULL};
     int64_t ns;
     if (!check_members(rule, "rules", at, known, err)) {
         return false;
     }
-    const json_t *age = json_object_get(rule, "max_age"), *bytes = json_object_get(rule, "max_bytes");
+    const json_t *age = json_object_get(rule, "max_age"), *bytes = json_object_get(rule, "max_size");
     if (age && (!json_is_string(age) || !reel_duration_parse(json_string_value(age), &ns, NULL))) {
         return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: max_age is a duration such as \"30d\"", at);
     }
     if (!is_count(bytes)) {
-        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: max_bytes is a number of bytes", at);
+        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: max_size is a number of bytes", at);
     }
     return check_keep(json_object_get(rule, "keep"), at, err);
 }
 
 static bool check_quota(const json_t *quota, size_t at, struct reel_error *err) {
-    static const char *const known[] = {"collection", "bytes", "recordings", NULL};
+    static const char *const known[] = {"collection", "size", "recordings", NULL};
     return check_members(quota, "quotas", at, known, err) &&
-           ((is_count(json_object_get(quota, "bytes")) && is_count(json_object_get(quota, "recordings"))) ||
-            reel_fail(err, REEL_ARGUMENT, "quotas[%zu]: bytes and recordings are numbers", at));
+           ((is_count(json_object_get(quota, "size")) && is_count(json_object_get(quota, "recordings"))) ||
+            reel_fail(err, REEL_ARGUMENT, "quotas[%zu]: size and recordings are numbers", at));
 }
 
 static bool check_list(const json_t *document, const char *name, bool (*check)(const json_t *one, size_t at, struct reel_error *err),

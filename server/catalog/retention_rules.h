@@ -1,6 +1,6 @@
 /* Retention rules and quotas by collection, one document:
- * {"rules": [{"collection": GLOB, "max_age": "30d", "max_bytes": N, "keep": {KEY: VALUE or null (any)}}],
- *  "quotas": [{"collection": GLOB, "bytes": N, "recordings": N}]}
+ * {"rules": [{"collection": GLOB, "max_age": "30d", "max_size": N, "keep": {KEY: VALUE or null (any)}}],
+ *  "quotas": [{"collection": GLOB, "size": N, "recordings": N}]}
  * The first matching rule (or quota) applies to a collection. Age counts from when a recording was added; recordings in the trash do not
  * count towards a quota. A document with an unknown member is refused, because a mistyped rule must not delete anything. */
 #ifndef SERVER_CATALOG_RETENTION_RULES_H

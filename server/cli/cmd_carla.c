@@ -153,7 +153,7 @@ static int run(int argc, char **argv) {
          .value = "FRAME",
          .help = "trajectory: left-handed, or right-handed as in ROS",
          .choices = frames},
-        {.name = "format", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's text, or rows", .choices = formats},
+        {.name = "output", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's text, or rows", .choices = formats},
         {0},
     };
     if (!cli_options(&cli_carla, options, 2, argc, argv, &first, &code)) {

@@ -102,7 +102,7 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         CLI_SELECT_OPTIONS(select),
         {.name = "limit", .kind = CLI_UINT, .to = &q.limit, .value = "N", .help = "stop after N messages", .least = 1},
-        {.name = "format",
+        {.name = "output",
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",

@@ -104,7 +104,7 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     printf("messages   %llu  (%s)\n", (unsigned long long)info->messages,
            known_bytes ? cli_size_text(info->payload_bytes, payload) : "bytes unknown");
     if (info->shallow) {
-        printf("depth      shallow: what the file says of itself, nothing of it verified\n");
+        printf("indexed    no: the summary of the file's own index, not verified\n");
     }
     if (info->damaged) {
         printf("damaged    %s lost; `reel check` tells where\n",
@@ -132,16 +132,16 @@ static void print_topics(const json_t *topics) {
     int name = name_width(topics, "name"), type = name_width(topics, "type");
     size_t i;
     const json_t *topic;
-    printf("\n%-*s  %-*s  %9s  %9s  %9s  first … last\n", name, "topic", type, "type", "messages", "bytes", "rate");
+    printf("\n%-*s  %-*s  %9s  %9s  %9s  start … end\n", name, "topic", type, "type", "messages", "bytes", "rate");
     json_array_foreach(topics, i, topic) {
         char size[16], rate[24] = "-";
-        const char *first = json_string_value(json_object_get(topic, "first")), *last = json_string_value(json_object_get(topic, "last"));
-        const json_t *bytes = json_object_get(topic, "bytes");
+        const char *first = json_string_value(json_object_get(topic, "start")), *last = json_string_value(json_object_get(topic, "end"));
+        const json_t *bytes = json_object_get(topic, "payload_bytes");
         if (json_is_real(json_object_get(topic, "rate"))) {
             snprintf(rate, sizeof rate, "%.4g/s", json_real_value(json_object_get(topic, "rate")));
         }
         printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type,
-               json_string_value(json_object_get(topic, "type")), (unsigned long long)whole_number(json_object_get(topic, "count")),
+               json_string_value(json_object_get(topic, "type")), (unsigned long long)whole_number(json_object_get(topic, "messages")),
                json_is_null(bytes) ? "-" : cli_size_text(whole_number(bytes), size), rate);
         printf(first ? "%s … %s%s\n" : "-\n", first, last, json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
     }

@@ -151,7 +151,7 @@ static int run(int argc, char **argv) {
          .to = &q.select.every,
          .value = "N|DURATION",
          .help = "energies, frames: each N-th frame, or the first in each interval"},
-        {.name = "format",
+        {.name = "output",
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",

@@ -49,7 +49,7 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "introspection: from this time on"},
         {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "introspection: up to, and without, this time"},
-        {.name = "format",
+        {.name = "output",
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",

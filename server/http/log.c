@@ -48,7 +48,7 @@ void log_request(struct http_request *r, bool cut) {
                                         {.key = "method", .text = r->method},
                                         {.key = "path", .text = path},
                                         {.key = "status", .number = r->status},
-                                        {.key = "bytes", .number = (int64_t)r->sent_bytes},
+                                        {.key = "sent_bytes", .number = (int64_t)r->sent_bytes},
                                         {.key = "in", .number = (int64_t)r->body_bytes},
                                         {.key = "ms", .number = http_clock_ms() - r->started_ms},
                                         {.key = "remote", .text = http_peer(r)},

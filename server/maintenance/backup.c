@@ -56,10 +56,10 @@ static bool prepare(const char *folder, struct reel_error *err) {
 static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_files *files, enum backup_blobs blobs) {
     char when[REEL_TIME_TEXT];
     reel_time_rfc3339(reel_now_ns(), when);
-    json_t *catalog = json_pack("{s:s, s:i, s:I, s:s}", "file", "catalog.db", "version", (int)catalog_version(), "bytes",
+    json_t *catalog = json_pack("{s:s, s:i, s:I, s:s}", "file", "catalog.db", "version", (int)catalog_version(), "size",
                                 (json_int_t)copy->bytes, "sha256", copy->sha256);
     json_t *stored = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "list", "blobs.txt", "sha256", files->list_sha256, "count",
-                               (json_int_t)files->count, "bytes", (json_int_t)files->bytes, "elsewhere", (json_int_t)files->elsewhere,
+                               (json_int_t)files->count, "size", (json_int_t)files->bytes, "elsewhere", (json_int_t)files->elsewhere,
                                "kept", backup_blobs_names[blobs], "gone", (json_int_t)files->gone);
     return json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "reel_backup", 1, "version", REEL_VERSION, "time", when, "recordings",
                      (json_int_t)copy->recordings, "catalog", catalog, "files", stored);

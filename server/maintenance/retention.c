@@ -67,7 +67,7 @@ static bool next_collection(struct app *app, struct retention_walk *w, struct re
 static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct retention_row *r, enum retention_why *why) {
     int64_t age_ns = 0;
     const char *age = json_string_value(json_object_get(rule, "max_age"));
-    const json_t *bytes = json_object_get(rule, "max_bytes");
+    const json_t *bytes = json_object_get(rule, "max_size");
     if (r->kept) {
         return false;
     }
@@ -200,7 +200,7 @@ static void report_progress(struct run *run, const struct reel_progress *progres
     char text[200], time[REEL_TIME_TEXT];
     reel_time_rfc3339(reel_now_ns(), time);
     snprintf(text, sizeof text,
-             "{\"ended\":\"%s\",\"trashed\":%" PRIu64 ",\"purged\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"purged_bytes\":%" PRIu64 "}", time,
+             "{\"ended\":\"%s\",\"trashed\":%" PRIu64 ",\"purged\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"purged_size\":%" PRIu64 "}", time,
              run->trashed, run->purged, run->failed, run->bytes);
     job_report(progress, text);
     catalog_set_maintenance(run->app->catalog, LAST, text, NULL);

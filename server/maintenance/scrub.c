@@ -38,8 +38,8 @@ struct scrub {
 static bool save(struct scrub *s, const char *state, struct reel_error *err) {
     json_t *j =
         json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state", state, "started_ns", (json_int_t)s->started_ns, "position",
-                  s->position, "files", (json_int_t)s->result.files, "bytes", (json_int_t)s->result.bytes, "files_total",
-                  (json_int_t)s->files_total, "bytes_total", (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted,
+                  s->position, "files", (json_int_t)s->result.files, "size", (json_int_t)s->result.bytes, "files_total",
+                  (json_int_t)s->files_total, "size_total", (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted,
                   "missing", (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
     json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
     AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
@@ -70,7 +70,7 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
         memcpy(s->position, position, sizeof s->position);
         s->started_ns = (int64_t)number(last, "started_ns");
         s->result = (struct scrub_result){.files = number(last, "files"),
-                                          .bytes = number(last, "bytes"),
+                                          .bytes = number(last, "size"),
                                           .corrupted = number(last, "corrupted"),
                                           .missing = number(last, "missing"),
                                           .elsewhere = number(last, "elsewhere"),

@@ -22,7 +22,7 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
                struct reel_error *err);
 struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err); /* REEL_CONFLICT: one runs */
 
-/* {state: "none"|"running"|"stopped"|"done", started, ended, files, bytes, files_total, bytes_total, corrupted, missing, corrupted_files:
+/* {state: "none"|"running"|"stopped"|"done", started, ended, files, size, files_total, size_total, corrupted, missing, corrupted_files:
  * […]} */
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context, struct reel_error *err);
 

@@ -80,8 +80,8 @@ def decoding(lab):
     log = lab.path('positions.log')
     inputs.carla_log(log, lab.middle)
     warm(log)
-    yield as_csv(lab, 'CARLA positions to CSV', log, 'cat', log, '--topic', '/position', '--format', 'csv')
-    yield as_csv(lab, "CARLA, one actor's trajectory to CSV", log, 'carla', 'trajectory', log, '7', '--format', 'csv')
+    yield as_csv(lab, 'CARLA positions to CSV', log, 'cat', log, '--topic', '/position', '--output', 'csv')
+    yield as_csv(lab, "CARLA, one actor's trajectory to CSV", log, 'carla', 'trajectory', log, '7', '--output', 'csv')
     os.unlink(log)
 
     simulation = lab.path('atoms.nanover.zip')

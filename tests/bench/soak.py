@@ -208,8 +208,8 @@ class Soak:
         rid = self.any(r)
         if rid:
             self.ask('GET', '/recordings/' + rid + r.choice((
-                '', '/topics', '/scan', '/metadata', '/attachments', '/coverage', '/topics/fields', '/messages?limit=50', '/messages?start=%2B200ms&end=%2B900ms', '/messages?format=csv&limit=100&decode=none',
-                '/messages?format=msgpack&limit=100', '/messages?last=per_topic&start=%2B500ms&limit=20', '/message?index=-1', '/series?field=/odom.x&max_points=50',
+                '', '/topics', '/scan', '/metadata', '/attachments', '/coverage', '/topics/fields', '/messages?limit=50', '/messages?start=%2B200ms&end=%2B900ms', '/messages?output=csv&limit=100&decode=none',
+                '/messages?output=msgpack&limit=100', '/messages?last=per_topic&start=%2B500ms&limit=20', '/message?index=-1', '/series?field=/odom.x&max_points=50',
                 '/plot.svg?field=/odom.x', '/carla/info', '/nanover/energies', '/bag/info', '/layout.json')))
 
     def convert(self, r):

@@ -181,12 +181,12 @@ class Tokens(Guarded):
         self.assertEqual(answer.headers['Location'], '%s/tokens/%d' % (API, token['id']))
         self.assertEqual(self.ask('GET', API + '/recordings', token['token']).json()['items'][0]['collection'], 'lab')
         for form in ('json', 'ndjson', 'csv'):
-            listed = self.ask('GET', API + '/tokens?format=' + form, self.tokens['admin'])
+            listed = self.ask('GET', API + '/tokens?output=' + form, self.tokens['admin'])
             self.assertIn(b'robot1', listed.body)
             self.assertNotIn(token['token'][5:].encode(), listed.body)
-        row = next(t for t in self.ask('GET', API + '/tokens', self.tokens['admin']).json() if t['name'] == 'robot1')
+        row = next(t for t in self.ask('GET', API + '/tokens', self.tokens['admin']).json()['items'] if t['name'] == 'robot1')
         self.assertEqual((row['role'], row['collections'], row['state']), ('upload', ['lab', 'sim*'], 'good'))
-        self.assertTrue(eventually(lambda: next(t for t in self.ask('GET', API + '/tokens', self.tokens['admin']).json() if t['name'] == 'robot1')['last_used']))
+        self.assertTrue(eventually(lambda: next(t for t in self.ask('GET', API + '/tokens', self.tokens['admin']).json()['items'] if t['name'] == 'robot1')['last_used']))
         self.assertProblem(self.ask('POST', API + '/tokens', self.tokens['admin'], json.dumps(body)), 409)
         self.assertEqual(self.ask('DELETE', answer.headers['Location'], self.tokens['admin']).status, 204)
         self.assertProblem(self.ask('GET', API + '/recordings', token['token']), 401)
@@ -250,7 +250,7 @@ class Collections(Guarded):
         self.assertProblem(self.server.get(self.link('%s/recordings/%s' % (API, self.secret), self.some)), 404)
 
     def test_jobs_of_others_are_not_there(self):
-        ours, theirs = (self.ask('POST', '%s/recordings/%s/rescan' % (API, i), self.tokens['admin']).headers['Location'] for i in (self.lab, self.secret))
+        ours, theirs = (self.ask('POST', '%s/admin/rescan/%s' % (API, i), self.tokens['admin']).headers['Location'] for i in (self.lab, self.secret))
         scrub = self.ask('POST', API + '/admin/scrub', self.tokens['admin']).headers['Location']
         self.assertEqual(self.ask('GET', ours, self.some).json()['subject'], self.lab)
         none = self.ask('GET', API + '/jobs/' + '0' * 32, self.some).json()['detail']
@@ -288,7 +288,7 @@ class Written(Guarded):
     """The audit and the log."""
 
     def audit(self, query=''):
-        return self.ask('GET', API + '/audit' + query, self.tokens['admin']).json()
+        return self.ask('GET', API + '/audit' + query, self.tokens['admin']).json()['items']
 
     def test_writes_and_denials_are_kept(self):
         wrong = self.tokens['read'][:-4] + 'AAAA'
@@ -315,19 +315,19 @@ class Written(Guarded):
         whole, got, path = self.audit('?limit=1000'), [], API + '/audit?limit=3'
         while path:
             answer = self.ask('GET', path, self.tokens['admin'])
-            got += answer.json()
+            got += answer.json()['items']
             path = answer.next_path()
         self.assertEqual(got[-len(whole):], whole)  # newer ones may have come since
         cursor = self.ask('GET', API + '/audit?limit=1', self.tokens['admin']).next_path().rpartition('cursor=')[2]
         older = self.audit('?limit=1000&cursor=' + cursor)
         last = self.ask('GET', '%s/audit?limit=%d&cursor=%s' % (API, len(older), cursor), self.tokens['admin'])
-        self.assertEqual((last.json(), last.next_path()), (older, None))  # full, and there is no more
+        self.assertEqual((last.json()['items'], last.next_path()), (older, None))  # full, and there is no more
         self.assertProblem(self.ask('GET', API + '/audit?limit=0', self.tokens['admin']), 400, 'limit')
         self.assertProblem(self.ask('GET', API + '/audit?cursor=' + b'+1'.hex(), self.tokens['admin']), 400, 'cursor')
-        csv = self.ask('GET', API + '/audit?format=csv&limit=2', self.tokens['admin']).body.decode().splitlines()
+        csv = self.ask('GET', API + '/audit?output=csv&limit=2', self.tokens['admin']).body.decode().splitlines()
         self.assertEqual(csv[0], 'time,caller,how,peer,method,path,status,request_id')
         self.assertEqual(len(csv), 3)
-        self.assertEqual(len(self.ask('GET', API + '/audit?format=ndjson&limit=2', self.tokens['admin']).rows()), 2)
+        self.assertEqual(len(self.ask('GET', API + '/audit?output=ndjson&limit=2', self.tokens['admin']).rows()), 2)
         self.assertProblem(self.ask('GET', API + '/audit?cursor=x', self.tokens['admin']), 400)
 
     def test_no_secret_is_written_down(self):
@@ -355,7 +355,7 @@ class Lasting(unittest.TestCase):
         token = made(server, 'admin', 'boss')
 
         def audit():
-            return server.request('GET', API + '/audit?limit=1000', headers=bearer(token)).json()
+            return server.request('GET', API + '/audit?limit=1000', headers=bearer(token)).json()['items']
         for i in range(40):
             server.request('DELETE', '%s/recordings/k%d' % (API, i), headers=bearer(token))
         self.assertTrue(eventually(lambda: len(audit()) == 40))  # each is on the disk before it can be read
@@ -390,7 +390,7 @@ class Guessing(unittest.TestCase):
             for _ in range(150):
                 server.get(API + '/recordings')
             time.sleep(0.5)
-            rows = server.get(API + '/audit?limit=1000', **bearer(token)).json()
+            rows = server.get(API + '/audit?limit=1000', **bearer(token)).json()['items']
             self.assertIn(len(rows), range(60, 120))
         finally:
             server.stop()
@@ -417,7 +417,7 @@ class Proxies(unittest.TestCase):
         self.assertEqual(server.request('GET', API + '/recordings', headers={'X-Remote-User': ''}).status, 401)
         self.assertEqual(server.request('DELETE', API + '/recordings/x', headers=self.USER).status, 404)
         token = made(server, 'admin', 'boss')
-        rows = lambda: [r for r in server.get(API + '/audit', **bearer(token)).json() if r['method'] == 'DELETE']
+        rows = lambda: [r for r in server.get(API + '/audit', **bearer(token)).json()['items'] if r['method'] == 'DELETE']
         self.assertTrue(eventually(rows))
         self.assertEqual((rows()[0]['caller'], rows()[0]['how'], rows()[0]['peer']), ('alice', 'proxy', '198.51.100.7'))
         self.assertRegex(all_said(server), 'remote=198.51.100.7 caller=alice')

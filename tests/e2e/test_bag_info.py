@@ -77,10 +77,10 @@ class BagInfo(Case):
         self.assertEqual(set(rows), {'/map', '/odom', '/robot/chatter', 'tick'})
         odom = rows['/odom']
         self.assertEqual((odom['scope'], odom['type'], odom['encoding']), ('/odom', 'geometry_msgs/Point', 'ros1'))
-        self.assertEqual((odom['count'], odom['bytes']), (500, 12000))
+        self.assertEqual((odom['messages'], odom['payload_bytes']), (500, 12000))
         self.assertAlmostEqual(odom['rate_hz'], 50, places=6)
         self.assertIsNone(rows['/map']['rate_hz'])
         table = list(csv.DictReader(io.StringIO(self.get(self.path(tide, 'tide/channels'), Accept='text/csv').body.decode(), newline='')))
-        self.assertEqual({r['name']: int(r['count']) for r in table}, {n: r['count'] for n, r in rows.items()})
+        self.assertEqual({r['name']: int(r['messages']) for r in table}, {n: r['messages'] for n, r in rows.items()})
         self.assertProblem(self.server.get(self.path(self.number, 'tide/channels')), 422, 'TIDE')
         self.assertProblem(self.server.get(self.path(tide, 'tide/channels'), Accept='image/png'), 406)

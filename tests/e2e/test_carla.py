@@ -74,7 +74,7 @@ class Carla(Case):
     def test_every_shape_of_the_same_rows(self):
         rows = self.get(self.path('info'), Accept='application/json').json()
         self.assertEqual([(r['event'], r['actor'], r['other']) for r in rows], [('created', 7, None), ('created', 8, None), ('collided', 7, 8)])
-        for accept, query in (('application/x-ndjson', 'info'), ('*/*', 'info?format=ndjson')):
+        for accept, query in (('application/x-ndjson', 'info'), ('*/*', 'info?output=ndjson')):
             answer = self.get(self.path(query), Accept=accept)
             self.assertEqual(answer.headers.get_content_type(), 'application/x-ndjson')
             self.assertEqual(answer.rows(), rows)
@@ -119,7 +119,7 @@ class Carla(Case):
         self.assertEqual(line['geometry']['type'], 'LineString')
         table = self.get(self.path('actors/7/trajectory')).json()
         self.assertEqual(line['geometry']['coordinates'], [[r['x_m'], r['y_m'], r['z_m'], r['time_s']] for r in table])
-        self.assertProblem(self.server.get(self.path('actors?format=geojson')), 406, 'text/csv')
+        self.assertProblem(self.server.get(self.path('actors?output=geojson')), 406, 'text/csv')
         mirrored = self.get(self.path('actors/7/trajectory?frame=ros')).json()
         self.assertEqual([(r['x_m'], r['y_m'], r['z_m'], r['roll_deg'], r['pitch_deg'], r['yaw_deg']) for r in mirrored[:2]], [(1, -2, 3, 1, -2, -3), (2, -2, 3, 1, -2, -3)])
         for number in ('999', 'hero', '-1', '99999999999999999999'):
@@ -177,8 +177,8 @@ class Carla(Case):
             with open(path, 'wb') as f:
                 f.write(log())
             for words, question in ((('info', path, '--all', '--dialect', '0.9.13'), 'info?all&dialect=0.9.13'), (('collisions', path, '--type1', 'h'), 'collisions?type1=h'),
-                                    (('blocked', path, '--min-time', '1', '--format', 'json'), 'blocked?min_time=1&format=json'), (('actors', path), 'actors?format=csv'),
-                                    (('trajectory', path, '7', '--frame', 'ros', '--format', 'ndjson'), 'actors/7/trajectory?frame=ros&format=ndjson')):
+                                    (('blocked', path, '--min-time', '1', '--output', 'json'), 'blocked?min_time=1&output=json'), (('actors', path), 'actors?output=csv'),
+                                    (('trajectory', path, '7', '--frame', 'ros', '--output', 'ndjson'), 'actors/7/trajectory?frame=ros&output=ndjson')):
                 self.assertEqual(reel('carla', *words).stdout, self.get(self.path(question)).body, words)
             for words, code, said in ((('trajectory', path, '99'), 1, b'no actor 99'), (('trajectory', path), 2, b'FILE ACTOR'), (('dance', path), 2, b'dance'),
                                       (('collisions', path, '--type1', 'x'), 2, b'hero'), (('info', path, '--dialect', '7'), 2, b'0.9.4')):

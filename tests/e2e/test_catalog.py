@@ -27,22 +27,22 @@ class Catalog(Case):
         self.assertEqual(int(r['duration_ns']), max(m.time for m in self.messages) - T0)
 
     def test_topics(self):
-        topics = self.get('%s/recordings/%s/topics' % (API, self.lab)).json()['topics']
+        topics = self.get('%s/recordings/%s/topics' % (API, self.lab)).json()['items']
         truth = by_topic(self.messages)
         self.assertEqual({t['name'] for t in topics}, set(truth))
         for t in topics:
             want = truth[t['name']]
-            self.assertEqual((t['count'], t['bytes'], time_ns(t['first']), time_ns(t['last'])), (want['count'], want['bytes'], want['first_ns'], want['last_ns']), t)
+            self.assertEqual((t['messages'], t['payload_bytes'], time_ns(t['start']), time_ns(t['end'])), (want['count'], want['bytes'], want['first_ns'], want['last_ns']), t)
             self.assertEqual((t['type'], t['encoding']), (next(m.kind for m in self.messages if m.topic == t['name']), 'ros1'))
 
     def test_nanover_topics_are_message_types(self):
         r = self.get('%s/recordings/%s' % (API, self.sim)).json()
         self.assertEqual((r['format'], r['clock'], r['messages']), ('nanover', 'relative', len(nanover_messages())))
-        topics = {t['name']: t['count'] for t in self.get('%s/recordings/%s/topics' % (API, self.sim)).json()['topics']}
+        topics = {t['name']: t['messages'] for t in self.get('%s/recordings/%s/topics' % (API, self.sim)).json()['items']}
         self.assertEqual(topics, {kind: sum(kind in m for _, m in nanover_messages()) for kind in ('frame', 'state')})
 
     def test_schema_text(self):
-        topics = self.get('%s/recordings/%s/topics' % (API, self.lab)).json()['topics']
+        topics = self.get('%s/recordings/%s/topics' % (API, self.lab)).json()['items']
         point = next(t for t in topics if t['name'] == '/odom')
         text = self.get('%s/recordings/%s/schemas/%s' % (API, self.lab, point['channels'][0]['schema_id']))
         self.assertIn(TYPES['geometry_msgs/Point'][1].strip(), text.body.decode())

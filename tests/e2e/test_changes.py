@@ -30,6 +30,14 @@ def call(server, method, path, body=None, token=None, **headers):
                           {**({'Authorization': 'Bearer ' + token} if token else {}), **{k.replace('_', '-'): v for k, v in headers.items()}})
 
 
+def run_retention(server):
+    """Runs the rules now, to the end."""
+    answer = call(server, 'POST', '/admin/retention/run', Prefer='wait=30')
+    assert answer.status == 202 and answer.headers['Location'] == answer.json()['job']['href'], answer
+    job = server.get(answer.json()['job']['href']).json()
+    assert job['state'] == 'done', job
+
+
 class Stream:
     """Server-sent events as they come, read by a thread."""
 
@@ -124,24 +132,24 @@ class Pages(Case):
         self.assertEqual(rows.headers.get_content_type(), 'application/x-ndjson')
         self.assertEqual(rows.rows(), whole[:2])
         self.assertIn('rel="next"', rows.headers['Link'])
-        self.assertEqual(self.get(API + '/changes?limit=2&format=ndjson').body, rows.body)
-        for query, headers in (('&format=csv', {}), ('', {'Accept': 'text/csv'})):
+        self.assertEqual(self.get(API + '/changes?limit=2&output=ndjson').body, rows.body)
+        for query, headers in (('&output=csv', {}), ('', {'Accept': 'text/csv'})):
             table = self.get(API + '/changes?limit=2' + query, **headers)
             self.assertEqual(table.headers.get_content_type(), 'text/csv')
             read = list(csv.DictReader(io.StringIO(table.body.decode())))
             self.assertEqual(list(read[0]), ['seq', 'time', 'kind', 'recording', 'job', 'collection', 'name', 'detail'])
             self.assertEqual([(r['seq'], r['kind'], r['recording']) for r in read], [(str(i['seq']), i['kind'], i['recording']) for i in whole[:2]])
         self.assertProblem(self.server.get(API + '/changes', Accept='image/png'), 406)
-        self.assertProblem(self.server.get(API + '/changes?format=xml'), 400)
+        self.assertProblem(self.server.get(API + '/changes?output=xml'), 400)
 
     def test_the_end_of_a_job_is_told(self):
         since = self.get(API + '/changes?limit=1000').json()['since']
-        answer = self.server.request('POST', '%s/recordings/%s/rescan' % (API, self.b))
+        answer = self.server.request('POST', '%s/admin/rescan/%s' % (API, self.b))
         job = answer.headers['Location'].rsplit('/', 1)[1]
         found = eventually(lambda: self.get(API + '/changes?kind=job.*&since=' + since).json()['items'])
         self.assertEqual(len(found), 1)  # and none for what uploads and the server's own business do
         self.assertEqual({k: found[0][k] for k in ('kind', 'job', 'collection', 'name', 'detail')},
-                         {'kind': 'job.done', 'job': job, 'collection': 'other', 'name': self.b, 'detail': {'kind': 'scan'}})
+                         {'kind': 'job.done', 'job': {'id': job, 'href': API + '/jobs/' + job}, 'collection': 'other', 'name': self.b, 'detail': {'kind': 'scan'}})
         self.assertNotIn('recording', found[0])
         self.get('%s/recordings/%s/as/x.mcap' % (API, self.a))  # a plan
         self.server.added('quick.bag', data(77))
@@ -154,8 +162,8 @@ class Pages(Case):
             stream = Stream(self.server, '?since=' + since)
             self.assertTrue(eventually(lambda: stream.events))
             gap = stream.events[0]
-            self.assertEqual((gap['event'], gap['data']['first']), ('gap', first))
-            self.assertEqual(int(gap['id']), first - 1 if since == '7' else gap['data']['last'])
+            self.assertEqual((gap['event'], gap['data']['first_seq']), ('gap', first))
+            self.assertEqual(int(gap['id']), first - 1 if since == '7' else gap['data']['last_seq'])
             stream.close()
         self.assertFalse(self.get(API + '/changes').json()['gap'])
         self.assertFalse(self.get('%s/changes?since=%d' % (API, first - 1)).json()['gap'])
@@ -458,7 +466,7 @@ class Webhooks(unittest.TestCase):
 
 class Retention(Case):
     def set(self, document, status=200):
-        answer = call(self.server, 'PUT', '/config/retention', document)
+        answer = call(self.server, 'PUT', '/admin/retention', document)
         self.assertEqual(answer.status, status, answer)
         return answer
 
@@ -472,7 +480,7 @@ class Retention(Case):
                 kept += [one] if i == 2 or collection == 'stays' else []
         time.sleep(1.1)
         self.set({'rules': [{'collection': 'ret*', 'max_age': '1s', 'keep': {'golden': 'yes'}}]})
-        planned, path = [], API + '/retention/run?dry_run=true&limit=5'
+        planned, path = [], API + '/admin/retention/run?dry_run=true&limit=5'
         while path:
             answer = self.server.request('POST', path)
             self.assertEqual(answer.status, 200, answer)
@@ -482,18 +490,17 @@ class Retention(Case):
         self.assertEqual(len(planned), 12)
         self.assertEqual({(p['action'], p['why']) for p in planned}, {('trash', 'age')})
         since = self.get(API + '/changes?limit=1000').json()['since']
-        ran = call(self.server, 'POST', '/retention/run', Prefer='wait=30')
-        self.assertEqual((ran.status, ran.json()['state']), (202, 'done'), ran)
+        run_retention(self.server)
         trashed = [i['recording'] for i in self.get(API + '/changes?kind=recording.trashed&since=' + since).json()['items']]
         self.assertEqual(trashed, [p['recording'] for p in planned])
         for one in kept:
             self.assertEqual(self.get('%s/recordings/%s' % (API, one)).json()['state'], 'ready')
-        self.assertEqual(call(self.server, 'POST', '/retention/run?dry_run=true').json(), {'items': [], 'next': None})
-        self.assertEqual(call(self.server, 'POST', '/retention/run', Prefer='wait=30').json()['state'], 'done')
-        rows = [r for r in self.get(API + '/audit?format=ndjson&limit=100').rows() if r['caller'] == 'retention']
+        self.assertEqual(call(self.server, 'POST', '/admin/retention/run?dry_run=true').json(), {'items': [], 'next': None})
+        run_retention(self.server)
+        rows = [r for r in self.get(API + '/audit?output=ndjson&limit=100').rows() if r['caller'] == 'retention']
         self.assertEqual(len(rows), 12)
         self.assertEqual({r['path'].split('/')[-1] for r in rows}, set(trashed))
-        last = self.get(API + '/config/retention').json()
+        last = self.get(API + '/admin/retention').json()
         self.assertEqual((last['last_run']['trashed'], last['trash_days']), (0, 0))
         self.set(last)  # as it was given
         self.set({})
@@ -501,14 +508,14 @@ class Retention(Case):
     def test_documents_that_make_no_sense(self):
         self.set({'rules': [], 'quotas': []})
         for bad in ({'rule': []}, {'rules': [{'collection': 'a', 'max_age': 'soon'}]}, {'rules': [{'max_age': '3d'}]},
-                    {'quotas': [{'collection': 'a', 'bytes': -1}]}):
+                    {'quotas': [{'collection': 'a', 'size': -1}]}):
             self.assertProblem(self.set(bad, 400), 400)
-        self.assertEqual(self.get(API + '/config/retention').json()['rules'], [])
-        self.assertProblem(call(self.server, 'POST', '/retention/run?dry_run=true&cursor=00ff'), 400)
+        self.assertEqual(self.get(API + '/admin/retention').json()['rules'], [])
+        self.assertProblem(call(self.server, 'POST', '/admin/retention/run?dry_run=true&cursor=00ff'), 400)
 
     def test_quotas(self):
         size = len(data(90))
-        self.set({'quotas': [{'collection': 'q*', 'bytes': 2 * size + 10, 'recordings': 5}, {'collection': 'few', 'recordings': 1}]})
+        self.set({'quotas': [{'collection': 'q*', 'size': 2 * size + 10, 'recordings': 5}, {'collection': 'few', 'recordings': 1}]})
         self.server.added('a.bag', data(90), collection='q1')
         self.server.added('b.bag', data(91), collection='q1')
         refused = self.server.put('c.bag', data(92), collection='q1')
@@ -526,7 +533,7 @@ class Retention(Case):
     def test_whatever_takes_room_is_held_to_the_quota(self):
         """Moving in, coming out of the trash, and a further part."""
         size = len(data(200))
-        self.set({'quotas': [{'collection': 'narrow', 'recordings': 1, 'bytes': size + 1000}]})
+        self.set({'quotas': [{'collection': 'narrow', 'recordings': 1, 'size': size + 1000}]})
         inside = self.server.added('a.bag', data(200), collection='narrow')
         outside = self.server.added('b.bag', data(201), collection='wide')
         path = '/recordings/' + outside
@@ -541,13 +548,13 @@ class Retention(Case):
         self.assertEqual(call(self.server, 'POST', '/recordings/%s/restore' % inside).status, 200)
         self.assertEqual(call(self.server, 'POST', '/recordings/%s/restore' % inside).status, 200)  # it is back already
         traj, state = legacy.pair(salt=9)
-        self.set({'quotas': [{'collection': 'pairs', 'bytes': len(traj) + len(state) - 1}]})
+        self.set({'quotas': [{'collection': 'pairs', 'size': len(traj) + len(state) - 1}]})
         whole = self.server.added('run.traj', traj, collection='pairs')
         url = API + '/recordings/by-name/pairs/run.state?part_of=run.traj'
         for body in (state, iter([state])):  # also where the length is not known before
             self.assertProblem(self.server.request('PUT', url, body), 507, str(len(traj) + len(state) - 1), str(len(traj)), str(len(state)))
         self.assertEqual([p['name'] for p in self.get(API + '/recordings/' + whole).json()['parts']], ['run.traj'])
-        self.set({'quotas': [{'collection': 'pairs', 'bytes': len(traj) + len(state)}]})
+        self.set({'quotas': [{'collection': 'pairs', 'size': len(traj) + len(state)}]})
         self.assertEqual(self.server.request('PUT', url, iter([state])).status, 200)
         self.set({})
 
@@ -577,9 +584,9 @@ class Trash(unittest.TestCase):
                      "WHERE name = 'old.bag'\"); c.commit()"
             subprocess.run(['/usr/bin/python3', '-c', script, folder + '/catalog.db'], check=True)
             server = Server(folder, '--trash-days', '7')
-            planned = call(server, 'POST', '/retention/run?dry_run=true').json()['items']
+            planned = call(server, 'POST', '/admin/retention/run?dry_run=true').json()['items']
             self.assertEqual([(p['action'], p['recording']) for p in planned], [('purge', old)])
-            self.assertEqual(call(server, 'POST', '/retention/run', Prefer='wait=30').json()['state'], 'done')
+            run_retention(server)
             self.assertEqual(server.get('%s/recordings/%s' % (API, old)).status, 404)
             self.assertEqual(server.get('%s/recordings/%s' % (API, new)).json()['state'], 'trashed')
             self.assertEqual(server.get(API + '/changes?kind=recording.purged').json()['items'][0]['recording'], old)

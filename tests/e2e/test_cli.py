@@ -33,7 +33,7 @@ class CommandLine(unittest.TestCase):
 
     def test_info_json_is_the_recording_of_the_api(self):
         info = json.loads(reel('info', self.at('lab.bag'), '--json').stdout)
-        self.assertEqual({t['name']: t['count'] for t in info['topics']}, {name: t['count'] for name, t in by_topic(LAB).items()})
+        self.assertEqual({t['name']: t['messages'] for t in info['topics']}, {name: t['count'] for name, t in by_topic(LAB).items()})
         server = Server()
         try:
             online = server.get('%s/recordings/%s' % (API, server.added('lab.bag', self.read('lab.bag')))).json()
@@ -53,9 +53,9 @@ class CommandLine(unittest.TestCase):
         self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in rows], [(m.time, m.payload) for m in want])
 
     def test_cat_formats(self):
-        array = json.loads(reel('cat', self.at('lab.bag'), '--topic', 'tick', '--format', 'json').stdout)
+        array = json.loads(reel('cat', self.at('lab.bag'), '--topic', 'tick', '--output', 'json').stdout)
         self.assertEqual(len(array), 4)
-        self.assertNotEqual(reel('cat', self.at('lab.bag'), '--format', 'papyrus', check=False).returncode, 0)
+        self.assertNotEqual(reel('cat', self.at('lab.bag'), '--output', 'papyrus', check=False).returncode, 0)
 
     def test_cat_ends_quietly_when_nobody_reads(self):
         import subprocess

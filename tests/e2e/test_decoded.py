@@ -67,7 +67,7 @@ class Decoded(Case):
         answer = self.get(self.path('topic=/odom&time_format=nanoseconds'), Accept='application/msgpack')
         rows = list(msgpack.Unpacker(io.BytesIO(answer.body)))
         self.assertEqual([(r['log_time'], r['data']) for r in rows], [(m.time, point(m.payload)) for m in ODOM])
-        raw = list(msgpack.Unpacker(io.BytesIO(self.get(self.path('topic=/odom&format=msgpack&decode=none')).body)))
+        raw = list(msgpack.Unpacker(io.BytesIO(self.get(self.path('topic=/odom&output=msgpack&decode=none')).body)))
         self.assertEqual([r['data'] for r in raw], [m.payload for m in ODOM])
 
     def test_events_end(self):
@@ -76,7 +76,7 @@ class Decoded(Case):
         self.assertEqual(events.pop(), '')
         self.assertEqual([json.loads(e[6:])['data'] for e in events[:5]], [point(m.payload) for m in ODOM[:5]])
         self.assertTrue(events[5].startswith('event: end\ndata: '), events[5])
-        self.assertEqual(json.loads(events[5].split('data: ')[1])['$end']['count'], 5)
+        self.assertEqual(json.loads(events[5].split('data: ')[1])['$end']['messages'], 5)
 
     def test_one_message(self):
         answer = self.get('%s/recordings/%s/message?topic=/odom&index=3&fields=x' % (API, self.recording), Accept='application/json').json()

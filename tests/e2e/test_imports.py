@@ -54,7 +54,7 @@ class Imports(unittest.TestCase):
         return eventually(look)
 
     def take(self, state='done', **body):
-        job = self.ended(self.ask(body)['id'])
+        job = self.ended(self.ask(body)['job']['id'])
         self.assertEqual(job['state'], state, job)
         return job['outcome']
 
@@ -65,7 +65,7 @@ class Imports(unittest.TestCase):
         return sorted(r['name'] for r in self.rows(query))
 
     def failures(self):
-        return self.server.get(API + '/failures').json()
+        return self.server.get(API + '/failures').json()['items']
 
     def blobs(self):
         return sorted(os.path.basename(f) for f in files_below(os.path.join(self.data, 'blobs')) if '.' not in os.path.basename(f))
@@ -208,14 +208,14 @@ class Imports(unittest.TestCase):
         rows = self.failures()
         self.assertEqual(sorted(r['path'] for r in rows if r['path'].endswith('.bag')), ['tree/bad%d.bag' % i for i in range(6)])
         self.assertEqual({(r['tries'], r['collection'], r['recording']) for r in rows}, {(1, 'default', None)})
-        self.assertTrue(all(r['reason'] and r['code'] and r['first'] == r['last'] for r in rows), rows)
+        self.assertTrue(all(r['reason'] and r['code'] and r['first_failed'] == r['last_failed'] for r in rows), rows)
         self.assertNotIn(self.folder, json.dumps(rows))
         # pages, and other forms
         first = self.server.get(API + '/failures?limit=4')
         second = self.server.get(first.next_path())
-        self.assertEqual(first.json() + second.json(), rows)
+        self.assertEqual(first.json()['items'] + second.json()['items'], rows)
         self.assertIsNone(self.server.get(API + '/failures?limit=8').next_path())
-        self.assertEqual(self.server.get(API + '/failures?format=ndjson').rows(), rows)
+        self.assertEqual(self.server.get(API + '/failures?output=ndjson').rows(), rows)
         for cursor in ('x', '+1', '1x'):
             self.assertEqual(self.server.get('%s/failures?cursor=%s' % (API, cursor.encode().hex())).status, 400, cursor)
         table = list(csv.DictReader(io.StringIO(self.server.get(API + '/failures', Accept='text/csv').body.decode())))
@@ -224,11 +224,11 @@ class Imports(unittest.TestCase):
         bad0, bad1, bad2 = sorted((r for r in rows if r['path'].endswith('.bag')), key=lambda r: r['path'])[:3]
         answer = self.server.request('POST', '%s/failures/%d/retry' % (API, bad0['id']))
         self.assertEqual(answer.status, 202, answer)
-        self.assertEqual(self.ended(answer.json()['id'])['state'], 'failed')
+        self.assertEqual(self.ended(answer.json()['job']['id'])['state'], 'failed')
         self.assertEqual([r['tries'] for r in self.failures() if r['id'] == bad0['id']], [2])
         self.write('tree/bad1.bag', bag(lab_messages(1, salt=77)))
         answer = self.server.request('POST', '%s/failures/%d/retry' % (API, bad1['id']))
-        self.assertEqual(self.ended(answer.json()['id'])['state'], 'done')
+        self.assertEqual(self.ended(answer.json()['job']['id'])['state'], 'done')
         self.assertIn('bad1.bag', self.names())
         self.assertEqual(self.server.request('DELETE', '%s/failures/%d' % (API, bad2['id'])).status, 204)
         self.assertEqual({r['id'] for r in rows} - {r['id'] for r in self.failures()}, {bad1['id'], bad2['id']})
@@ -245,7 +245,7 @@ class Imports(unittest.TestCase):
         self.assertEqual((row['recording'], row['name'], row['path'], row['collection']), (recording['id'], 'bad.bag', None, 'lab'))
         self.assertTrue(row['reason'])
         answer = self.server.request('POST', '%s/failures/%d/retry' % (API, row['id']))
-        self.assertEqual(self.ended(answer.json()['id'])['state'], 'failed')
+        self.assertEqual(self.ended(answer.json()['job']['id'])['state'], 'failed')
         self.assertEqual([r['tries'] for r in self.failures()], [2])
         self.server.request('DELETE', '%s/recordings/%s?purge=true' % (API, recording['id']))
         self.assertEqual(self.failures(), [])
@@ -477,7 +477,7 @@ class Imports(unittest.TestCase):
         self.start()
         for i in range(20):
             self.write('tree/%02d.bag' % i, bag(lab_messages(4, salt=i)))
-        job = self.ask({'path': 'tree'})['id']
+        job = self.ask({'path': 'tree'})['job']['id']
         connection = http.client.HTTPConnection('127.0.0.1', self.server.port, timeout=60)
         self.addCleanup(connection.close)
         connection.request('GET', '%s/jobs/%s' % (API, job), headers={'Accept': 'text/event-stream'})
@@ -497,7 +497,7 @@ class Imports(unittest.TestCase):
         self.start('--scan-threads', '1')
         for i in range(60):
             self.write('tree/%02d.bag' % i, bag(lab_messages(10, salt=i)))
-        job = self.ask({'path': 'tree'})['id']
+        job = self.ask({'path': 'tree'})['job']['id']
         self.assertEqual(self.server.request('DELETE', API + '/jobs/' + job).status, 204)
         self.assertEqual(self.ended(job)['state'], 'cancelled')
         self.assertLess(len(self.rows()), 60)

@@ -55,7 +55,7 @@ class Legacy(Case):
         self.assertEqual([p['name'] for p in answer['parts']], ['run.traj', 'run.state'])
         self.assertEqual((answer['size'], answer['messages']), (len(TRAJ) + len(STATE), len(WANTED)))
         now = self.get(self.path('')[:-1]).json()
-        self.assertEqual({t['name']: t['count'] for t in now['topics']}, {kind: sum(kind in m for _, m in WANTED) for kind in ('frame', 'state')})
+        self.assertEqual({t['name']: t['messages'] for t in now['topics']}, {kind: sum(kind in m for _, m in WANTED) for kind in ('frame', 'state')})
         self.assertEqual(self.get(self.path('file/run.state')).body, STATE)
         self.assertEqual(self.get(self.path('file/run.traj')).body, TRAJ)
         self.assertEqual([r['id'] for r in self.get(API + '/recordings?topic=state&collection=lab').json()['items']], [self.run_id])

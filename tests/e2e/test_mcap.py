@@ -63,12 +63,12 @@ class Mcap(Case):
         self.assertEqual(row['sequence'], 3)
 
     def test_attachments_are_listed(self):
-        rows = self.get(self.path('attachments')).json()['attachments']
+        rows = self.get(self.path('attachments')).json()['items']
         self.assertEqual([(a['index'], a['name'], a['size']) for a in rows],
                          [(0, 'camera/calibration.bin', len(CALIBRATION)), (1, 'page.html', 8), (2, 'empty', 0)])
         self.assertEqual((rows[0]['media_type'], rows[0]['time_ns']), ('application/x-calibration', str(10**18 + 1)))
         self.assertEqual(self.get(rows[0]['url']).body, CALIBRATION)
-        self.assertEqual(self.get(self.path('attachments', self.walk)).json(), {'attachments': []})
+        self.assertEqual(self.get(self.path('attachments', self.walk)).json(), {'items': [], 'next': None})
 
     def test_an_attachment_is_a_file(self):
         answer = self.get(self.path('attachments/0'))
@@ -93,9 +93,9 @@ class Mcap(Case):
             self.assertProblem(self.server.get(self.path('attachments/' + n)), 404, 'attachment')
 
     def test_metadata(self):
-        self.assertEqual(self.get(self.path('metadata')).json(), {'metadata': [
+        self.assertEqual(self.get(self.path('metadata')).json()['items'], [
             {'key': 'mcap.profile', 'value': 'x-test'}, {'key': 'mcap.library', 'value': 'by hand'},
-            {'key': 'robot:name', 'value': 'curie'}, {'key': 'robot:room', 'value': 'b12'}]})
+            {'key': 'robot:name', 'value': 'curie'}, {'key': 'robot:room', 'value': 'b12'}])
 
     def test_attachments_and_metadata_go_along(self):
         body = self.get(self.path('as/again.mcap')).body
@@ -104,8 +104,8 @@ class Mcap(Case):
         again = self.server.added('again.mcap', body)
         for rest in ('metadata', 'messages'):
             self.assertEqual(self.get(self.path(rest, again)).body, self.get(self.path(rest)).body)
-        self.assertEqual([(a['name'], a['size']) for a in self.get(self.path('attachments', again)).json()['attachments']],
-                         [(a['name'], a['size']) for a in self.get(self.path('attachments')).json()['attachments']])
+        self.assertEqual([(a['name'], a['size']) for a in self.get(self.path('attachments', again)).json()['items']],
+                         [(a['name'], a['size']) for a in self.get(self.path('attachments')).json()['items']])
 
     def test_compressed_conversions_have_length_and_ranges(self):
         plain = self.get(self.path('as/x.mcap')).body
@@ -151,7 +151,7 @@ def two_publishers(messages, shift):
 class Gaps(Case):
     def topics(self, name, messages):
         recording = self.server.added(name, two_publishers(messages, 0))
-        return {t['name']: t for t in self.get('%s/recordings/%s/topics' % (API, recording)).json()['topics']}
+        return {t['name']: t for t in self.get('%s/recordings/%s/topics' % (API, recording)).json()['items']}
 
     def test_of_a_topic_with_two_publishers(self):
         topics = self.topics('two.mcap', [(1, 0), (2, 10), (1, 30), (3, 5), (2, 75), (1, 80), (2, 85), (3, 95)])

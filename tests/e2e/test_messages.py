@@ -106,24 +106,24 @@ class Messages(Case):
             with self.subTest(accept):
                 self.assertEqual(self.get(self.path('?limit=3'), Accept=accept).headers.get_content_type(), media)
         self.assertProblem(self.server.get(self.path(), Accept='image/png'), 406, 'application/x-ndjson')
-        self.assertProblem(self.server.get(self.path('?format=papyrus')), 400, 'format', 'ndjson')
+        self.assertProblem(self.server.get(self.path('?output=papyrus')), 400, 'output', 'ndjson')
 
     def test_shapes_hold_the_same_rows(self):
         rows = self.get(self.path('?topic=/odom'), Accept='application/x-ndjson').rows()
-        as_array = self.get(self.path('?topic=/odom&format=json')).json()
+        as_array = self.get(self.path('?topic=/odom&output=json')).json()
         self.assertEqual(as_array if isinstance(as_array, list) else as_array['messages'], rows)
-        sequence = self.get(self.path('?topic=/odom&format=json-seq')).body
+        sequence = self.get(self.path('?topic=/odom&output=json-seq')).body
         self.assertEqual([json.loads(piece) for piece in sequence.split(b'\x1e')[1:]], rows)
-        self.assertEqual(json.loads(self.get(self.path('?topic=nothing&format=json')).body), [])
+        self.assertEqual(json.loads(self.get(self.path('?topic=nothing&output=json')).body), [])
 
     def test_end_record_tells_a_whole_answer(self):
         def ended(query):
             rows = self.get(self.path('?end_record=true' + query)).rows()
             return len(rows) - 1, rows[-1]['$end']
         count, end = ended('')
-        self.assertEqual((count, end['complete'], end['count'], end['next']), (len(self.messages), True, len(self.messages), None))
+        self.assertEqual((count, end['complete'], end['messages'], end['next']), (len(self.messages), True, len(self.messages), None))
         count, end = ended('&limit=5')
-        self.assertEqual((count, end['count']), (5, 5))
+        self.assertEqual((count, end['messages']), (5, 5))
         rest = self.rows('?cursor=' + quote(end['next']))
         self.assertEqual(rest, self.want()[5:])
         self.assertNotIn(b'$end', self.get(self.path('?limit=5')).body)

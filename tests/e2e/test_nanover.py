@@ -90,7 +90,7 @@ class Nanover(Case):
         part = self.get(path, 206, Range='bytes=10-19')
         self.assertEqual(part.body, whole.body[10:20])
         self.get(path, 304, If_None_Match=whole.headers['ETag'])
-        self.assertEqual(self.get(path + '?format=msgpack').body, self.get(path, Accept='application/msgpack').body)
+        self.assertEqual(self.get(path + '?output=msgpack').body, self.get(path, Accept='application/msgpack').body)
         self.assertProblem(self.server.get(path, Accept='text/csv'), 406, 'msgpack')
         self.assertProblem(self.server.get(path + '?at=noon'), 400, 'at')
 
@@ -111,7 +111,7 @@ class Nanover(Case):
         self.assertTrue(any(r['removed'] for r in want))
         self.assertEqual(self.get(path + '?key=inter*.1&key=avatar.*').rows(), [r for r in want if r['key'] in ('interaction.1', 'avatar.1')])
         self.assertEqual(self.get(path + '?start=%2B1s&end=%2B1.5s').rows(), changes([m for m in MESSAGES if 1_000_500 <= m[0] < 1_500_500]))
-        self.assertEqual(self.get(path + '?format=json').json(), want)
+        self.assertEqual(self.get(path + '?output=json').json(), want)
         self.assertEqual(self.get(path + '?key=nobody').body, b'')
         self.assertProblem(self.server.get(path + '?every=2'), 400, 'every')
 
@@ -121,7 +121,7 @@ class Nanover(Case):
         rows = self.get(path).json()
         self.assertEqual([(r['time_s'], r['potential_kj_mol'], r['simulation_time_ps']) for r in rows], want)
         self.assertEqual({(r['kinetic_kj_mol'], r['total_kj_mol']) for r in rows}, {(None, None)})
-        self.assertEqual(self.get(path + '?every=10&format=ndjson').rows(), rows[::10])
+        self.assertEqual(self.get(path + '?every=10&output=ndjson').rows(), rows[::10])
         table = list(csv.reader(io.StringIO(self.get(path, Accept='text/csv').body.decode(), newline='')))
         self.assertEqual(table[0][:4], ['time_s', 'simulation_time_ps', 'kinetic_kj_mol', 'potential_kj_mol'])
         self.assertEqual([(float(r[0]), float(r[3])) for r in table[1:]], [row[:2] for row in want])
@@ -133,7 +133,7 @@ class Nanover(Case):
         rows = self.get(path).json()
         self.assertEqual([(r['time'], r['frame_index'], r['particles'], r['potential_kj_mol'], r['keys']) for r in rows], want)
         self.assertEqual([r['reset'] for r in rows], [f.get('frame.index') == 0 for _, f in frames])
-        self.assertEqual(self.get(path + '?every=10&format=ndjson').rows(), rows[::10])
+        self.assertEqual(self.get(path + '?every=10&output=ndjson').rows(), rows[::10])
         self.assertEqual(self.get(path + '?start=1s').json(), [r for r in rows if float(r['time']) >= 1])
         table = list(csv.DictReader(io.StringIO(self.get(path, Accept='text/csv').body.decode(), newline='')))
         self.assertEqual([json.loads(r['keys']) for r in table], [w[-1] for w in want])
@@ -177,7 +177,7 @@ class Nanover(Case):
         for at in ('?at=400us', '?at=400ms', '?at=1s', '?at=1.5s', ''):
             for part in ('frame', 'state'):
                 self.assertEqual(self.moment(part, at, copy), self.moment(part, at))
-        for rest in ('resets', 'state/changes?format=csv', 'energies', 'frames'):
+        for rest in ('resets', 'state/changes?output=csv', 'energies', 'frames'):
             self.assertEqual(self.get(self.path('nanover/' + rest, copy)).body, self.get(self.path('nanover/' + rest)).body)
         self.assertEqual(read_nanover(self.get(self.path('as/x.nanover.zip?run=2', copy)).body), read_nanover(self.get(self.path('as/x.nanover.zip?run=2')).body))
 
@@ -203,16 +203,16 @@ class Nanover(Case):
             ask = lambda *words: reel('nanover', *words).stdout
             for part in ('frame', 'state'):
                 self.assertEqual(ask(part, file, '--at', '1.2s'), self.get(self.path('nanover/%s?at=1.2s' % part)).body)
-                self.assertEqual(ask(part, file, '--format', 'msgpack'), self.get(self.path('nanover/%s?format=msgpack' % part)).body)
-            self.assertEqual(ask('resets', file), self.get(self.path('nanover/resets?format=csv')).body)
-            self.assertEqual(ask('energies', file, '--start', '1s', '--format', 'json'), self.get(self.path('nanover/energies?start=1s')).body)
-            self.assertEqual(ask('frames', file, '--every', '3'), self.get(self.path('nanover/frames?every=3&format=csv')).body)
+                self.assertEqual(ask(part, file, '--output', 'msgpack'), self.get(self.path('nanover/%s?output=msgpack' % part)).body)
+            self.assertEqual(ask('resets', file), self.get(self.path('nanover/resets?output=csv')).body)
+            self.assertEqual(ask('energies', file, '--start', '1s', '--output', 'json'), self.get(self.path('nanover/energies?start=1s')).body)
+            self.assertEqual(ask('frames', file, '--every', '3'), self.get(self.path('nanover/frames?every=3&output=csv')).body)
             self.assertEqual(ask('changes', file, '--key', 'scene'), self.get(self.path('nanover/state/changes?key=scene')).body)
             reel('convert', '--run', '2', file, out)
             with open(out, 'rb') as f:
                 self.assertRun(f.read(), 2)
             for words in (('frame', file, '--key', 'x'), ('resets', file, '--at', '1s'), ('changes', file, '--every', '2'), ('nothing', file),
-                          ('state', file, '--format', 'csv'), ('frame', file, file)):
+                          ('state', file, '--output', 'csv'), ('frame', file, file)):
                 self.assertEqual(reel('nanover', *words, check=False).returncode, 2, words)
             self.assertEqual(reel('convert', '--run', '1', '--start', '1s', file, out, check=False).returncode, 1)
             with open(os.path.join(folder, 'lab.bag'), 'wb') as f:

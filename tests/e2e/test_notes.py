@@ -351,7 +351,7 @@ class Notes(Case):
         two, more = self.fresh(collection='zoo')
         zoo = self.ask('GET', '/collections/zoo')
         r = self.get('%s/recordings/%s' % (API, one)).json()
-        self.assertEqual((zoo['recordings'], zoo['size'], zoo['messages'], zoo['first'], zoo['last'], zoo['description']),
+        self.assertEqual((zoo['recordings'], zoo['size'], zoo['messages'], zoo['start'], zoo['end'], zoo['description']),
                          (2, len(data) + len(more), 2 * r['messages'], r['start'], r['end'], ''))
         self.assertAlmostEqual(zoo['duration_s'], 2 * int(r['duration_ns']) / 1e9, 2)
         self.assertEqual(self.ask('PATCH', '/collections/zoo', {'description': 'animals'})['description'], 'animals')
@@ -367,7 +367,7 @@ class Notes(Case):
         for number in (one, two):
             send(self.server, 'DELETE', '/recordings/' + number)
         emptied = self.ask('GET', '/collections/zoo')
-        self.assertEqual((emptied['recordings'], emptied['first'], emptied['description']), (0, None, 'animals'))
+        self.assertEqual((emptied['recordings'], emptied['start'], emptied['description']), (0, None, 'animals'))
         self.assertProblem(send(self.server, 'GET', '/collections/none'), 404)
         self.assertProblem(send(self.server, 'PATCH', '/collections/none', {'description': 'x'}), 404)
         self.assertProblem(send(self.server, 'PATCH', '/collections/zoo', {'colour': 'x'}), 400, 'colour')

@@ -123,7 +123,7 @@ class Parts(Case):
             self.assertEqual(answer.json()['id'], made)
             if answer.status == 202:
                 self.assertEqual(answer.json()['state'], 'scanning')
-                self.assertEqual(self.get(answer.json()['job']).status, 200)
+                self.assertEqual(self.get(answer.json()['job']['href']).status, 200)
         until = time.monotonic() + 60
         while self.get('%s/recordings/%s' % (API, made)).json()['state'] == 'scanning' and time.monotonic() < until:
             time.sleep(0.05)

@@ -227,7 +227,7 @@ class Search(Case):
         one = self.server.added('gaps.bag', bag([Message(T0 + t * SECOND, '/odom', struct.pack('<3d', t, 1, 2), 'geometry_msgs/Point') for t in times] +
                                                 [Message(T0 + 31 * SECOND, '/end', b'', 'std_msgs/Empty')]), collection='late')
         self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
-        topics = {t['name']: t for t in self.ask('/recordings/%s/topics' % one).json()['topics']}
+        topics = {t['name']: t for t in self.ask('/recordings/%s/topics' % one).json()['items']}
         self.assertEqual((topics['/odom']['max_gap'], topics['/end']['max_gap']), (18.0, None))
         self.assertAlmostEqual(topics['/odom']['rate'], 7 / 30)
         covered = lambda **query: [[time_ns(a) - T0, time_ns(b) - T0, n] for a, b, n in {  # noqa: E731
@@ -237,14 +237,14 @@ class Search(Case):
         self.assertEqual(covered(tolerance='7s'), [[0, 12 * SECOND, 7], [30 * SECOND, 30 * SECOND, 1]])
         self.assertEqual(covered(bins=1), [[0, 30 * SECOND, 8]])
         self.assertEqual([t['topic'] for t in self.ask('/recordings/%s/coverage' % one, topic='/end').json()['topics']], ['/end'])
-        rows = self.ask('/recordings/%s/coverage' % one, format='csv', tolerance='7s').body.decode()
-        self.assertEqual([r['count'] for r in csv.DictReader(io.StringIO(rows)) if r['topic'] == '/odom'], ['7', '1'])
+        rows = self.ask('/recordings/%s/coverage' % one, output='csv', tolerance='7s').body.decode()
+        self.assertEqual([r['messages'] for r in csv.DictReader(io.StringIO(rows)) if r['topic'] == '/odom'], ['7', '1'])
         self.assertProblem(self.ask('/recordings/%s/coverage' % one, 400, bins=0), 400, 'bins')
 
     def test_what_files_say_of_themselves(self):
         one = self.server.added('mol.nanover.zip', nanover(nanover_messages()), collection='late')
         self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
-        said = self.ask('/recordings/%s/metadata' % one).json()['metadata']
+        said = self.ask('/recordings/%s/metadata' % one).json()['items']
         key, value = said[0]['key'], said[0]['value']
         self.assertEqual(self.found(q='meta."%s":"%s"' % (key, value)), {'mol.nanover.zip'})
         self.assertEqual(self.found(q='meta."%s":*' % key), {'mol.nanover.zip'})

@@ -107,6 +107,6 @@ class Tide(Case):
             self.assertEqual(json.loads(ask('introspection', file)), self.get(self.path()).json())
             self.assertEqual(len(json.loads(ask('introspection', file, '--start', '+2s', '--end', '+4s'))['hosts']), 1)
             rows = list(csv.DictReader(io.StringIO(ask('channels', file).decode(), newline='')))
-            self.assertEqual([(r['scope'], r['count']) for r in rows], [(SCOPE, '4'), (SCOPE, '1')])
+            self.assertEqual([(r['scope'], r['messages']) for r in rows], [(SCOPE, '4'), (SCOPE, '1')])
             ask('participants', file, code=2)
             ask('channels', file, '--start', '+1s', code=2)

@@ -159,7 +159,7 @@ class Upkeep(unittest.TestCase):
         job = wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
         self.assertEqual(job['state'], 'done', job)
         last = server.get(API + '/admin/scrub/last').json()
-        self.assertEqual([last['state'], last['files'], last['bytes'], last['corrupted'], last['corrupted_files']], ['done', 2, len(good) + len(bad), 0, []])
+        self.assertEqual([last['state'], last['files'], last['size'], last['corrupted'], last['corrupted_files']], ['done', 2, len(good) + len(bad), 0, []])
         flip(blob(self.data, bad), len(bad) // 2)
         wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
         last = server.get(API + '/admin/scrub/last').json()
@@ -202,7 +202,7 @@ class Upkeep(unittest.TestCase):
         done = reel('scrub', '--data', self.data)
         self.assertIn(b'5 files', done.stdout)
         last = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM maintenance WHERE key = 'scrub'").fetchone()[0])
-        self.assertEqual([last['state'], last['files'], last['bytes']], ['done', 5, sum(map(len, bodies))])
+        self.assertEqual([last['state'], last['files'], last['size']], ['done', 5, sum(map(len, bodies))])
         self.assertIn(b'gone on with' if before['files'] else b'', done.stdout)
 
     def test_fsck_both_ways(self):
@@ -297,7 +297,7 @@ class Upkeep(unittest.TestCase):
         check()
 
     def settings(self, server):
-        retention = server.get(API + '/config/retention').json()
+        retention = server.get(API + '/admin/retention').json()
         hooks = server.get(API + '/webhooks').json()['items']
         return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks]]
 
@@ -307,7 +307,7 @@ class Upkeep(unittest.TestCase):
         server.added('a', bag(lab_messages(1)))
         self.assertFalse(os.path.exists(file))
         rules = {'rules': [{'collection': 'lab', 'max_age': '30d'}], 'quotas': [{'collection': '*', 'recordings': 7}]}
-        self.assertEqual(server.request('PUT', API + '/config/retention', json.dumps(rules)).status, 200)
+        self.assertEqual(server.request('PUT', API + '/admin/retention', json.dumps(rules)).status, 200)
         hooks = [server.request('POST', API + '/webhooks', json.dumps({'url': 'http://127.0.0.1:9/%d' % i, 'collections': ['lab']})).json() for i in range(3)]
         self.assertEqual(server.request('DELETE', '%s/webhooks/%d' % (API, hooks[0]['id'])).status, 204)
         before = self.settings(server)
@@ -353,11 +353,11 @@ class Upkeep(unittest.TestCase):
         before = self.said(server, rid)
         pack = [p for p in files_below(os.path.join(self.data, 'blobs')) if p.endswith('.reel')][0]
         was = os.stat(pack).st_ino
-        job = wait_job(server, server.request('POST', '%s/recordings/%s/rescan' % (API, rid)))
+        job = wait_job(server, server.request('POST', '%s/admin/rescan/%s' % (API, rid)))
         self.assertEqual(job['state'], 'done')
         self.assertNotEqual(os.stat(pack).st_ino, was)
         self.assertEqual(self.said(server, rid), before)
-        self.assertEqual(server.request('POST', '%s/recordings/%s/rescan' % (API, '0' * 32)).status, 404)
+        self.assertEqual(server.request('POST', '%s/admin/rescan/%s' % (API, '0' * 32)).status, 404)
         refused = reel('rescan', '--all', '--data', self.data, check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(b'curl', refused.stderr)
@@ -477,7 +477,7 @@ class LogLines(unittest.TestCase):
         one = [line for line in lines if line.get('id') == 'abc-1'][0]
         self.assertEqual([one['method'], one['path'], one['status']], ['GET', API + '/recordings', 200])
         self.assertNotIn('secret', json.dumps(lines))
-        self.assertTrue(one['ms'] >= 0 and one['bytes'] > 0)
+        self.assertTrue(one['ms'] >= 0 and one['sent_bytes'] > 0)
         scan = [line for line in lines if line.get('kind') == 'scan'][0]
         self.assertEqual(scan['state'], 'done')
 
@@ -485,7 +485,7 @@ class LogLines(unittest.TestCase):
         server = Server()
         self.addCleanup(server.stop, None)
         server.request('GET', API + '/recordings', headers={'X-Request-Id': 'abc-2'})
-        self.assertTrue(eventually(lambda: re.search(r'(?m)^ts=\S+ id=abc-2 method=GET path=/api/v1/recordings status=200 bytes=\d+ in=0 ms=\d+ remote=127.0.0.1', server.said())))
+        self.assertTrue(eventually(lambda: re.search(r'(?m)^ts=\S+ id=abc-2 method=GET path=/api/v1/recordings status=200 sent_bytes=\d+ in=0 ms=\d+ remote=127.0.0.1', server.said())))
 
 
 class Stopping(unittest.TestCase):

@@ -85,7 +85,7 @@ class Upload(Case):
 
     def test_unknown_format_is_415_and_leaves_nothing(self):
         before = self.stored()
-        self.assertProblem(self.server.put('notes.txt', b'just some text, many times over\n' * 99), 415, 'ROS bag', 'NanoVer')
+        self.assertProblem(self.server.put('notes.txt', b'just some text, many times over\n' * 99), 415, 'ROS 1 bag', 'NanoVer')
         self.assertProblem(self.server.put('empty.bag', b''), 415)
         self.unchanged(before)
 
@@ -148,12 +148,12 @@ class Upload(Case):
                 break
         self.assertEqual(answer.status, 202)
         said = answer.json()
-        self.assertEqual((said['state'], said['depth'], said['messages'], said['format']), ('scanning', 'shallow', len(messages), 'rosbag-1.2'))
+        self.assertEqual((said['state'], said['indexed'], said['messages'], said['format']), ('scanning', False, len(messages), 'rosbag-1.2'))
         self.assertEqual((said['damaged'], said['findings'], said['payload_bytes']), (None, None, None))
         path = '%s/recordings/%s' % (API, said['id'])
         rows = self.get(path + '/messages?topic=/odom&decode=none').rows()  # waits for the scan
         self.assertEqual(len(rows), len([m for m in messages if m.topic == '/odom']))
-        self.assertTrue(eventually(lambda: self.get(path).json()['depth'] == 'deep'))
+        self.assertTrue(eventually(lambda: self.get(path).json()['indexed']))
         deep = self.get(path).json()
         self.assertEqual((deep['state'], deep['messages'], deep['damaged'], deep['start_ns']), ('ready', len(messages), False, said['start_ns']))
-        self.assertEqual(self.get(said['job']).json()['state'], 'done')
+        self.assertTrue(eventually(lambda: self.get(said['job']['href']).json()['state'] == 'done'))

@@ -221,7 +221,7 @@ class Uploads(Case):
         path = self.create(1000, Upload_Metadata=meta(name='refused.bag')).headers['Location']
         answer = self.server.request('PATCH', path, b'x', {**TUS, 'Upload-Offset': '0', 'Content-Type': 'text/plain'})
         self.assertProblem(answer, 415)
-        self.assertProblem(self.patch(path, 0, b'no recording at all\n' * 50, 415), 415, 'ROS bag')
+        self.assertProblem(self.patch(path, 0, b'no recording at all\n' * 50, 415), 415, 'ROS 1 bag')
         self.head(path, 404)
         self.head(API + '/uploads/' + '0' * 32, 404)
         self.assertEqual(self.partials(), [])

@@ -270,7 +270,7 @@ class Import:
         found = w.named(self.name)
         assert found, ('not imported', w.server.get(API + '/failures').body)
         assert (self.mode == 'copy') == os.path.exists(self.path)
-        assert not w.server.get(API + '/failures').json(), w.server.get(API + '/failures')
+        assert not w.server.get(API + '/failures').json()['items'], w.server.get(API + '/failures')
         w.whole(found['id'], sha256(self.body))
         w.kept[found['id']] = self.name, sha256(self.body)
 

@@ -331,7 +331,7 @@ class Worker:
         for recording, source in zip(recordings, sources):
             recording.source = source
         body = {'path': os.path.relpath(folder, self.load.root), 'mode': mode, 'collection': 'imports'}
-        job = self.ask('POST', '/imports', json.dumps(body), JSON).json()['id']
+        job = self.ask('POST', '/imports', json.dumps(body), JSON).json()['job']['id']
         for recording in recordings:
             recording.due = True
         if self.rng.random() < 0.5:

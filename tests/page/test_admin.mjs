@@ -49,11 +49,11 @@ export const tests = {
             await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click();
             await page.locator('.admin-secret').waitFor();
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
-            const list = await server.json('/tokens', { token: secret });
+            const list = (await server.json('/tokens', { token: secret })).items;
             assert.deepEqual(list.map((t) => [t.name, t.role, t.collections]), [['owner', 'admin', []], ['robot1', 'upload', ['lab']]]);
             await page.getByRole('button', { name: 'Revoke robot1' }).click();
             await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-            await eventually(async () => (await server.json('/tokens', { token: secret })).filter((t) => t.state === 'good').length === 1, 'the revocation');
+            await eventually(async () => (await server.json('/tokens', { token: secret })).items.filter((t) => t.state === 'good').length === 1, 'the revocation');
             await page.getByRole('link', { name: 'Audit log' }).click();
             await page.locator('.admin-section tbody tr', { hasText: '/api/v1/tokens' }).first().waitFor();
             await page.getByRole('button', { name: 'Log out' }).click();

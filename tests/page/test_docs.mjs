@@ -44,7 +44,7 @@ export const tests = {
             await page.getByRole('searchbox', { name: 'Search operations and schemas' }).fill('retention put');
             await list.filter({ hasText: 'Set them' }).getByRole('link').click();
             await page.waitForURL('**/docs?op=setRetention');
-            await page.getByText('/api/v1/config/retention', { exact: true }).waitFor();
+            await page.getByText('/api/v1/admin/retention', { exact: true }).waitFor();
             assert.match(await page.locator('.docs-curl pre').textContent(), /^curl -X PUT .* -d '\{"rules":.*\}' "http.*\/api\/v1\/config\/retention"$/);
             await page.getByRole('link', { name: 'Retention', exact: true }).first().click();
             await heading(page, 'Retention');

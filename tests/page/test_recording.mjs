@@ -154,7 +154,7 @@ export const tests = {
         });
     },
     async steps_through_messages() {
-        const topic = bag.topics.find((t) => t.count > 3).name;
+        const topic = bag.topics.find((t) => t.messages > 3).name;
         const rows = (await (await fetch(`${server.api}/recordings/${bag.id}/messages?topic=${encodeURIComponent(topic)}&limit=3&time_format=nanoseconds`)).text()).trim().split('\n').map((line) => JSON.parse(line));
         await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=${encodeURIComponent(topic)}`, {}, async (page) => {
             await ready(page);

@@ -109,7 +109,7 @@ class Bags20(unittest.TestCase):
             with self.subTest(os.path.basename(path)):
                 info = json.loads(reel('info', path, '--json').stdout)
                 self.assertEqual((info['messages'], info['payload_bytes'], info['findings']), (want['messages'], want['payload_bytes'], 0))
-                self.assertEqual({t['name']: (t['type'], t['encoding'], t['count']) for t in info['topics']},
+                self.assertEqual({t['name']: (t['type'], t['encoding'], t['messages']) for t in info['topics']},
                                  {t['name']: (t['type'], t['encoding'], t['count']) for t in want['topics']})
                 rows = {}
                 for line in reel('cat', path, '--no-decode').stdout.splitlines():

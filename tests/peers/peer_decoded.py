@@ -44,7 +44,7 @@ def samples():
 
 
 def cat(path, form):
-    return reel('cat', path, '--format', form).stdout
+    return reel('cat', path, '--output', form).stdout
 
 
 def types_of(path):

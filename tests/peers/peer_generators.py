@@ -38,7 +38,7 @@ class Generators(unittest.TestCase):
         info = json.loads(reel('info', path, '--json').stdout)
         rows = [json.loads(line) for line in reel('cat', path, '--no-decode').stdout.splitlines()]
         topics = by_topic([Message(time_ns(r['log_time']), r['topic'], payload(r)) for r in rows])
-        self.assertEqual({t['name']: (t['count'], t['bytes']) for t in info['topics'] if t['count']}, {k: (t['count'], t['bytes']) for k, t in topics.items()})
+        self.assertEqual({t['name']: (t['messages'], t['payload_bytes']) for t in info['topics'] if t['messages']}, {k: (t['count'], t['bytes']) for k, t in topics.items()})
         return info, topics
 
     def test_rosbag1(self):
@@ -56,7 +56,7 @@ class Generators(unittest.TestCase):
                     continue
                 self.assertFalse(info['damaged'])
                 told = {t: (w['type'], w['count'], w['bytes'], w['first'], w['last']) for t, w in truth[name].items()}
-                self.assertEqual({t['name']: (t['type'], t['count'], t['bytes'], int(t['first_ns']), int(t['last_ns'])) for t in info['topics']}, told)
+                self.assertEqual({t['name']: (t['type'], t['messages'], t['payload_bytes'], int(t['start_ns']), int(t['end_ns'])) for t in info['topics']}, told)
                 self.assertEqual({t['name']: t['latched'] for t in info['topics']}, {t: name == 'latched.bag' and t == '/chatter' for t in truth[name]})
                 if name != 'disorder.bag':  # there its sum is of the order in the file
                     self.assertEqual({t: v['sha'] for t, v in topics.items()}, {t: w['h'] for t, w in truth[name].items()})

@@ -113,7 +113,7 @@ class OpenApi(unittest.TestCase):
         self.ask('DELETE', ONE, '', 204, id=self.ids['frame'])
         self.ask('GET', ONE + '/topics', '', 410, id=self.ids['frame'])
         self.ask('POST', ONE + '/restore', id=self.ids['frame'])
-        self.ask('POST', ONE + '/rescan', '', 202, id=self.ids['frame'])
+        self.ask('POST', API + '/admin/rescan/{id}', '', 202, id=self.ids['frame'])
 
     def ask_inside(self):
         for recording in self.ids.values():
@@ -172,17 +172,17 @@ class OpenApi(unittest.TestCase):
             for part in ('info?all=true', 'collisions', 'blocked?min_time=0.1&min_distance=100000'):
                 self.ask('GET', '%s/carla/%s' % (ONE, part.split('?')[0]), part[len(part.split('?')[0]):], id=self.ids['carla'], Accept=form)
         for form in ('json', 'csv', 'ndjson'):
-            actors = self.ask('GET', ONE + '/carla/actors', '?format=' + form, id=self.ids['carla'])
-            self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?frame=ros&format=' + form, id=self.ids['carla'], actor=7)
+            actors = self.ask('GET', ONE + '/carla/actors', '?output=' + form, id=self.ids['carla'])
+            self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?frame=ros&output=' + form, id=self.ids['carla'], actor=7)
             for part in ('state/changes', 'frames', 'energies', 'resets'):
-                self.ask('GET', '%s/nanover/%s' % (ONE, part), '?format=' + form, id=self.ids['nanover'])
-            self.ask('GET', ONE + '/tide/channels', '?format=' + form, id=self.ids['tide'])
+                self.ask('GET', '%s/nanover/%s' % (ONE, part), '?output=' + form, id=self.ids['nanover'])
+            self.ask('GET', ONE + '/tide/channels', '?output=' + form, id=self.ids['tide'])
         self.assertEqual(200, actors.status)
-        self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?format=geojson', id=self.ids['carla'], actor=7)
+        self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?output=geojson', id=self.ids['carla'], actor=7)
         self.ask('GET', ONE + '/carla/info', '', 422, id=self.ids['bag'])
         for part in ('frame', 'state'):
             for form in ('json', 'msgpack'):
-                self.ask('GET', '%s/nanover/%s' % (ONE, part), '?at=%2B5s&format=' + form, id=self.ids['nanover'])
+                self.ask('GET', '%s/nanover/%s' % (ONE, part), '?at=%2B5s&output=' + form, id=self.ids['nanover'])
         self.ask('GET', ONE + '/tide/introspection', id=self.ids['tide'])
         for query in ('?freq', '?yaml=true'):
             self.ask('GET', ONE + '/bag/info', query, id=self.ids['bag'])
@@ -202,11 +202,11 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/events/{event}', event=event)
         self.ask('PATCH', API + '/events/{event}', '', 200, {'title': 'fell'}, event=event)
         for form in ('json', 'csv', 'ndjson'):
-            self.ask('GET', ONE + '/notes', '?format=' + form, id=one)
-            self.ask('GET', ONE + '/events', '?format=' + form, id=self.ids['carla'])
-            self.ask('GET', API + '/events', '?limit=1&format=' + form)
-            self.ask('GET', API + '/tags', '?format=' + form)
-            self.ask('GET', API + '/tags/{key}', '?limit=1&format=' + form, key='robot')
+            self.ask('GET', ONE + '/notes', '?output=' + form, id=one)
+            self.ask('GET', ONE + '/events', '?output=' + form, id=self.ids['carla'])
+            self.ask('GET', API + '/events', '?limit=1&output=' + form)
+            self.ask('GET', API + '/tags', '?output=' + form)
+            self.ask('GET', API + '/tags/{key}', '?limit=1&output=' + form, key='robot')
         self.ask('POST', '/grafana/annotations', '', 200, {'annotation': {'query': one}})
         self.ask('DELETE', API + '/events/{event}', '', 204, event=event)
         self.ask('DELETE', ONE + '/notes/{note}', '', 204, id=one, note=note)
@@ -219,21 +219,21 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', API + '/values', '?field=topic&q=demo&output=' + output)
             for by in ('recording&limit=1', 'collection&tolerance=1h'):
                 self.ask('GET', API + '/coverage', '?output=%s&by=%s' % (output, by))
-            self.ask('GET', API + '/collections', '?format=' + output)
+            self.ask('GET', API + '/collections', '?output=' + output)
             for by in ('', '&by=day'):
-                self.ask('GET', API + '/stats', '?format=' + output + by)
+                self.ask('GET', API + '/stats', '?output=' + output + by)
         self.ask('PATCH', API + '/collections/{name}', '', 200, {'description': 'the hall'}, name='lab')
         self.ask('GET', API + '/collections/{name}', name='lab')
 
     def ask_imports(self):
         self.ask('POST', API + '/imports', '', 200, {'path': '.', 'dry_run': True, 'collection': 'more'})
-        job = self.ask('POST', API + '/imports', '', 202, {'paths': ['demo.bag', 'bad.bag'], 'collection': 'more'}).json()['id']
+        job = self.ask('POST', API + '/imports', '', 202, {'paths': ['demo.bag', 'bad.bag'], 'collection': 'more'}).json()['job']['id']
         self.ask('POST', API + '/imports', '', 404, {'path': 'none.bag'})
         self.assertTrue(eventually(lambda: self.server.request('GET', API + '/jobs/' + job, headers=self.header()).json()['state'] == 'done'))
         self.ask('GET', API + '/jobs/{id}', id=job)
         self.ask('GET', API + '/jobs/{id}', id=job, Accept='text/event-stream')
         for form in ('csv', 'ndjson', 'json'):
-            failures = self.ask('GET', API + '/failures', '?format=' + form)
+            failures = self.ask('GET', API + '/failures', '?output=' + form)
         self.assertTrue(eventually(lambda: self.ask('GET', API + '/watches').json()['items'][0]['last_scan']['ended']))
         number = failures.json()[0]['id']
         self.ask('POST', API + '/failures/{id}/retry', '', 202, id=number)
@@ -272,7 +272,7 @@ class OpenApi(unittest.TestCase):
         self.asker.listen(API + '/changes', '?since=0', 5)
         self.asker.listen(API + '/changes', '?since=9', 2)  # what is not kept: a gap
         for form in ('json', 'csv', 'ndjson'):
-            self.ask('GET', API + '/jobs', '?format=' + form)
+            self.ask('GET', API + '/jobs', '?output=' + form)
         job = self.ask('GET', API + '/jobs').json()['items'][0]['id']
         self.ask('DELETE', API + '/jobs/{id}', '', 204, id=job)
         self.ask('GET', API + '/jobs/{id}', '', 404, id='0' * 32)
@@ -287,21 +287,21 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/recordings', token=False, Authorization='Bearer ' + made['token'])
         self.ask('GET', API + '/tokens', '', 403, token=False, Authorization='Bearer ' + made['token'])
         for form in ('json', 'csv', 'ndjson'):
-            self.ask('GET', API + '/tokens', '?format=' + form)
-            self.ask('GET', API + '/audit', '?limit=5&format=' + form)
+            self.ask('GET', API + '/tokens', '?output=' + form)
+            self.ask('GET', API + '/audit', '?limit=5&output=' + form)
         self.ask('DELETE', API + '/tokens/{id}', '', 204, id=made['id'])
         link = self.ask('POST', API + '/links', '', 201, {'path': API + '/recordings/' + self.ids['bag'], 'expires': '12h'}).json()['url']
         self.asker.hold('GET', ONE, self.server.request('GET', link), link)
 
     def ask_upkeep(self):
-        rules = {'rules': [{'collection': 'lab*', 'max_age': '1ns', 'keep': {'golden': None}}], 'quotas': [{'collection': '*', 'bytes': 10**12, 'recordings': 10**5}]}
-        self.ask('GET', API + '/config/retention')
-        self.ask('PUT', API + '/config/retention', '', 200, rules)
-        self.ask('PUT', API + '/config/retention', '', 400, {'rules': 1})
-        self.ask('POST', API + '/retention/run', '?dry_run=true&limit=2')
-        self.ask('PUT', API + '/config/retention', '', 200, {})
-        self.ask('POST', API + '/retention/run', '', 202, Prefer='wait=20')
-        self.ask('GET', API + '/config/retention')
+        rules = {'rules': [{'collection': 'lab*', 'max_age': '1ns', 'keep': {'golden': None}}], 'quotas': [{'collection': '*', 'size': 10**12, 'recordings': 10**5}]}
+        self.ask('GET', API + '/admin/retention')
+        self.ask('PUT', API + '/admin/retention', '', 200, rules)
+        self.ask('PUT', API + '/admin/retention', '', 400, {'rules': 1})
+        self.ask('POST', API + '/admin/retention/run', '?dry_run=true&limit=2')
+        self.ask('PUT', API + '/admin/retention', '', 200, {})
+        self.ask('POST', API + '/admin/retention/run', '', 202, Prefer='wait=20')
+        self.ask('GET', API + '/admin/retention')
         self.ask('GET', API + '/admin/backup/last', '', 404)
         self.ask('GET', API + '/admin/scrub/last')
         self.ask('POST', API + '/admin/backup', '?blobs=none', 202)

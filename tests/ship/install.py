@@ -61,10 +61,10 @@ class Installed(unittest.TestCase):
             self.assertLessEqual(len(f.readlines()), 40)
         program, lines, out = self.example(*self.flags('--cflags', '--libs'))
         self.assertIn('libreel.so', run('ldd', program, env=self.env))
-        told = run(self.reel, 'cat', self.path('demo', 'demo.bag'), '--format', 'ndjson').splitlines()
+        told = run(self.reel, 'cat', self.path('demo', 'demo.bag'), '--output', 'ndjson').splitlines()
         self.assertEqual(len(lines), len(told))
         self.assertRegex(lines[0], r'^\d+ /\S+ \d+ bytes$')
-        again = run(self.reel, 'cat', out, '--format', 'ndjson').splitlines()
+        again = run(self.reel, 'cat', out, '--output', 'ndjson').splitlines()
         self.assertEqual(again, told)
 
     def test_the_example_links_with_the_static_library(self):

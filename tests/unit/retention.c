@@ -119,13 +119,13 @@ static void the_oldest_go_until_the_rest_fits(void **state) {
     add("lab", "b", 30, 2, "r1");
     add("lab", "c", 40, 1, NULL);
     add("lab", "d", 50, 0, NULL);
-    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_bytes\": 140}]}");
+    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_size\": 140}]}");
     assert_would_go("");
-    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_bytes\": 139}]}");
+    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_size\": 139}]}");
     assert_would_go("lab/a:b");
-    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_bytes\": 90, \"keep\": {\"robot\": \"r1\"}}]}");
+    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_size\": 90, \"keep\": {\"robot\": \"r1\"}}]}");
     assert_would_go("lab/a:b lab/c:b");
-    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_bytes\": 0, \"max_age\": \"60h\"}]}");
+    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_size\": 0, \"max_age\": \"60h\"}]}");
     assert_would_go("lab/a:a lab/b:b lab/c:b lab/d:b");
 }
 
@@ -137,7 +137,7 @@ static void the_run_does_what_the_dry_run_says(void **state) {
         add(i % 2 ? "odd" : "even", name, 20, 20 - i, i % 5 == 0 ? "r1" : NULL);
     }
     set_rules("{\"rules\": [{\"collection\": \"odd\", \"max_age\": \"10d\", \"keep\": {\"robot\": \"r1\"}}, {\"collection\": \"e*\", "
-              "\"max_bytes\": 100}]}");
+              "\"max_size\": 100}]}");
     assert_would_go("even/n00:b even/n02:b even/n04:b even/n06:b even/n08:b odd/n01:a odd/n03:a odd/n07:a odd/n09:a");
     struct job *job = retention_run(&app, &err);
     assert_non_null(job);
@@ -222,13 +222,13 @@ static void what_is_not_understood_is_refused(void **state) {
         "{\"rules\": [{\"collection\": \"a\", \"max_age\": 3}]}",
         "{\"rules\": [{\"collection\": \"a\", \"max_age\": \"soon\"}]}",
         "{\"rules\": [{\"collection\": \"a\", \"max_age\": \"-3d\"}]}",
-        "{\"rules\": [{\"collection\": \"a\", \"max_bytes\": -1}]}",
-        "{\"rules\": [{\"collection\": \"a\", \"max_bytes\": \"1\"}]}",
+        "{\"rules\": [{\"collection\": \"a\", \"max_size\": -1}]}",
+        "{\"rules\": [{\"collection\": \"a\", \"max_size\": \"1\"}]}",
         "{\"rules\": [{\"collection\": \"a\", \"maxage\": \"3d\"}]}",
         "{\"rules\": [{\"collection\": \"a\", \"keep\": [\"x\"]}]}",
         "{\"rules\": [{\"collection\": \"a\", \"keep\": {\"x\": 1}}]}",
-        "{\"quotas\": [{\"collection\": \"a\", \"bytes\": 1.5}]}",
-        "{\"quotas\": [{\"bytes\": 1}]}",
+        "{\"quotas\": [{\"collection\": \"a\", \"size\": 1.5}]}",
+        "{\"quotas\": [{\"size\": 1}]}",
     };
     set_rules("{\"quotas\": [{\"collection\": \"lab\", \"recordings\": 3}]}");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -254,7 +254,7 @@ static void a_full_collection_takes_no_more(void **state) {
     struct ingest_result r;
     const struct ingest_request a = {.collection = "lab", .name = "a"}, b = {.collection = "lab", .name = "b"},
                                 other = {.collection = "free", .name = "b"};
-    set_rules("{\"quotas\": [{\"collection\": \"l*\", \"bytes\": 30, \"recordings\": 2}]}");
+    set_rules("{\"quotas\": [{\"collection\": \"l*\", \"size\": 30, \"recordings\": 2}]}");
     assert_true(ingest_check(&app, &a, 30, &err));
     assert_false(ingest_check(&app, &a, 31, &err));
     assert_int_equal(err.code, REEL_NO_SPACE);

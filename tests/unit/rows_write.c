@@ -58,7 +58,7 @@ static void small(struct toy *toy, enum reel_clock clock) {
     "{\"topic\":\"/"                                                                                                                       \
     "a\",\"sequence\":9,\"log_time\":\"2010-05-10T21:14:04.000000042Z\",\"publish_time\":\"2010-05-10T21:14:04.000000043Z\","              \
     "\"data\":{\"$base64\":\"YWI=\"},\"encoding\":\"ros1\"}"
-#define END(count) "{\"$end\":{\"complete\":true,\"count\":" count ",\"next\":null}}"
+#define END(count) "{\"$end\":{\"complete\":true,\"messages\":" count ",\"next\":null}}"
 
 static void the_three_kinds(void **state) {
     (void)state;
@@ -204,7 +204,7 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
         char *end = strstr((char *)page.data, "{\"$end\"");
         uint64_t expected = total - given < limit ? total - given : limit;
         char count[64];
-        snprintf(count, sizeof count, "{\"$end\":{\"complete\":true,\"count\":%llu,\"next\":", (unsigned long long)expected);
+        snprintf(count, sizeof count, "{\"$end\":{\"complete\":true,\"messages\":%llu,\"next\":", (unsigned long long)expected);
         assert_non_null(end);
         assert_memory_equal(end, count, strlen(count));
         toy_put(&all, page.data, (size_t)(end - (char *)page.data));

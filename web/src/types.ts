@@ -41,6 +41,7 @@ export type Stat = Of<'Total'>;
 export type Collection = Of<'Collection'>;
 export type CollectionSpan = Of<'CoverageOfCollection'>;
 export type Job = Of<'Job'>;
+export type JobStarted = Of<'JobStarted'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;

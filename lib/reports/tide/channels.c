@@ -9,8 +9,9 @@
 #include "wire/json_out.h"
 
 enum { COLUMNS = 14 };
-static const char *const columns[COLUMNS] = {"id",    "name",  "scope", "type", "wire_schema", "encoding", "source", "source_config",
-                                             "count", "bytes", "first", "last", "rate_hz",     "types"};
+static const char *const columns[COLUMNS] = {"id",       "name",   "scope",         "type",     "wire_schema",
+                                             "encoding", "source", "source_config", "messages", "payload_bytes",
+                                             "start",    "end",    "rate_hz",       "types"};
 
 static const char *metadata_of(const struct reel_channel *c, const char *key) {
     for (size_t i = 0; i < c->metadata.count; i++) {

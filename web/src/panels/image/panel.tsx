@@ -22,7 +22,7 @@ export function ImagePanel({ recording, topics, playback, settings, onSettings }
         sizes.observe(area.current!);
         return () => sizes.disconnect();
     }, []);
-    const picture = useAtPlayhead<Blob>(playback, async (time, signal) => (time < BigInt(chosen?.first_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
+    const picture = useAtPlayhead<Blob>(playback, async (time, signal) => (time < BigInt(chosen?.start_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
     useEffect(() => {
         if (!picture.value) {
             return;

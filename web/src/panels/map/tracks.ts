@@ -28,7 +28,7 @@ const KNOWN: [RegExp, TrackKind][] = [
 ];
 
 export function trackKind(topic: Topic): TrackKind | null {
-    return topic.count > 0 ? (KNOWN.find(([type]) => type.test(topic.type))?.[1] ?? null) : null;
+    return topic.messages > 0 ? (KNOWN.find(([type]) => type.test(topic.type))?.[1] ?? null) : null;
 }
 
 interface Actors {
@@ -37,7 +37,7 @@ interface Actors {
 
 async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSignal): Promise<Track[]> {
     const tracks = new Map<string, Track>();
-    const step = Math.max(every, Math.ceil((topic.bytes ?? 0) / MAX_ACTOR_BYTES));
+    const step = Math.max(every, Math.ceil((topic.payload_bytes ?? 0) / MAX_ACTOR_BYTES));
     for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: step, time_format: 'nanoseconds' }, signal)) {
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
@@ -52,7 +52,7 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
 }
 
 export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKind, signal: AbortSignal): Promise<Track[]> {
-    const every = Math.max(1, Math.ceil(topic.count / MAX_POINTS));
+    const every = Math.max(1, Math.ceil(topic.messages / MAX_POINTS));
     if (topic.type === 'carla/Position') {
         return actorsOf(recording.id, topic, every, signal);
     }

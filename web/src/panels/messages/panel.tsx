@@ -28,7 +28,7 @@ async function neighbour(id: string, topic: string, from: bigint, forward: boole
 }
 
 export function Messages({ recording, topics, playback, settings, onSettings }: PanelProps) {
-    const withMessages = topics.filter((t) => t.count > 0);
+    const withMessages = topics.filter((t) => t.messages > 0);
     const chosen = withMessages.find((t) => t.name === settings.topic) ?? withMessages[0]; // the URL may name a topic that does not exist
     const topic = chosen?.name ?? '';
     const hex = settings.hex === '1';
@@ -36,7 +36,7 @@ export function Messages({ recording, topics, playback, settings, onSettings }: 
     const at = useAtPlayhead<Loaded>(
         playback,
         async (time, signal) => {
-            if (!chosen || time < BigInt(chosen.first_ns ?? 0)) {
+            if (!chosen || time < BigInt(chosen.start_ns ?? 0)) {
                 return null;
             }
             const params = { topic, at: time, time_format: 'nanoseconds' };
@@ -51,7 +51,7 @@ export function Messages({ recording, topics, playback, settings, onSettings }: 
     const step = async (forward: boolean) => {
         playback.pause();
         const from = forward ? playback.get().time_ns : (time ?? playback.get().time_ns);
-        const atEnd = !chosen || (forward ? from >= BigInt(chosen.last_ns ?? 0) : from <= BigInt(chosen.first_ns ?? 0));
+        const atEnd = !chosen || (forward ? from >= BigInt(chosen.end_ns ?? 0) : from <= BigInt(chosen.start_ns ?? 0));
         try {
             const to = atEnd ? null : await neighbour(recording.id, topic, from, forward);
             if (to !== null) {

@@ -38,7 +38,7 @@ export async function fieldsOf(id: string, topic: string, at: bigint, signal: Ab
 }
 
 /** The fields plotted until some are selected. */
-export function defaultFields(topics: readonly { name: string; type: string; count: number }[]): string[] {
+export function defaultFields(topics: readonly { name: string; type: string; messages: number }[]): string[] {
     const defaults: [RegExp, string[]][] = [
         [/^nanover\/frame$/, ['frame.energy.kinetic', 'frame.energy.potential']],
         [/(^|\/)turtlesim\/(msg\/)?Pose$/, ['x', 'y']],
@@ -50,7 +50,7 @@ export function defaultFields(topics: readonly { name: string; type: string; cou
         [/^carla\/Frame$/, ['duration']],
     ];
     for (const [type, paths] of defaults) {
-        const topic = topics.find((t) => type.test(t.type) && t.count > 1);
+        const topic = topics.find((t) => type.test(t.type) && t.messages > 1);
         if (topic) {
             return paths.map((path) => `${topic.name}.${path}`);
         }

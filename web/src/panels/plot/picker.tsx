@@ -9,7 +9,7 @@ import { fieldsOf } from './fields';
 const MAX_SHOWN = 300;
 
 export function Picker({ recording, topics, playback, chosen, onChange, onClose }: PanelProps & { chosen: string[]; onChange: (fields: string[]) => void; onClose: () => void }) {
-    const withMessages = topics.filter((t) => t.count > 0);
+    const withMessages = topics.filter((t) => t.messages > 0);
     const [topic, setTopic] = useState(withMessages[0]?.name ?? '');
     const [filter, setFilter] = useState('');
     const at = playback.get().time_ns;

@@ -9,7 +9,7 @@ function fits(recording: Recording, topics: Topic[]): number {
     if (topics.some((t) => t.type === 'carla/Position' || t.type === 'nanover/frame')) {
         return recording.messages > 0 ? 3 : 0;
     }
-    return topics.some((t) => (drawnAs(t.type) || isTransforms(t.type)) && t.count > 0) ? 2 : 0;
+    return topics.some((t) => (drawnAs(t.type) || isTransforms(t.type)) && t.messages > 0) ? 2 : 0;
 }
 
 export const scene: Panel = { name: 'scene', title: text.scene.title, fits, Panel: lazy<PanelProps>(() => import('./panel')) };

@@ -69,11 +69,11 @@ function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }
                                 )}{' '}
                                 <span class="muted small">{t.encoding}</span>
                             </td>
-                            <td class="right">{count(t.count)}</td>
-                            <td class="right">{bytes(t.bytes)}</td>
+                            <td class="right">{count(t.messages)}</td>
+                            <td class="right">{bytes(t.payload_bytes)}</td>
                             <td class="right">{rate(t.rate)}</td>
                             <td class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
-                            <td class="right mono">{t.first_ns === null ? '–' : relativeTime(recording, BigInt(t.first_ns))}</td>
+                            <td class="right mono">{t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}</td>
                         </tr>
                     ))}
                 </tbody>
@@ -84,8 +84,8 @@ function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }
 }
 
 function Metadata({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => get<{ metadata: { key: string; value: string; name?: string }[] }>(`/recordings/${recording.id}/metadata`, {}, signal), [recording.id, recording.updated]);
-    const rows = result.value?.metadata ?? [];
+    const result = useRequest((signal) => get<{ items: { key: string; value: string; name?: string }[] }>(`/recordings/${recording.id}/metadata`, {}, signal), [recording.id, recording.updated]);
+    const rows = result.value?.items ?? [];
     return result.error !== null ? (
         <Failed error={result.error} retry={result.reload} />
     ) : rows.length > 0 ? (
@@ -104,8 +104,8 @@ function Metadata({ recording }: { recording: Recording }) {
 }
 
 function Attachments({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => get<{ attachments: Attachment[] }>(`/recordings/${recording.id}/attachments`, {}, signal), [recording.id, recording.updated]);
-    const rows = result.value?.attachments ?? [];
+    const result = useRequest((signal) => get<{ items: Attachment[] }>(`/recordings/${recording.id}/attachments`, {}, signal), [recording.id, recording.updated]);
+    const rows = result.value?.items ?? [];
     return rows.length > 0 ? (
         <section class="topics-part">
             <h3>{text.topics.attachments}</h3>

@@ -1,5 +1,5 @@
 // The audit log: who sent which request.
-import { get } from '../../api';
+import { getPage } from '../../api';
 import { dateTime } from '../../format';
 import { text } from '../../text';
 import { Badge, Failed, Spinner } from '../../ui';
@@ -17,10 +17,7 @@ interface Entry {
     request_id: string;
 }
 export function Audit() {
-    const result = useRequest(async (signal) => {
-        const response = await get<Entry[] | { items: Entry[] }>('/audit', { limit: 500 }, signal);
-        return Array.isArray(response) ? response : response.items;
-    }, []);
+    const result = useRequest(async (signal) => (await getPage<Entry>('/audit', { limit: 500 }, null, signal)).items, []);
     if (result.error !== null) {
         return <Failed error={result.error} retry={result.reload} />;
     }

@@ -28,7 +28,7 @@ interface Failure {
     code: string;
     reason: string;
     tries: number;
-    last: string;
+    last_failed: string;
 }
 
 export function Watches() {
@@ -75,7 +75,7 @@ export function Failures() {
                 { title: text.admin.failures.collection, cell: (f) => f.collection },
                 { title: text.admin.failures.reason, cell: (f) => <span class="admin-reason">{f.reason}</span> },
                 { title: text.admin.failures.tries, right: true, cell: (f) => count(f.tries) },
-                { title: text.admin.failures.last, cell: (f) => ago(f.last) },
+                { title: text.admin.failures.last, cell: (f) => ago(f.last_failed) },
                 {
                     title: '',
                     right: true,

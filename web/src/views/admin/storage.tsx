@@ -5,14 +5,14 @@ import { useRequest } from '../../use_request';
 import { bytes, count, dateTime, duration, percent } from '../../format';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
-import type { Job, Stat } from '../../types';
+import type { Job, JobStarted, Stat } from '../../types';
 import { Button, Failed, Progress, Spinner } from '../../ui';
 import { SimpleTable } from './simple_table';
 
 interface Scrub {
     state: string;
     files?: number;
-    bytes?: number;
+    size?: number;
     files_total?: number;
     corrupted?: number;
     missing?: number;
@@ -68,7 +68,7 @@ function LastScrub({ refreshCount }: { refreshCount: number }) {
     return (
         <>
             <p class={faults > 0 ? 'error' : ''}>
-                {faults > 0 ? text.admin.storage.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.intact(count(scrub.files), bytes(scrub.bytes))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+                {faults > 0 ? text.admin.storage.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             <ul>
                 {scrub.corrupted_files.map((r, i) => (

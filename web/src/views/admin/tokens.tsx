@@ -1,6 +1,6 @@
 // Access tokens. The first token makes login required, so it must have the role admin, and the page logs in with it.
 import { useState } from 'preact/hooks';
-import { get, logIn, send } from '../../api';
+import { getAll, logIn, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { copyText } from '../../clipboard';
 import { ago, date } from '../../format';
@@ -88,7 +88,7 @@ function Form({ first, onCreated, onClose }: { first: boolean; onCreated: (token
 }
 
 export function Tokens() {
-    const result = useRequest((signal) => get<Token[]>('/tokens', {}, signal), []);
+    const result = useRequest((signal) => getAll<Token>('/tokens', {}, 5000, signal), []);
     const [creating, setCreating] = useState(false);
     const shown = useStore(created);
     const [revoking, setRevoking] = useState<Token | null>(null);

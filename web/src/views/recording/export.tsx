@@ -55,7 +55,7 @@ function Topics({ topics, chosen, onChange }: { topics: Topic[]; chosen: string[
                         onChange={(on) => toggle(t.name, on)}
                         label={
                             <>
-                                <span class="mono">{t.name}</span> <span class="muted small">{count(t.count)}</span>
+                                <span class="mono">{t.name}</span> <span class="muted small">{count(t.messages)}</span>
                             </>
                         }
                     />

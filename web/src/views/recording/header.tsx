@@ -72,7 +72,7 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     const actions: MenuItem[] = [
         { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
         { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },
-        { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/recordings/${recording.id}/rescan`), text.recording.rescanning) },
+        { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning) },
     ];
     const viewer = recording.links?.viewer;
     if (viewer) {

@@ -160,7 +160,7 @@ export function Timeline({ recording, topics, playback, events }: { recording: R
     const { range, bounds } = usePlayback(playback, 100);
     const view = zoom ?? bounds;
     const pointer = usePointer(playback, view, width);
-    const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.count])), [topics]);
+    const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
         <section class="timeline" aria-label={text.timeline.title}>
