@@ -26,6 +26,7 @@ struct reel_reader {
     struct reel_chunk *rows; /* REEL_SEGMENT_ENTRIES chunk rows around the last one used */
     uint32_t rows_first, rows_count;
     struct cache_block *block; /* pinned, of block->chunk */
+    struct opened *held;       /* pinned: where the last bytes were read */
     struct reel_source *window_source;
     uint8_t *window;
     uint64_t window_offset;
@@ -41,10 +42,7 @@ static void release(struct reel_recording *r) {
     if (r->own_cache) {
         reel_cache_free(r->cache);
     }
-    for (size_t i = r->n_opened; i-- > 0;) {
-        reel_source_free(r->opened[i].source);
-    }
-    free(r->opened);
+    opened_done(&r->opened);
     for (uint32_t i = 0; i < r->n_parts; i++) {
         reel_source_free(r->parts[i]);
     }
@@ -52,7 +50,6 @@ static void release(struct reel_recording *r) {
     reel_index_free(r->index);
     free(r->derived_folder);
     free(r->derived_name);
-    pthread_mutex_destroy(&r->lock);
     free(r);
 }
 
@@ -96,7 +93,7 @@ struct reel_recording *reel_recording_open(struct reel_index *index, struct reel
     static _Atomic uint64_t numbers;
     struct reel_recording *r = calloc(1, sizeof *r);
     struct reel_source **copy = malloc((n_parts ? n_parts : 1) * sizeof *copy);
-    if (!r || !copy) {
+    if (!r || !copy || !opened_init(&r->opened, NULL)) {
         free(r);
         free(copy);
         for (uint32_t i = 0; i < n_parts; i++) {
@@ -112,7 +109,6 @@ struct reel_recording *reel_recording_open(struct reel_index *index, struct reel
     r->n_parts = n_parts;
     r->number = atomic_fetch_add(&numbers, 1);
     atomic_init(&r->references, 1);
-    pthread_mutex_init(&r->lock, NULL);
     if (!has_entries(r, err) || !set_options(r, options, err) || !same_sizes(r, err)) {
         release(r);
         return NULL;
@@ -137,19 +133,17 @@ const struct reel_index *reel_recording_index(const struct reel_recording *r) {
 
 /* ---- chunks as sources */
 
-static struct reel_source *opened_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err);
+struct opening {
+    struct reel_recording *recording;
+    const struct reel_chunk *row;
+};
 
-static struct reel_source *find_opened(struct reel_recording *r, uint32_t id) {
-    for (size_t i = 0; i < r->n_opened; i++) {
-        if (r->opened[i].chunk == id) {
-            return r->opened[i].source;
-        }
-    }
-    return NULL;
-}
+static bool open_chunk(void *context, struct opened *o, struct reel_error *err);
 
-/* What chunk `id` lies in: a part, or an earlier chunk. */
-static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+/* What chunk `id` lies in: a part, or an earlier chunk, which is pinned as *pinned. */
+static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct opened **pinned,
+                                   struct reel_error *err) {
+    *pinned = NULL;
     if (row->part < r->n_parts) {
         return r->parts[row->part];
     }
@@ -158,23 +152,12 @@ static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const 
         reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
         return NULL;
     }
-    pthread_mutex_lock(&r->lock);
-    struct reel_source *found = find_opened(r, in);
-    pthread_mutex_unlock(&r->lock);
-    if (found) {
-        return found;
-    }
-    uint32_t first, count;
-    AUTO_MEM struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
-    if (!rows) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    return index_read_chunks(r->index, in, rows, &first, &count, err) ? opened_chunk(r, in, &rows[in - first], err) : NULL;
+    *pinned = opened_pin(&r->opened, in, open_chunk, &(struct opening){.recording = r}, err);
+    return *pinned ? (*pinned)->source : NULL;
 }
 
-static struct reel_source *open_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_source *base,
-                                      struct reel_error *err) {
+static struct reel_source *open_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_source *base,
+                                       struct reel_error *err) {
     if (row->codec == REEL_CODEC_NONE) {
         return reel_source_slice(base, row->offset, row->stored, err);
     }
@@ -193,21 +176,23 @@ static struct reel_source *open_chunk(struct reel_recording *r, uint32_t id, con
     return spool_file(row, base, path, err);
 }
 
-/* The chunk as a source; made by the first who asks, the others wait for it. */
-static struct reel_source *opened_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
-    struct reel_source *base = base_of(r, id, row, err);
-    if (!base) {
-        return NULL;
+/* For opened_pin(). The row is read where the caller does not have it. */
+static bool open_chunk(void *context, struct opened *o, struct reel_error *err) {
+    struct reel_recording *r = ((struct opening *)context)->recording;
+    const struct reel_chunk *row = ((struct opening *)context)->row;
+    AUTO_MEM struct reel_chunk *rows = row ? NULL : malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
+    uint32_t first, count;
+    if (!row && !rows) {
+        return reel_fail_memory(err);
     }
-    pthread_mutex_lock(&r->lock);
-    struct reel_source *found = find_opened(r, id);
-    if (!found && !GROW_ARRAY(r->opened, r->n_opened, r->cap_opened)) {
-        reel_fail_memory(err);
-    } else if (!found && (found = open_chunk(r, id, row, base, err)) != NULL) {
-        r->opened[r->n_opened++] = (struct opened){.chunk = id, .source = found};
+    if (!row && !index_read_chunks(r->index, o->chunk, rows, &first, &count, err)) {
+        return false;
     }
-    pthread_mutex_unlock(&r->lock);
-    return found;
+    row = row ? row : &rows[o->chunk - first];
+    struct reel_source *base = base_of(r, o->chunk, row, &o->base, err);
+    o->source = base ? open_source(r, o->chunk, row, base, err) : NULL;
+    o->spooled = o->source && row->codec != REEL_CODEC_NONE && row->codec != REEL_CODEC_ROWS ? row->raw : 0;
+    return o->source != NULL;
 }
 
 /* ---- readers */
@@ -229,6 +214,7 @@ void reel_reader_free(struct reel_reader *r) {
         return;
     }
     cache_unpin(r->recording->cache, r->block);
+    opened_unpin(&r->recording->opened, r->held);
     free(r->rows);
     free(r->window);
     reel_recording_free(r->recording);
@@ -247,6 +233,50 @@ static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, st
     return &r->rows[id - r->rows_first];
 }
 
+/* Holds `o` (pinned, taken over) instead of what was held. A window on that would be one on a source that may be closed. */
+static void hold(struct reel_reader *r, struct opened *o) {
+    if (r->held && r->window_source == r->held->source) {
+        r->window_source = NULL;
+        r->window_size = 0;
+    }
+    opened_unpin(&r->recording->opened, r->held);
+    r->held = o;
+}
+
+static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    if (!r->held || r->held->chunk != id) {
+        const struct opening opening = {.recording = r->recording, .row = row};
+        struct opened *o = opened_pin(&r->recording->opened, id, open_chunk, (void *)&opening, err);
+        if (!o) {
+            return NULL;
+        }
+        hold(r, o);
+    }
+    return r->held->source;
+}
+
+/* What a plain chunk lies in. */
+static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    if (r->held && row->part == (REEL_INSIDE | r->held->chunk)) {
+        return r->held->source;
+    }
+    struct opened *pinned;
+    struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
+    if (pinned) {
+        hold(r, pinned);
+    }
+    return base;
+}
+
+static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data, struct reel_error *err) {
+    struct opened *pinned;
+    struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
+    bool good = base && (codec_decode(row->codec, base, row->offset, row->stored, data, row->raw, err) ||
+                         reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    opened_unpin(&r->recording->opened, pinned);
+    return good;
+}
+
 /* The decoded chunk, pinned as r->block. */
 static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
     if (r->block && r->block->chunk == id) {
@@ -257,16 +287,12 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     if ((r->block = cache_find(rec->cache, rec->number, id))) {
         return true;
     }
-    struct reel_source *base = base_of(rec, id, row, err);
-    if (!base) {
-        return false;
-    }
     AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
     if (!data) {
         return reel_fail_memory(err);
     }
-    if (!codec_decode(row->codec, base, row->offset, row->stored, data, row->raw, err)) {
-        return reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset);
+    if (!decode_block(r, id, row, data, err)) {
+        return false;
     }
     r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
     return r->block || reel_fail_memory(err);
@@ -285,11 +311,11 @@ static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t
     *direct = NULL;
     if (row->codec == REEL_CODEC_NONE) {
         *at = row->offset + offset;
-        return (*source = base_of(r->recording, id, row, err)) != NULL;
+        return (*source = hold_base(r, id, row, err)) != NULL;
     }
     if (row->codec == REEL_CODEC_ROWS || row->raw > REEL_CHUNK_MEMORY_MAX) {
         *at = offset;
-        return (*source = opened_chunk(r->recording, id, row, err)) != NULL;
+        return (*source = hold_chunk(r, id, row, err)) != NULL;
     }
     if (!pin_block(r, id, row, err)) {
         return false;

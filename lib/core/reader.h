@@ -2,15 +2,9 @@
 #ifndef REEL_CORE_READER_H
 #define REEL_CORE_READER_H
 
-#include <pthread.h>
-
 #include "core/cache.h"
 #include "core/index.h"
-
-struct opened { /* a chunk that is a source: a huge compressed one, decoded once; the rows of a database; one that holds other chunks */
-    uint32_t chunk;
-    struct reel_source *source;
-};
+#include "core/opened.h"
 
 struct reel_recording {
     struct reel_index *index;
@@ -21,9 +15,7 @@ struct reel_recording {
     bool own_cache;
     char *derived_folder, *derived_name;
     _Atomic uint32_t references;
-    pthread_mutex_t lock;  /* for opened */
-    struct opened *opened; /* those inside of others stand behind them */
-    size_t n_opened, cap_opened;
+    struct opened_set opened;
 };
 
 #endif

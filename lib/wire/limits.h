@@ -15,6 +15,8 @@ enum {
     REEL_SEGMENT_ENTRIES = 4096,       /* entries in one packed segment */
     REEL_BUILD_MEMORY_MAX = 24 << 20,  /* pending entries of all channels while scanning */
     REEL_CHUNK_MEMORY_MAX = 64 << 20,  /* a compressed run larger than this (raw) is spooled to disk */
+    REEL_OPENED_MAX = 16,              /* files that huge chunks of one recording were decoded to, open at a time … */
+    REEL_OPENED_MIB_MAX = 4096,        /* … and their size together; one alone may be larger, and those that readers stand in stay */
     REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that somebody wants whole in memory */
     REEL_WINDOW_BYTES = 1 << 20,       /* one read of a file while walking it */
     REEL_DEPTH_MAX = 128,              /* nesting of maps and arrays in a payload */

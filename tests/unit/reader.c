@@ -1,7 +1,9 @@
 /* reel/reader.h: any bytes of any chunk, however they are stored, through windows, the cache and spooled files, from many threads. */
 #include "unit/toy_chunks.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "wire/bytes.h"
 #include "wire/limits.h"
@@ -289,6 +291,166 @@ static void threads_wait_for_one_spooling(void **state) {
     toy_free(&t);
 }
 
+/* --- many huge chunks --- */
+
+enum { HUGE_RAW = REEL_CHUNK_MEMORY_MAX + (1 << 20), MANY = REEL_OPENED_MAX + 8 };
+
+/* `n` chunks of zeros; each has stored bytes of its own. */
+static void toy_many_huge(struct toy *t, unsigned n) {
+    t->n_parts = 1;
+    toy_add_channel(t, "/huge");
+    uint8_t *raw = calloc(1, HUGE_RAW);
+    size_t room = ZSTD_compressBound(HUGE_RAW);
+    uint8_t *out = malloc(room);
+    assert_true(raw && out);
+    size_t stored = ZSTD_compress(out, room, raw, HUGE_RAW, 1);
+    for (unsigned i = 0; i < n; i++) {
+        toy_add_chunk(t, (struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = t->parts[0].size, .stored = stored, .raw = HUGE_RAW});
+        grow_put(&t->parts[0], out, stored);
+    }
+    free(raw);
+    free(out);
+}
+
+static unsigned descriptors(void) {
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    while (readdir(d)) {
+        n++;
+    }
+    closedir(d);
+    return n - 3; /* ".", ".." and the folder's own */
+}
+
+static bool is_zeros(struct reel_bytes b) {
+    return b.size > 0 && b.data[0] == 0 && memcmp(b.data, b.data + 1, b.size - 1) == 0;
+}
+
+static void huge_chunks_are_closed_again(void **state) {
+    (void)state;
+    struct toy t = {0};
+    struct reel_error err = {0};
+    struct reel_bytes view;
+    toy_many_huge(&t, MANY);
+    unsigned alone = descriptors();
+    struct reel_recording *r = toy_open(&t, NULL);
+    struct reel_reader *reader = reel_reader_new(r, &err), *other = reel_reader_new(r, &err);
+    unsigned before = descriptors();
+    assert_true(reel_reader_view(other, 1, 0, 100, &view, &err)); /* stands in the first */
+    for (uint32_t i = 0; i < MANY; i++) {
+        if (!reel_reader_view(reader, 1 + i, HUGE_RAW - 1000, 1000, &view, &err)) {
+            fail_msg("chunk %u: %s", i, err.text);
+        }
+        assert_true(is_zeros(view));
+        assert_in_range(descriptors(), before + 1, before + REEL_OPENED_MAX + 1);
+    }
+    assert_int_equal(descriptors(), before + REEL_OPENED_MAX);
+    assert_true(reel_reader_view(other, 1, 1 << 20, 100000, &view, &err) && is_zeros(view)); /* it has stayed */
+    assert_true(reel_reader_view(reader, 2, 5, 1000, &view, &err) && is_zeros(view));        /* closed, and opened again */
+    reel_reader_free(reader);
+    reel_reader_free(other);
+    reel_recording_free(r);
+    assert_int_equal(descriptors(), alone);
+    toy_free(&t);
+}
+
+/* A part whose bytes before `end` cannot be read until the gate opens. */
+struct gate {
+    struct reel_source source;
+    struct reel_source *below;
+    uint64_t end;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned waiting, passed;
+    bool is_open;
+};
+
+static bool gate_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    struct gate *g = (struct gate *)source;
+    pthread_mutex_lock(&g->lock);
+    g->waiting += offset < g->end;
+    pthread_cond_broadcast(&g->changed);
+    while (offset < g->end && !g->is_open) {
+        pthread_cond_wait(&g->changed, &g->lock);
+    }
+    g->passed += offset < g->end;
+    pthread_mutex_unlock(&g->lock);
+    return reel_source_read(g->below, offset, buffer, size, err);
+}
+static void gate_free(struct reel_source *source) {
+    reel_source_free(((struct gate *)source)->below);
+}
+static void gate_wait(struct gate *g) {
+    pthread_mutex_lock(&g->lock);
+    while (g->waiting == 0) {
+        pthread_cond_wait(&g->changed, &g->lock);
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+static void gate_open(struct gate *g) {
+    pthread_mutex_lock(&g->lock);
+    g->is_open = true;
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
+}
+
+struct view_one {
+    struct reel_recording *recording;
+    uint32_t chunk;
+    bool good;
+};
+static void *view_in_thread(void *context) {
+    struct view_one *v = context;
+    struct reel_error err = {0};
+    struct reel_bytes view;
+    struct reel_reader *reader = reel_reader_new(v->recording, &err);
+    v->good = reader && reel_reader_view(reader, v->chunk, 0, 1000, &view, &err) && is_zeros(view);
+    reel_reader_free(reader);
+    return NULL;
+}
+
+/* While chunk 1 is being decoded, who wants it waits, and who wants chunk 2 does not. */
+static void a_huge_chunk_holds_up_only_its_own_readers(void **state) {
+    (void)state;
+    static const struct reel_source_ops ops = {.read = gate_read, .free = gate_free};
+    struct toy t = {0};
+    struct reel_error err = {0};
+    char path[512];
+    toy_many_huge(&t, 2);
+    toy_pack_path(&t, path);
+    struct reel_source *below;
+    assert_true(toy_scan_to(&t, path, &err) && toy_sources(&t, &below, &err));
+    struct gate g = {.source = {.ops = &ops, .size = below->size, .name = "gate"}, .below = below, .end = t.chunks[0].stored};
+    pthread_mutex_init(&g.lock, NULL);
+    pthread_cond_init(&g.changed, NULL);
+    struct reel_source *part = &g.source;
+    struct reel_recording *r = reel_recording_open(reel_index_open(path, &err), &part, 1, NULL, &err);
+    assert_non_null(r);
+    struct view_one views[] = {{r, 1, false}, {r, 1, false}, {r, 2, false}};
+    pthread_t threads[3];
+    assert_int_equal(pthread_create(&threads[0], NULL, view_in_thread, &views[0]), 0);
+    gate_wait(&g);
+    assert_int_equal(pthread_create(&threads[1], NULL, view_in_thread, &views[1]), 0);
+    assert_int_equal(pthread_create(&threads[2], NULL, view_in_thread, &views[2]), 0);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    bool held_up = pthread_timedjoin_np(threads[2], NULL, &until) != 0;
+    gate_open(&g);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    if (held_up) {
+        pthread_join(threads[2], NULL);
+    }
+    assert_false(held_up);
+    assert_true(views[0].good && views[1].good && views[2].good);
+    assert_int_equal(g.passed, 1); /* decoded once for both */
+    reel_recording_free(r);
+    remove(path);
+    toy_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_follow_and_jump),
@@ -299,6 +461,8 @@ int main(void) {
         cmocka_unit_test(huge_chunks_are_spooled_once),
         cmocka_unit_test(threads_share_a_recording_and_a_cache),
         cmocka_unit_test(threads_wait_for_one_spooling),
+        cmocka_unit_test(huge_chunks_are_closed_again),
+        cmocka_unit_test(a_huge_chunk_holds_up_only_its_own_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
