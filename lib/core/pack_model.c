@@ -80,10 +80,7 @@ bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *fro
 }
 
 bool pack_model_full(const struct arena *arena, struct reel_error *err) {
-    if (arena->no_memory) {
-        return reel_fail_memory(err);
-    }
-    return reel_fail(err, REEL_LIMIT, "texts and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
+    return arena_fail(arena, err);
 }
 
 /* ---- writing */

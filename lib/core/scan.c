@@ -154,8 +154,13 @@ void reel_scan_container(struct reel_scan *scan, const char *version) {
     m->container = text ? text : "";
 }
 
-const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw) {
-    return arena_utf8(&scan->builder->model.arena, raw);
+const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct reel_error *err) {
+    struct arena *arena = &scan->builder->model.arena;
+    const char *text = arena_utf8(arena, raw);
+    if (!text) {
+        arena_fail(arena, err);
+    }
+    return text;
 }
 
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err) {

@@ -59,8 +59,9 @@ __attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *s
 void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why);
 void reel_scan_container(struct reel_scan *scan, const char *version); /* "#ROSRECORD V1.2" */
 
-/* Copies file bytes as model text (UTF-8, other bytes as \xNN) into memory that lives as long as the scan. NULL: no memory. */
-const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw);
+/* Copies file bytes as model text (UTF-8, other bytes as \xNN) into memory that lives as long as the scan. NULL: REEL_NO_MEMORY, or
+ * REEL_LIMIT: all texts together are too many. */
+const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct reel_error *err);
 
 /* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than REEL_CHUNK_MEMORY_MAX). Caller frees.
  */

@@ -118,6 +118,13 @@ const char *arena_utf8(struct arena *a, struct reel_bytes raw) {
     return text;
 }
 
+bool arena_fail(const struct arena *a, struct reel_error *err) {
+    if (a->no_memory) {
+        return reel_fail_memory(err);
+    }
+    return reel_fail(err, REEL_LIMIT, "names, texts and definitions need more than %zu MiB", a->max >> 20);
+}
+
 void arena_free(struct arena *a) {
     for (struct arena_block *block = a->blocks; block;) {
         struct arena_block *next = block->next;

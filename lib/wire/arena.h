@@ -18,6 +18,8 @@ void *arena_alloc(struct arena *a, size_t size); /* zeroed, 16-byte aligned; NUL
 void *arena_copy(struct arena *a, const void *data, size_t size);
 const char *arena_text(struct arena *a, const char *text);      /* copy with NUL */
 const char *arena_utf8(struct arena *a, struct reel_bytes raw); /* as model text: other bytes and NUL as \xNN */
-void arena_free(struct arena *a);                               /* empties; the struct may be used again */
+/* Why it gave NULL: REEL_NO_MEMORY, which may go better another time, or REEL_LIMIT with the ceiling. Returns false. */
+bool arena_fail(const struct arena *a, struct reel_error *err);
+void arena_free(struct arena *a); /* empties; the struct may be used again */
 
 #endif

@@ -168,8 +168,8 @@ bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_byte
     uint32_t n;
     while (rosrecord_field(&fields, &name, &value)) {
         const char **place = text_place(&p, c, name);
-        if (place && !(*place = reel_scan_text(scan, value))) {
-            return reel_fail_memory(err);
+        if (place && !(*place = reel_scan_text(scan, value, err))) {
+            return false;
         }
         if (numbered(name, "reel.schema.", &n, &rest) && n < p.n_schemas && bytes_is(rest, ".data")) {
             p.schemas[n].data = value;

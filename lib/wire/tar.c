@@ -93,7 +93,7 @@ static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *
         if (bytes_start(pair, bytes_text("path="))) {
             x->name = arena_utf8(tar->arena, bytes_of(pair.data + 5, pair.size - 5));
             if (!x->name) {
-                return reel_fail_memory(err);
+                return arena_fail(tar->arena, err);
             }
         } else if (bytes_start(pair, bytes_text("size="))) {
             x->sized = true;
@@ -122,7 +122,7 @@ static bool read_extension(struct tar *tar, uint8_t kind, uint64_t at, uint64_t 
         return read_pax(tar, bytes_of(text, (size_t)size), x, err);
     }
     x->name = arena_utf8(tar->arena, field(text, (size_t)size));
-    return x->name || reel_fail_memory(err);
+    return x->name || arena_fail(tar->arena, err);
 }
 
 bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct reel_error *err) {

@@ -201,7 +201,7 @@ static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed
     size_t length = strlen(name);
     char *copy = arena_copy(&archive->arena, name, length + 1);
     if (!copy) {
-        return reel_fail_memory(err);
+        return arena_fail(&archive->arena, err);
     }
     m.name = bytes_of(copy, length);
     m.problem = member_codec(&m, stat.comp_method, stat.encryption_method != ZIP_EM_NONE);
@@ -242,7 +242,7 @@ static bool open_directory(struct nanover_archive *archive, struct reel_source *
     }
     archive->members = arena_alloc(&archive->arena, (size_t)(count > 0 ? count : 1) * sizeof *archive->members);
     if (!archive->members) {
-        return reel_fail_memory(err);
+        return arena_fail(&archive->arena, err);
     }
     for (zip_int64_t i = 0; i < count; i++) {
         if (!read_member(archive, zip, &f, (zip_uint64_t)i, prefix, err)) {
@@ -282,7 +282,7 @@ static bool local_member(struct nanover_archive *archive, struct reel_source *so
     }
     uint8_t *rest = arena_alloc(&archive->arena, name_size + extra_size + 1);
     if (!rest) {
-        return reel_fail_memory(err);
+        return arena_fail(&archive->arena, err);
     }
     if (!reel_source_read(source, at + ZIP_LOCAL_SIZE, rest, name_size + extra_size, err)) {
         return false;
@@ -313,7 +313,7 @@ static bool walk_locals(struct nanover_archive *archive, struct reel_source *sou
     archive->count = 0;
     archive->members = arena_alloc(&archive->arena, ZIP_LOCAL_WALK_MAX * sizeof *archive->members);
     if (!archive->members) {
-        return reel_fail_memory(err);
+        return arena_fail(&archive->arena, err);
     }
     uint64_t at = 0;
     while (archive->count < ZIP_LOCAL_WALK_MAX) {
@@ -372,7 +372,7 @@ bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *s
     }
     archive->lost = arena_text(&archive->arena, why.text);
     if (!archive->lost) {
-        return reel_fail_memory(err);
+        return arena_fail(&archive->arena, err);
     }
     if (!walk_locals(archive, source, err)) {
         return false;

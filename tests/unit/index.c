@@ -43,7 +43,7 @@ static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     for (int i = 0; i < REEL_FINDINGS_MAX + 5; i++) {
         reel_scan_finding(scan, i % 2 ? REEL_LOSS : REEL_NOTE, 1, (uint64_t)i, 10, "finding %d", i);
     }
-    assert_string_equal(reel_scan_text(scan, bytes_of("a\x80", 2)), "a\\x80");
+    assert_string_equal(reel_scan_text(scan, bytes_of("a\x80", 2), err), "a\\x80");
     assert_true(reel_scan_progress(scan, 1, 2, err));
     return true;
 }

@@ -152,11 +152,61 @@ static void counts_are_said_in_summarys_only(void **state) {
     reel_source_free(part);
 }
 
+/* --- errors that pass --- */
+
+static enum reel_code swallowed;
+
+static bool take_for_damage(struct reel_scan *scan, struct reel_error *err) {
+    struct reel_error why = {0};
+    uint32_t id;
+    reel_fail(&why, swallowed, "not now");
+    reel_scan_finding(scan, REEL_LOSS, 0, 0, 1, "%s", why.text);
+    return reel_scan_channel(scan, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "e"}, &id, err) &&
+           reel_scan_entry(scan, &(struct reel_entry){.channel = id, .size = 1}, err);
+}
+
+static void what_passes_is_no_damage(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_for_damage, .version = 3};
+    struct reel_error err = {0};
+    struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
+    for (swallowed = REEL_NOT_MINE; swallowed <= REEL_CATALOG; swallowed++) {
+        err = (struct reel_error){0};
+        bool good = reel_scan_run(&part, 1, &format, PATH, NULL, &err);
+        assert_int_equal(good, !reel_is_passing(swallowed));
+        assert_int_equal(err.code, good ? REEL_OK : swallowed);
+        assert_int_equal(access(PATH, F_OK), good ? 0 : -1);
+        remove(PATH);
+    }
+    reel_source_free(part);
+}
+
+static bool take_all_the_room(struct reel_scan *scan, struct reel_error *err) {
+    static char text[1 << 24];
+    memset(text, 'x', sizeof text);
+    while (reel_scan_text(scan, bytes_of(text, sizeof text), err)) {
+    }
+    return false;
+}
+
+static void too_many_texts_are_a_limit(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_all_the_room, .version = 3};
+    struct reel_error err = {0};
+    struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
+    assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));
+    assert_int_equal(err.code, REEL_LIMIT); /* "no memory" would be tried again, for ever */
+    assert_string_equal(err.text, "names, texts and definitions need more than 256 MiB");
+    reel_source_free(part);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_open_as_sources),
         cmocka_unit_test(the_format_is_probed),
         cmocka_unit_test(a_summary_is_a_pack_without_entries),
+        cmocka_unit_test(what_passes_is_no_damage),
+        cmocka_unit_test(too_many_texts_are_a_limit),
         cmocka_unit_test(counts_are_said_in_summarys_only),
         cmocka_unit_test(metadata_and_attachments_have_a_ceiling),
     };

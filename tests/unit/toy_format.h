@@ -140,7 +140,7 @@ static inline void toy_free(struct toy *t) {
 /* --- the format ---------------------------------------------------------------------------------------------------- */
 
 static inline const char *toy_scan_text(struct reel_scan *scan, struct cursor *c) {
-    const char *text = reel_scan_text(scan, cursor_string32(c));
+    const char *text = reel_scan_text(scan, cursor_string32(c), NULL);
     assert(text);
     return text;
 }

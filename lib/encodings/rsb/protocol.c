@@ -76,7 +76,10 @@ static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: more than %d messages and enums", RSB_PROTO_NAMES_MAX);
     }
     const char *full = arena_text(&p->arena, p->scope);
-    if (!full || !GROW_ARRAY(p->names, p->n_names, p->cap_names)) {
+    if (!full) {
+        return arena_fail(&p->arena, p->err);
+    }
+    if (!GROW_ARRAY(p->names, p->n_names, p->cap_names)) {
         return reel_fail_memory(p->err);
     }
     p->names[p->n_names++] = (struct name){.full = full, .at = at, .type = type};

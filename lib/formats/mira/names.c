@@ -68,10 +68,8 @@ static bool table_put(struct mira *t, uint32_t owner, struct reel_bytes key, uin
 
 static void *keep(struct mira *t, const void *data, size_t size, struct reel_error *err) {
     uint8_t *p = arena_alloc(&t->arena, size ? size : 1);
-    if (!p && !t->arena.no_memory) {
-        reel_fail(err, REEL_LIMIT, "names and meta data need more than %d MiB", REEL_MODEL_MAX >> 20);
-    } else if (!p) {
-        reel_fail_memory(err);
+    if (!p) {
+        arena_fail(&t->arena, err);
     } else if (size > 0 && data) {
         memcpy(p, data, size);
     }
@@ -84,11 +82,7 @@ static bool keep_bytes(struct mira *t, struct reel_bytes from, struct reel_bytes
 }
 
 static const char *text_of(struct mira *t, struct reel_bytes raw, struct reel_error *err) {
-    const char *text = reel_scan_text(t->scan, raw);
-    if (!text) {
-        reel_fail_memory(err);
-    }
-    return text;
+    return reel_scan_text(t->scan, raw, err);
 }
 
 /* ---- channels ---- */

@@ -106,9 +106,9 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
         if (folder || messages || index) {
             continue;
         }
-        const char *name = reel_scan_text(scan, m->name);
+        const char *name = reel_scan_text(scan, m->name, err);
         if (!name) {
-            return reel_fail_memory(err);
+            return false;
         }
         struct reel_attachment a = {.name = name, .media_type = suffix_type(name), .size = m->raw};
         struct reel_chunk run;

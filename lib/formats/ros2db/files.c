@@ -206,7 +206,7 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
         run.raw = told;
     }
     const char *name = unpacked_name(f->arena, outer->name);
-    return name ? add_or_tell(f, outer, name, run, depth + 1, err) : reel_fail_memory(err);
+    return name ? add_or_tell(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
 }
 
 static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct nanover_member *m,
@@ -240,7 +240,7 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
         const struct nanover_member *m = &archive.members[i];
         const char *path = arena_utf8(f->arena, m->name), *name = path ? ros2db_last_part(path) : NULL;
         if (!name) {
-            return reel_fail_memory(err);
+            return arena_fail(f->arena, err);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others += *name != '\0'; /* folders have no name of their own */

@@ -50,7 +50,7 @@ static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int c
     }
     const char *text = arena_utf8(&b->s->arena, raw);
     if (!text) {
-        reel_fail_memory(err);
+        arena_fail(&b->s->arena, err);
     }
     return text;
 }
@@ -170,7 +170,11 @@ static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, co
         return *found;
     }
     struct ros2db_channel *c = arena_copy(&s->arena, &key, sizeof key);
-    if (!c || !GROW_ARRAY(s->list, s->n_list, s->cap_list) || !tsearch(c, &s->channels, compare_channels)) {
+    if (!c) {
+        arena_fail(&s->arena, err);
+        return NULL;
+    }
+    if (!GROW_ARRAY(s->list, s->n_list, s->cap_list) || !tsearch(c, &s->channels, compare_channels)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -307,7 +311,7 @@ static bool make_up(struct ros2db_base *b, int64_t id, size_t place, struct ros2
     struct topic_row t = {
         .name = arena_text(&b->s->arena, name), .type = "", .encoding = "cdr", .qos = "", .hash = "", .definition_encoding = ""};
     if (!t.name) {
-        return reel_fail_memory(err);
+        return arena_fail(&b->s->arena, err);
     }
     if (!add_channel(b, &t, out, err) || !add_topic(b, id, *out, err)) {
         return false;

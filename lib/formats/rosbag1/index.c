@@ -31,10 +31,9 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
     struct rosbag1_topic *topic = f->topic.data ? rosbag1_topic_named(bag, f->topic) : NULL;
     if (!topic) {
         const char *name = reel_scan_text(
-            bag->scan, bytes_of(f->topic.data ? f->topic.data : (const uint8_t *)"", f->topic.size < 256 ? f->topic.size : 256));
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the in-file index names topic %s, of which there is no message",
-                          name ? name : "");
-        return true;
+            bag->scan, bytes_of(f->topic.data ? f->topic.data : (const uint8_t *)"", f->topic.size < 256 ? f->topic.size : 256), err);
+        return name && reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                                         "the in-file index names topic %s, of which there is no message", name);
     }
     topic->indexed = true;
     uint32_t ver = f->ver.size == 4 ? load_u32le(f->ver.data) : UINT32_MAX;

@@ -65,10 +65,8 @@ bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct 
 
 void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
     void *p = arena_alloc(&bag->arena, size ? size : 1);
-    if (!p && bag->arena.used + size > bag->arena.max) {
-        reel_fail(err, REEL_LIMIT, "names and definitions need more than %d MiB", REEL_MODEL_MAX >> 20);
-    } else if (!p) {
-        reel_fail_memory(err);
+    if (!p) {
+        arena_fail(&bag->arena, err);
     }
     return p;
 }
@@ -117,11 +115,7 @@ bool rosbag1_names_fit(const struct rosbag1_fields *f) {
 }
 
 static const char *text_of(struct rosbag1 *bag, struct reel_bytes raw, struct reel_error *err) {
-    const char *text = reel_scan_text(bag->scan, raw);
-    if (!text) {
-        reel_fail_memory(err);
-    }
-    return text;
+    return reel_scan_text(bag->scan, raw, err);
 }
 
 struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name) {

@@ -246,11 +246,8 @@ static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record 
         if (key.size == 0 || key.size > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
             continue;
         }
-        const char *text = reel_scan_text(bag->scan, key);
-        if (!text) {
-            return reel_fail_memory(err);
-        }
-        if (!reel_scan_metadata(bag->scan, text, value, err)) {
+        const char *text = reel_scan_text(bag->scan, key, err);
+        if (!text || !reel_scan_metadata(bag->scan, text, value, err)) {
             return false;
         }
         kept++;

@@ -153,10 +153,11 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, st
     if (bytes_is(name, "bz2") || bytes_is(name, "lz4")) {
         return enter_packed(bag, r, bytes_is(name, "bz2") ? REEL_CODEC_BZIP2 : REEL_CODEC_LZ4, err);
     }
-    const char *text = reel_scan_text(bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64));
+    const char *text =
+        reel_scan_text(bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);
     char why[384];
     snprintf(why, sizeof why, "compression \"%s\" is not known", text ? text : "");
-    return lose(bag, r, why, err);
+    return text && lose(bag, r, why, err);
 }
 
 void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {

@@ -49,10 +49,8 @@ static bool make_room(struct bag2 *bag, struct reel_error *err) {
 
 static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
     void *p = arena_alloc(&bag->arena, size ? size : 1);
-    if (!p && bag->arena.used + size > bag->arena.max) {
-        reel_fail(err, REEL_LIMIT, "connections need more than %d MiB", REEL_MODEL_MAX >> 20);
-    } else if (!p) {
-        reel_fail_memory(err);
+    if (!p) {
+        arena_fail(&bag->arena, err);
     }
     return p;
 }
@@ -67,11 +65,7 @@ static bool keep_bytes(struct bag2 *bag, struct reel_bytes from, struct reel_byt
 }
 
 static const char *text_of(struct bag2 *bag, struct reel_bytes raw, struct reel_error *err) {
-    const char *text = reel_scan_text(bag->scan, raw);
-    if (!text) {
-        reel_fail_memory(err);
-    }
-    return text;
+    return reel_scan_text(bag->scan, raw, err);
 }
 
 struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
@@ -216,9 +210,9 @@ bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, s
     if (!c->described) {
         char name[32];
         snprintf(name, sizeof name, "connection %u", c->id);
-        c->model = (struct reel_channel){.name = reel_scan_text(bag->scan, bytes_text(name)), .type = "", .encoding = "ros1"};
+        c->model = (struct reel_channel){.name = reel_scan_text(bag->scan, bytes_text(name), err), .type = "", .encoding = "ros1"};
         if (!c->model.name) {
-            return reel_fail_memory(err);
+            return false;
         }
     }
     c->has_channel = reel_scan_channel(bag->scan, &c->model, &c->model.id, err);

@@ -64,9 +64,9 @@ static bool keep_header_fields(struct bag2 *bag, struct reel_bytes header, struc
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
             ours |= bytes_is(name, known[i]);
         }
-        const char *key = ours ? NULL : reel_scan_text(bag->scan, name);
+        const char *key = ours ? NULL : reel_scan_text(bag->scan, name, err);
         if (!ours && !key) {
-            return reel_fail_memory(err);
+            return false;
         }
         if (key && !reel_scan_metadata(bag->scan, key, value, err)) {
             return false;
@@ -89,8 +89,8 @@ static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r,
     }
     if (f->encryptor.size > 0 && !bytes_is(f->encryptor, "rosbag/NoEncryptor")) {
         struct reel_bytes name = bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
-        if (!(bag->encryptor = reel_scan_text(bag->scan, name))) {
-            return reel_fail_memory(err);
+        if (!(bag->encryptor = reel_scan_text(bag->scan, name, err))) {
+            return false;
         }
     }
     return keep_header_fields(bag, f->all, err);
@@ -166,8 +166,11 @@ static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
     if (line == 0) {
         return reel_fail(err, REEL_NOT_MINE, "no ROS bag 2.0: it does not begin with its version line");
     }
-    const char *container = reel_scan_text(bag->scan, bytes_of(p, line - 1));
-    reel_scan_container(bag->scan, container ? container : "");
+    const char *container = reel_scan_text(bag->scan, bytes_of(p, line - 1), err);
+    if (!container) {
+        return false;
+    }
+    reel_scan_container(bag->scan, container);
     bag->file.at = line;
     return true;
 }

@@ -148,9 +148,9 @@ static bool take_metadata(struct tide *t, const struct tide_block *b, struct cur
             lost_block(t, b, "too much metadata");
             return true;
         }
-        const char *name = reel_scan_text(t->scan, key);
+        const char *name = reel_scan_text(t->scan, key, err);
         if (!name || !reel_scan_metadata(t->scan, name, value, err)) {
-            return name ? false : reel_fail_memory(err);
+            return false;
         }
         t->pairs++;
     }
