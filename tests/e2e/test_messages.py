@@ -27,6 +27,9 @@ class Messages(Case):
     def want(self, keep=lambda m: True):
         return [(m.time, m.topic, m.payload) for m in self.messages if keep(m)]
 
+    def test_a_plus_needs_no_escape(self):
+        self.assertEqual(self.get(self.path('?start=+200ms&end=+400ms')).body, self.get(self.path('?start=%2B200ms&end=%2B400ms')).body)
+
     def test_all(self):
         self.assertEqual(self.rows(), self.want())
 

@@ -26,9 +26,9 @@ function JobButton({ path, label, ended }: { path: string; label: string; ended:
     const [job, setJob] = useState<Job | null>(null);
     const start = async () => {
         try {
-            const started = await send<{ id: string }>('POST', path);
-            if (started?.id) {
-                const stop = followJob(started.id, (now) => {
+            const started = await send<JobStarted>('POST', path);
+            if (started?.job) {
+                const stop = followJob(started.job.id, (now) => {
                     setJob(now);
                     if (now.state !== 'queued' && now.state !== 'running') {
                         stop();
