@@ -77,7 +77,7 @@ class Dependencies(Case):
         self.assertIn('2', rows[1])
 
     def test_definitions(self):
-        topics = {t['name']: t for t in self.get(self.path('topics')).json()['topics']}
+        topics = {t['name']: t for t in self.get(self.path('topics')).json()['items']}
         for topic, own, _, _ in CHANNELS:
             channel = topics[topic]['channels'][0]
             self.assertEqual((channel['schema_name'], channel['type']), (TYPES[own][1], TYPES[own][1]))
@@ -97,7 +97,7 @@ class Dependencies(Case):
             answer = self.get(self.path('as/x.bag?version=' + version))
             number = self.server.added('again%s.bag' % version, answer.body)
             self.assertValues(number)
-            topics = {t['name']: t['channels'][0] for t in self.get(self.path('topics', number)).json()['topics']}
+            topics = {t['name']: t['channels'][0] for t in self.get(self.path('topics', number)).json()['items']}
             self.assertEqual(topics['/pose']['schema_hash'], 'e45d45a5a1ce597b249e23fb30fc871f')  # ROS's own
             definition = self.get(self.path('schemas/%s' % topics['/wrap']['schema_id'], number), Accept='text/plain').body.decode()
             self.assertEqual(definition, 'geometry_msgs/Point position\n\n' + LINE + 'MSG: geometry_msgs/Point\n' + POINT)
