@@ -123,7 +123,8 @@ size_t pack_chunks(const struct reel_chunk *chunks, size_t n, uint8_t *out) {
     for (unsigned column = 0; column < PACK_CHUNK_COLUMNS; column++) {
         for (size_t i = 0; i < n; i++) {
             const struct reel_chunk *c = &chunks[i];
-            v[i] = column == 0 ? c->part : column == 1 ? (uint64_t)c->codec : column == 2 ? c->offset : column == 3 ? c->stored : c->raw;
+            uint64_t codec = (uint64_t)c->codec | (c->damaged ? PACK_CODEC_DAMAGED : 0);
+            v[i] = column == 0 ? c->part : column == 1 ? codec : column == 2 ? c->offset : column == 3 ? c->stored : c->raw;
         }
         at = put_column(at, v, n);
     }
@@ -208,6 +209,8 @@ bool pack_unpack_chunks(struct reel_bytes data, uint32_t count, struct reel_chun
     for (uint32_t i = 0; i < count; i++) {
         out[i].part = (uint32_t)column_next(&columns[0]);
         uint64_t codec = column_next(&columns[1]);
+        out[i].damaged = (codec & PACK_CODEC_DAMAGED) != 0;
+        codec &= ~(uint64_t)PACK_CODEC_DAMAGED;
         if (codec > REEL_CODEC_ROWS) {
             return false;
         }

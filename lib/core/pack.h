@@ -26,6 +26,7 @@ enum {
     PACK_FOOTER_BYTES = 32,
     PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS,
     PACK_CHUNK_COLUMNS = 5,
+    PACK_CODEC_DAMAGED = 1 << 7, /* in the column of codecs */
     PACK_DIRECTORY_MAX = 1 << 30
 };
 #define PACK_MAGIC "REELPACK"

@@ -164,7 +164,7 @@ static struct reel_source *open_source(struct reel_recording *r, uint32_t id, co
     if (row->codec == REEL_CODEC_ROWS) {
         const struct reel_format *format = reel_index_info(r->index)->format;
         if (format->open_rows && row->offset == 0 && row->stored == base->size) {
-            return format->open_rows(base, err);
+            return format->open_rows(base, row->damaged, err);
         }
         reel_fail(err, REEL_CHANGED, "the index knows no rows of %s", base->name);
         return NULL;

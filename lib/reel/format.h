@@ -40,9 +40,9 @@ struct reel_format {
      * for channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
 
-    /* Optional, for chunks of REEL_CODEC_ROWS: the rows of the database that `base` holds, as a sparse source of UINT64_MAX bytes. `base`
-     * outlives it. */
-    struct reel_source *(*open_rows)(struct reel_source *base, struct reel_error *err);
+    /* Optional, for chunks of REEL_CODEC_ROWS: the rows of the database that `base` holds, as a sparse source of UINT64_MAX bytes.
+     * `damaged` is that of the chunk. `base` outlives the rows. */
+    struct reel_source *(*open_rows)(struct reel_source *base, bool damaged, struct reel_error *err);
 
     /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads
      * little. Without it a recording of this format is one file. */

@@ -59,6 +59,7 @@ struct reel_chunk {
     enum reel_codec codec;
     uint64_t offset, stored; /* where in the part, bytes as they lie there */
     uint64_t raw;            /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
+    bool damaged;            /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
 };
 
 enum { REEL_ENTRY_EXTRAS = 2 };

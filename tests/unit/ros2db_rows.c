@@ -41,7 +41,7 @@ static void many_threads(void **state) {
     (void)state;
     struct db3 m;
     struct reel_error err = {0};
-    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, &err);
+    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, false, &err);
     pthread_t threads[THREADS];
     assert_non_null(rows);
     assert_true(rows->sparse && rows->size == UINT64_MAX);
@@ -62,7 +62,7 @@ static void what_is_not_there(void **state) {
     (void)state;
     struct db3 m;
     struct reel_error err = {0};
-    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, &err);
+    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, false, &err);
     uint8_t byte;
     assert_false(reel_source_read(rows, address(ROWS + 1, 0), &byte, 1, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
@@ -73,7 +73,7 @@ static void what_is_not_there(void **state) {
     reel_source_free(rows);
     reel_source_free(base);
     base = reel_source_from_memory(bytes_text("nothing of the kind"), "x.db3", &err);
-    assert_null(reel_format_rosbag2.open_rows(base, &err));
+    assert_null(reel_format_rosbag2.open_rows(base, false, &err));
     reel_source_free(base);
     db3_free(&m);
 }

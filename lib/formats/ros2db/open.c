@@ -65,10 +65,10 @@ static int configure(struct ros2db *db) {
         {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},
         {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX},
         {SQLITE_LIMIT_COLUMN, 64},
-        {SQLITE_LIMIT_EXPR_DEPTH, 16},
-        {SQLITE_LIMIT_COMPOUND_SELECT, 1},
+        {SQLITE_LIMIT_EXPR_DEPTH, 200}, /* views and checks that are parsed with the schema, and never run, may be of any shape */
+        {SQLITE_LIMIT_COMPOUND_SELECT, 500},
         {SQLITE_LIMIT_VDBE_OP, 1000},
-        {SQLITE_LIMIT_FUNCTION_ARG, 4},
+        {SQLITE_LIMIT_FUNCTION_ARG, 100},
         {SQLITE_LIMIT_ATTACHED, 0},
         {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 4},

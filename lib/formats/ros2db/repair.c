@@ -1,53 +1,25 @@
-/* Leads to messages whose way is lost: a table is a tree of pages, and when one of its inner pages is damaged, or lies behind the end of a
- * cut file, all leaves below it are out of SQLite's reach. Rule: only then, all pages are looked through for leaves that can only be those
- * of the table messages, and new inner pages are made in memory that stand in for the lost ones.
- *
- *   page of a table's tree, integers big-endian
- *   0   1   5 inner page, 13 leaf                  inner: 8  4  child right of all cells
- *   3   2   number of cells
- *   5   2   where the cells begin                  then 2 bytes a cell: where it lies
- *   cell of an inner page: u32 child, varint largest id in it
- *   cell of a leaf: varint size, varint id, record; a record: varint size of its header, a varint for each column, the values
- */
-#include "formats/ros2db/ros2db.h"
-
+/* Makes a way to messages that SQLite does not find: when a page of the table's tree is damaged, or lies behind the end of a cut file,
+ * SQLite loses all leaves below an inner page, and takes all that follows a wrong id for out of order. Then all pages are searched for
+ * leaves that can only be those of the table messages, damaged leaves are copied with the cells that are readable, and new inner pages are
+ * made in memory that stand in for the old ones. */
 #include <stdlib.h>
 
-#include "core/window.h"
-#include "wire/bytes.h"
+#include "formats/ros2db/pages.h"
 #include "wire/cleanup.h"
-#include "wire/cursor.h"
-#include "wire/grow.h"
 
 enum {
-    PAGE_INNER = 5,
-    PAGE_LEAF = 13,
-    INNER_HEAD = 12,
-    LEAF_HEAD = 8,
-    CELL_MAX = 2 + 4 + 5, /* of an inner page, with its pointer: ids have at most 33 bits */
-    COLUMNS = 4,          /* id, topic_id, timestamp, data */
-    LEAVES_MAX = 2 << 20, /* what the inner pages of are held in memory */
-    LEVELS_MAX = 20,
+    CELL_MAX = 2 + 4 + 5,        /* of an inner page, with its pointer: ids have at most 33 bits */
+    LEAVES_MAX = 2 << 20,        /* what the inner pages of are held in memory */
+    COPIES_BYTES_MAX = 64 << 20, /* of damaged leaves */
 };
 
-struct leaf {            /* or the root of a part of the new tree */
-    int64_t first, last; /* ids in it */
-    uint32_t page;
-};
 struct repair_run {
-    struct window window;
-    uint32_t page_size, usable;
-    uint64_t whole; /* pages that the file has to the last byte */
-    struct leaf *leaves;
-    size_t count, capacity;
+    struct ros2db_pages pages;
+    struct ros2db_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; the tree's first */
+    size_t in_tree;                   /* so many of them the tree leads to */
+    struct grow made;                 /* the pages of the repair: the root first */
 };
 
-static uint32_t u16be(const uint8_t *p) {
-    return (uint32_t)p[0] << 8 | p[1];
-}
-static uint32_t u32be(const uint8_t *p) {
-    return u16be(p) << 16 | u16be(p + 2);
-}
 static void put_u16be(uint8_t *p, uint32_t v) {
     p[0] = (uint8_t)(v >> 8);
     p[1] = (uint8_t)v;
@@ -57,199 +29,250 @@ static void put_u32be(uint8_t *p, uint32_t v) {
     put_u16be(p + 2, v);
 }
 
-static uint64_t varint(struct cursor *c) {
-    uint64_t v = 0;
-    for (int i = 0; i < 8; i++) {
-        uint8_t byte = cursor_u8(c);
-        v = v << 7 | (byte & 0x7f);
-        if (byte < 0x80) {
-            return v;
-        }
-    }
-    return v << 8 | cursor_u8(c);
-}
-
-/* Page `number`, from 1; valid until the next one is asked for. NULL with err: I/O; NULL without: it is not there. */
-static const uint8_t *page_at(struct repair_run *r, uint64_t number, struct reel_error *err) {
-    return number >= 1 && number <= r->whole ? window_at(&r->window, (number - 1) * r->page_size, r->page_size, err) : NULL;
-}
-
-/* --- is the tree whole? --- */
-
-struct level {
-    struct grow children; /* page numbers of an inner page, u32le */
-    size_t at;
-};
-
-/* The children of an inner page; false when it is none. */
-static bool list_children(struct repair_run *r, uint32_t number, struct grow *out, struct reel_error *err) {
-    const uint8_t *page = page_at(r, number, err);
-    out->size = 0;
-    if (!page || number == 1 || page[0] != PAGE_INNER) {
-        return false;
-    }
-    uint32_t n = u16be(page + 3);
-    if (n == 0 || INNER_HEAD + 2 * n > r->usable) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t cell = u16be(page + INNER_HEAD + 2 * (size_t)i);
-        if (cell < INNER_HEAD + 2 * n || cell + 4 > r->usable) {
-            return false;
-        }
-        grow_u32(out, u32be(page + cell));
-    }
-    grow_u32(out, u32be(page + 8));
-    return !out->failed || (err && reel_fail_memory(err));
-}
-
-/* How many levels of inner pages there are, by the leftmost child of each; 0: the root is a leaf. */
-static bool count_levels(struct repair_run *r, uint32_t root, unsigned *levels, struct grow *children, struct reel_error *err) {
-    for (*levels = 0; *levels < LEVELS_MAX; ++*levels) {
-        const uint8_t *page = page_at(r, root, err);
-        if (!page || page[0] == PAGE_LEAF) {
-            return page != NULL;
-        }
-        if (!list_children(r, root, children, err)) {
-            return false;
-        }
-        root = load_u32le(children->data);
-    }
-    return false;
-}
-
-/* Visits every inner page; leaves are only counted, and must lie in the file. */
-static bool walk_tree(struct repair_run *r, uint32_t root, unsigned levels, struct level *stack, struct reel_error *err) {
-    uint64_t visited = 0;
-    unsigned depth = 0;
-    stack[0].at = 0;
-    if (levels == 0) {
-        return true;
-    }
-    if (!list_children(r, root, &stack[0].children, err)) {
-        return false;
-    }
-    for (;;) {
-        struct level *l = &stack[depth];
-        if (l->at == l->children.size) {
-            if (depth == 0) {
-                return true;
-            }
-            depth--;
-            continue;
-        }
-        uint32_t child = load_u32le(l->children.data + l->at);
-        l->at += 4;
-        if (child < 2 || child > r->whole || ++visited > r->whole) {
-            return false;
-        }
-        if (depth + 1 < levels) {
-            if (!list_children(r, child, &stack[depth + 1].children, err)) {
-                return false;
-            }
-            stack[++depth].at = 0;
-        }
-    }
-}
-
-/* *whole: SQLite finds its way to every leaf. */
-static bool check_tree(struct repair_run *r, uint32_t root, bool *whole, struct reel_error *err) {
-    struct level stack[LEVELS_MAX + 1] = {0};
-    struct reel_error why = {0};
-    unsigned levels = 0;
-    *whole = count_levels(r, root, &levels, &stack[0].children, &why) && walk_tree(r, root, levels, stack, &why);
-    for (unsigned i = 0; i <= LEVELS_MAX; i++) {
-        free(stack[i].children.data);
-    }
-    if (why.code != REEL_OK) {
-        *err = why;
-        return false;
-    }
-    return true;
-}
-
-/* --- the leaves --- */
-
-/* Bytes of a value; SIZE_MAX: there is no such type. */
-static uint64_t value_size(uint64_t type) {
-    static const uint8_t sizes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
-    return type >= 12 ? (type - 12) / 2 : type < sizeof sizes ? sizes[type] : SIZE_MAX;
-}
-static bool is_integer(uint64_t type) {
-    return type >= 1 && type <= 9 && type != 7;
-}
-
-/* A cell that can only be a message: id (which is not stored), two integers, a blob. */
-static bool read_cell(struct cursor c, int64_t *id) {
-    uint64_t size = varint(&c), rowid = varint(&c);
-    const uint8_t *start = c.at;
-    uint64_t head = varint(&c), types[COLUMNS], sum = head;
-    for (int i = 0; i < COLUMNS; i++) {
-        types[i] = varint(&c);
-        uint64_t bytes = value_size(types[i]);
-        if (bytes > ROS2DB_PAYLOAD_MAX) {
-            return false;
-        }
-        sum += bytes;
-    }
-    *id = (int64_t)rowid;
-    return !c.failed && rowid <= (uint64_t)ROS2DB_ROW_MAX && head == (uint64_t)(c.at - start) && sum == size && types[0] == 0 &&
-           is_integer(types[1]) && is_integer(types[2]) && types[3] >= 12 && types[3] % 2 == 0;
-}
-
-static bool read_leaf(const struct repair_run *r, const uint8_t *page, struct leaf *leaf) {
-    uint32_t n = u16be(page + 3);
-    if (page[0] != PAGE_LEAF || n == 0 || LEAF_HEAD + 2 * n > r->usable) {
-        return false;
-    }
-    int64_t last = -1, id;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t cell = u16be(page + LEAF_HEAD + 2 * (size_t)i);
-        if (cell < LEAF_HEAD + 2 * n || cell >= r->usable || !read_cell(cursor_of(bytes_of(page + cell, r->usable - cell)), &id) ||
-            id <= last) {
-            return false;
-        }
-        leaf->first = i == 0 ? id : leaf->first;
-        last = leaf->last = id;
-    }
-    return true;
-}
+/* --- which leaves --- */
 
 static int compare_leaves(const void *a, const void *b) {
-    const struct leaf *x = a, *y = b;
+    const struct ros2db_leaf *x = a, *y = b;
     int order = (x->first > y->first) - (x->first < y->first);
     return order ? order : (x->page > y->page) - (x->page < y->page);
 }
+static int compare_ends(const void *a, const void *b) {
+    const struct ros2db_leaf *x = a, *y = b;
+    int order = (x->last > y->last) - (x->last < y->last);
+    return order ? order : compare_leaves(a, b);
+}
+static int compare_pages(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    if (count > 1) {
+        qsort(items, count, size, compare);
+    }
+}
 
-static bool find_leaves(struct repair_run *r, struct reel_error *err) {
-    for (uint64_t number = 2; number <= r->whole; number++) {
-        const uint8_t *page = page_at(r, number, err);
-        struct leaf leaf = {.page = (uint32_t)number};
+/* The first of the sorted leaves that ends at `id` or behind it. */
+static size_t find_leaf(const struct ros2db_leaf *leaves, size_t count, int64_t id) {
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (leaves[middle].last < id) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return low;
+}
+
+static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err) {
+    struct ros2db_page_list *list = &r->suspects;
+    if (list->count >= LEAVES_MAX) {
+        return true;
+    }
+    if (!GROW_ARRAY(list->items, list->count, list->capacity)) {
+        return reel_fail_memory(err);
+    }
+    list->items[list->count++] = page;
+    return true;
+}
+
+/* Adds the leaves that no page leads to. The pages known are sorted by their numbers. */
+static bool find_others(struct repair_run *r, const struct ros2db_page_list *known, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    size_t at = 0;
+    for (uint64_t number = 2; number <= p->whole; number++) {
+        while (at < known->count && known->items[at] < number) {
+            at++;
+        }
+        if (at < known->count && known->items[at] == number) {
+            continue;
+        }
+        const uint8_t *page = ros2db_page_at(p, number, err);
+        struct ros2db_leaf leaf = {.page = (uint32_t)number};
         if (!page) {
             return false;
         }
-        if (!read_leaf(r, page, &leaf)) {
+        if (page[0] != ROS2DB_PAGE_LEAF) {
             continue;
         }
-        if (r->count >= LEAVES_MAX) {
-            r->count = 0; /* too many to be led to */
+        if (!ros2db_message_leaf(p, page, &leaf)) {
+            if (!suspect(r, leaf.page, err)) {
+                return false;
+            }
+            continue;
+        }
+        if (p->count >= LEAVES_MAX) {
+            p->count = 0; /* too many */
             return true;
         }
-        if (!GROW_ARRAY(r->leaves, r->count, r->capacity)) {
+        if (!GROW_ARRAY(p->leaves, p->count, p->capacity)) {
             return reel_fail_memory(err);
         }
-        r->leaves[r->count++] = leaf;
+        p->leaves[p->count++] = leaf;
     }
-    if (r->count > 0) {
-        qsort(r->leaves, r->count, sizeof *r->leaves, compare_leaves);
+    return true;
+}
+
+/* Leaves must not overlap: those in place stay, and as many of the others as possible; old copies of pages and leaves with a wrong id go.
+ */
+static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    AUTO_MEM struct ros2db_leaf *all = malloc((p->count + 1) * sizeof *all);
+    if (!all) {
+        return reel_fail_memory(err);
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < r->count; i++) { /* old copies of pages come between the others */
-        if (kept == 0 || r->leaves[i].first > r->leaves[kept - 1].last) {
-            r->leaves[kept++] = r->leaves[i];
+    size_t fixed = 0, others = 0, taken;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->leaves[i].in_place) {
+            p->leaves[fixed++] = p->leaves[i];
+        } else {
+            all[others++] = p->leaves[i];
         }
     }
-    r->count = kept;
+    sort(p->leaves, fixed, sizeof *p->leaves, compare_leaves);
+    sort(all, others, sizeof *all, compare_ends);
+    int64_t last = -1;
+    taken = fixed;
+    for (size_t i = 0; i < others; i++) {
+        size_t next = find_leaf(p->leaves, fixed, all[i].first);
+        if (all[i].first > last && (next == fixed || p->leaves[next].first > all[i].last)) {
+            last = all[i].last;
+            p->leaves[taken++] = all[i];
+        } else if (!suspect(r, all[i].page, err)) {
+            return false;
+        }
+    }
+    p->count = taken;
+    sort(p->leaves, p->count, sizeof *p->leaves, compare_leaves);
+    return true;
+}
+
+static bool find_leaves(struct repair_run *r, uint32_t root, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    bool whole;
+    if (!ros2db_pages_check(p, root, true, &whole, err)) {
+        return false;
+    }
+    AUTO_MEM uint32_t *numbers = malloc((p->count + p->damaged.count + 1) * sizeof *numbers);
+    if (!numbers) {
+        return reel_fail_memory(err);
+    }
+    struct ros2db_page_list known = {.items = numbers};
+    for (size_t i = 0; i < p->count; i++) {
+        numbers[known.count++] = p->leaves[i].page;
+    }
+    for (size_t i = 0; i < p->damaged.count; i++) {
+        struct ros2db_leaf leaf = {.page = p->damaged.items[i]};
+        const uint8_t *page = ros2db_page_at(p, leaf.page, err);
+        if (!page) {
+            return false;
+        }
+        if (ros2db_message_leaf(p, page, &leaf)) {
+            continue; /* whole, but not where the tree says: found below */
+        }
+        numbers[known.count++] = leaf.page;
+        if (!suspect(r, leaf.page, err)) {
+            return false;
+        }
+    }
+    r->in_tree = r->suspects.count;
+    sort(numbers, known.count, sizeof *numbers, compare_pages);
+    return find_others(r, &known, err) && (p->count == 0 || drop_overlaps(r, err));
+}
+
+/* --- damaged leaves --- */
+
+struct cell {
+    int64_t id;
+    uint32_t at;
+};
+static int compare_cells(const void *a, const void *b) {
+    const struct cell *x = a, *y = b;
+    int order = (x->id > y->id) - (x->id < y->id);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* The readable cells of a page, with ids that lie between those of two leaves next to each other: the ones that the middle one of them lies
+ * between. Sorted. */
+static size_t usable_cells(const struct repair_run *r, const uint8_t *page, struct cell *cells, uint32_t room) {
+    const struct ros2db_pages *p = &r->pages;
+    uint32_t n = ros2db_cells(p, page);
+    size_t found = 0, kept = 0;
+    n = n < room ? n : room;
+    for (uint32_t i = 0; i < n; i++) {
+        struct cursor c = ros2db_cell(p, page, ROS2DB_LEAF_HEAD, i, &cells[found].at);
+        found += ros2db_message_cell(p, c, &cells[found].id);
+    }
+    if (found == 0) {
+        return 0;
+    }
+    sort(cells, found, sizeof *cells, compare_cells);
+    int64_t middle = cells[found / 2].id;
+    size_t next = find_leaf(p->leaves, p->count, middle);
+    int64_t above = next > 0 ? p->leaves[next - 1].last : -1, below = next < p->count ? p->leaves[next].first : INT64_MAX;
+    for (size_t i = 0; i < found; i++) {
+        if (cells[i].id > above && cells[i].id < below && (kept == 0 || cells[i].id > cells[kept - 1].id)) {
+            cells[kept++] = cells[i];
+        }
+    }
+    return kept;
+}
+
+/* Copies a page to the pages made; NULL: no memory. */
+static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, const uint8_t *page, uint32_t *number) {
+    uint8_t *copy = grow_take(&r->made, r->pages.page_size);
+    if (copy) {
+        memcpy(copy, page, r->pages.page_size);
+        *number = repair->first + repair->count++;
+    }
+    return copy;
+}
+
+/* Adds a copy of a damaged leaf that holds its readable cells only. */
+static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint32_t number, bool in_tree, struct cell *cells,
+                        uint32_t room, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    const uint8_t *page = ros2db_page_at(p, number, err);
+    if (!page) {
+        return false;
+    }
+    size_t n = usable_cells(r, page, cells, room);
+    repair->damaged += n > 0 || in_tree;
+    if (n == 0) {
+        return true;
+    }
+    struct ros2db_leaf leaf = {.first = cells[0].id, .last = cells[n - 1].id};
+    uint8_t *copy = copy_page(r, repair, page, &leaf.page);
+    if (!copy || !GROW_ARRAY(p->leaves, p->count, p->capacity)) {
+        return reel_fail_memory(err);
+    }
+    copy[0] = ROS2DB_PAGE_LEAF;
+    put_u16be(copy + 1, 0); /* no free blocks */
+    put_u16be(copy + 3, (uint32_t)n);
+    put_u16be(copy + 5, ROS2DB_LEAF_HEAD + 2 * (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put_u16be(copy + ROS2DB_LEAF_HEAD + 2 * i, cells[i].at);
+    }
+    size_t place = find_leaf(p->leaves, p->count, leaf.first);
+    memmove(p->leaves + place + 1, p->leaves + place, (p->count - place) * sizeof *p->leaves);
+    p->leaves[place] = leaf;
+    p->count++;
+    repair->kept += n;
+    return true;
+}
+
+static bool add_all_damaged(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
+    uint32_t room = (r->pages.usable - ROS2DB_LEAF_HEAD) / 2;
+    AUTO_MEM struct cell *cells = malloc((room + 1) * sizeof *cells);
+    if (!cells) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < r->suspects.count && r->made.size < COPIES_BYTES_MAX; i++) {
+        if (!add_damaged(r, repair, r->suspects.items[i], i < r->in_tree, cells, room, err)) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -266,74 +289,95 @@ static size_t put_varint(uint8_t *out, uint64_t v) {
     return groups;
 }
 
-static void make_inner(const struct repair_run *r, const struct leaf *children, size_t n, uint8_t *page) {
-    uint32_t at = r->usable;
+static void make_inner(const struct repair_run *r, const struct ros2db_leaf *children, size_t n, uint8_t *page) {
+    uint32_t at = r->pages.usable;
     for (size_t i = 0; i + 1 < n; i++) {
         uint8_t cell[CELL_MAX];
         put_u32be(cell, children[i].page);
         size_t size = 4 + put_varint(cell + 4, (uint64_t)children[i].last);
         at -= (uint32_t)size;
         memcpy(page + at, cell, size);
-        put_u16be(page + INNER_HEAD + 2 * i, at);
+        put_u16be(page + ROS2DB_INNER_HEAD + 2 * i, at);
     }
-    page[0] = PAGE_INNER;
+    page[0] = ROS2DB_PAGE_INNER;
     put_u16be(page + 3, (uint32_t)n - 1);
     put_u16be(page + 5, at);
     put_u32be(page + 8, children[n - 1].page);
 }
 
-/* Puts one level of inner pages above r->leaves, which then are those pages; until all fit below the root. */
-static bool build(struct repair_run *r, struct ros2db_repair *repair, struct grow *pages, struct reel_error *err) {
-    size_t most = (r->usable - INNER_HEAD) / CELL_MAX;
-    while (r->count > most) {
-        size_t groups = (r->count + most - 1) / most, from = 0;
+/* Puts levels of inner pages above the leaves until all fit below the root; the leaves then are the pages of the uppermost level. */
+static bool build(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    size_t most = (p->usable - ROS2DB_INNER_HEAD) / CELL_MAX;
+    while (p->count > most) {
+        size_t groups = (p->count + most - 1) / most, from = 0;
         for (size_t g = 0; g < groups; g++) {
-            size_t to = r->count * (g + 1) / groups;
-            uint8_t *page = grow_take(pages, r->page_size);
+            size_t to = p->count * (g + 1) / groups;
+            uint8_t *page = grow_take(&r->made, p->page_size);
             if (!page) {
                 return reel_fail_memory(err);
             }
-            memset(page, 0, r->page_size);
-            make_inner(r, r->leaves + from, to - from, page);
-            r->leaves[g] = (struct leaf){.last = r->leaves[to - 1].last, .page = repair->first + repair->count++};
+            memset(page, 0, p->page_size);
+            make_inner(r, p->leaves + from, to - from, page);
+            p->leaves[g] = (struct ros2db_leaf){.last = p->leaves[to - 1].last, .page = repair->first + repair->count++};
             from = to;
         }
-        r->count = groups;
+        p->count = groups;
     }
     return true;
 }
 
-static bool make_root(struct repair_run *r, struct grow *pages, struct reel_error *err) {
-    if (r->count > 1) {
-        make_inner(r, r->leaves, r->count, pages->data);
+static bool make_root(struct repair_run *r, const struct ros2db_repair *repair, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    if (p->count > 1) {
+        make_inner(r, p->leaves, p->count, r->made.data);
         return true;
     }
-    const uint8_t *only = page_at(r, r->leaves[0].page, err);
-    if (only) {
-        memcpy(pages->data, only, r->page_size);
+    uint32_t only = p->leaves[0].page;
+    const uint8_t *page =
+        only >= repair->first ? r->made.data + (size_t)(only - repair->first + 1) * p->page_size : ros2db_page_at(p, only, err);
+    if (page) {
+        memcpy(r->made.data, page, p->page_size);
     }
-    return only != NULL;
+    return page != NULL;
 }
 
-static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, uint64_t believed, struct reel_error *err) {
+/* A root that was a leaf, and that others stand beside now, gets another number. */
+static bool move_root(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
+    for (size_t i = 0; p->count > 1 && i < p->count; i++) {
+        if (p->leaves[i].page == repair->root) {
+            const uint8_t *page = ros2db_page_at(p, repair->root, err);
+            return page && (copy_page(r, repair, page, &p->leaves[i].page) || reel_fail_memory(err));
+        }
+    }
+    return true;
+}
+
+static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, struct reel_error *err) {
+    struct ros2db_pages *p = &r->pages;
     AUTO(ros2db_repair_free) struct ros2db_repair *repair = calloc(1, sizeof *repair);
-    struct grow pages = {0};
-    if (!repair || !grow_take(&pages, r->page_size)) {
-        free(pages.data);
+    if (!repair || !grow_take(&r->made, p->page_size)) {
         reel_fail_memory(err);
         return NULL;
     }
-    memset(pages.data, 0, r->page_size);
+    memset(r->made.data, 0, p->page_size);
     enum { LOCK_BYTE = 1 << 30, ROOM = 1 << 20 };
-    uint64_t first = (r->whole > believed ? r->whole : believed) + 2, lock = LOCK_BYTE / r->page_size + 1;
+    uint64_t first = (p->whole > p->stated ? p->whole : p->stated) + 2, lock = LOCK_BYTE / p->page_size + 1;
     first = first <= lock && first + ROOM > lock ? lock + 1 : first; /* SQLite never uses the page of that byte */
-    repair->page_size = r->page_size;
+    repair->page_size = p->page_size;
     repair->root = root;
-    repair->leaves = r->count;
     repair->first = (uint32_t)first;
-    bool good = first + ROOM < UINT32_MAX ? build(r, repair, &pages, err) && make_root(r, &pages, err)
-                                          : reel_fail(err, REEL_LIMIT, "the database has too many pages");
-    repair->data = pages.data;
+    for (size_t i = 0; i < p->count; i++) {
+        repair->leaves += !p->leaves[i].in_place;
+    }
+    bool good = first + ROOM < UINT32_MAX || reel_fail(err, REEL_LIMIT, "the database has too many pages");
+    good = good && add_all_damaged(r, repair, err);
+    if (!good || p->count == 0) {
+        return NULL;
+    }
+    good = move_root(r, repair, err) && build(r, repair, err) && make_root(r, repair, err);
+    repair->data = TAKE(r->made.data);
     return good ? TAKE(repair) : NULL;
 }
 
@@ -351,23 +395,15 @@ static bool find_root(struct ros2db *db, uint32_t *root, struct reel_error *err)
 
 static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct ros2db_repair **out,
                         struct reel_error *err) {
-    uint8_t head[SQLITE_HEADER_SIZE];
-    bool whole;
-    if (!reel_source_read(source, 0, head, sizeof head, err)) {
-        return false;
+    bool usable, whole = true;
+    struct reel_error why = {0};
+    bool good = ros2db_pages_open(&r->pages, source, &usable, &why) &&
+                (!usable || ros2db_pages_check(&r->pages, root, false, &whole, &why)) && (whole || find_leaves(r, root, &why));
+    *out = good && !whole ? make_pages(r, root, &why) : NULL;
+    if (why.code != REEL_OK) {
+        *err = why;
     }
-    uint32_t size = u16be(head + SQLITE_PAGE_SIZE_AT);
-    r->page_size = size == 1 ? 65536 : size;
-    r->usable = r->page_size - head[SQLITE_RESERVED_AT];
-    if (r->page_size < SQLITE_PAGE_MIN || r->usable < SQLITE_PAGE_MIN - 32 || !window_open(&r->window, source, REEL_WINDOW_BYTES, err)) {
-        return r->page_size < SQLITE_PAGE_MIN || r->usable < SQLITE_PAGE_MIN - 32; /* SQLite refuses it */
-    }
-    r->whole = source->size / r->page_size;
-    if (!check_tree(r, root, &whole, err) || whole || !find_leaves(r, err)) {
-        return whole;
-    }
-    *out = r->count > 0 ? make_pages(r, root, u32be(head + SQLITE_PAGES_AT), err) : NULL;
-    return *out || r->count == 0;
+    return why.code == REEL_OK;
 }
 
 bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err) {
@@ -378,8 +414,9 @@ bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros
     }
     struct repair_run r = {0};
     bool good = root == 0 || repair_with(&r, source, root, out, err);
-    window_close(&r.window);
-    free(r.leaves);
+    ros2db_pages_close(&r.pages);
+    free(r.suspects.items);
+    free(r.made.data);
     return good;
 }
 

@@ -14,16 +14,17 @@
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
-/* --- ros2db_repair.c --- */
+/* --- repair.c --- */
 
 struct ros2db;
 struct ros2db_repair { /* pages that stand for others, or behind all others */
     uint32_t page_size;
     uint32_t root, first, count; /* page `root`, and first … first + count - 1 */
-    uint64_t leaves;
-    uint8_t *data; /* in this order */
+    uint64_t leaves;             /* pages with messages that the tree does not lead to */
+    uint64_t damaged, kept;      /* damaged pages with messages, and how many messages of them are readable */
+    uint8_t *data;               /* in this order */
 };
-/* Looks whether SQLite finds its way to all messages. *out NULL: it does, or nothing can be done. */
+/* Checks whether SQLite finds all messages. *out NULL: it does, or nothing can be done. Reads every page with messages. */
 bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err);
 void ros2db_repair_free(struct ros2db_repair *repair);
 REEL_DEFINE_AUTO(struct ros2db_repair, ros2db_repair_free);
@@ -70,7 +71,8 @@ bool ros2db_is_damage(int rc);
 
 /* --- ros2db_source.c --- */
 
-struct reel_source *ros2db_open_rows(struct reel_source *base, struct reel_error *err);
+/* With `damaged` the database is repaired as the scan has done it. */
+struct reel_source *ros2db_open_rows(struct reel_source *base, bool damaged, struct reel_error *err);
 
 /* --- ros2db_meta.c --- */
 

@@ -141,8 +141,8 @@ static void compare_counts(struct ros2db_scan *s) {
 
 /* --- databases --- */
 
-/* Is the file all there, and do its pages lead to all messages? If not, the connection gets those pages that do. */
-static bool mend(struct ros2db_base *b, struct reel_error *err) {
+/* Reports a cut file, and pages that do not lead to all messages; then the connection is opened again with pages that do. */
+static bool repair(struct ros2db_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
     if (missing > 0) {
@@ -156,9 +156,15 @@ static bool mend(struct ros2db_base *b, struct reel_error *err) {
     if (!b->repair) {
         return true;
     }
-    ros2db_finding(b, REEL_WARNING,
-                   "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
-                   (unsigned long long)b->repair->leaves);
+    if (b->repair->leaves > 0) {
+        ros2db_finding(b, REEL_WARNING,
+                       "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
+                       (unsigned long long)b->repair->leaves);
+    }
+    if (b->repair->damaged > 0) {
+        ros2db_finding(b, REEL_LOSS, "%llu damaged page%s of messages: %llu messages there are readable",
+                       (unsigned long long)b->repair->damaged, b->repair->damaged == 1 ? "" : "s", (unsigned long long)b->repair->kept);
+    }
     ros2db_close(&b->db);
     return ros2db_open(&b->db, source, b->repair, err);
 }
@@ -167,7 +173,7 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
     b->s = s;
     b->file = file;
     uint8_t head[SQLITE_HEADER_SIZE];
-    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) || !mend(b, err)) {
+    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) || !repair(b, err)) {
         return false;
     }
     if (!reel_source_read(file->source, 0, head, sizeof head, err)) {
@@ -179,7 +185,8 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
     const struct reel_chunk rows = {.part = file->place.chunk < s->scan->n_parts ? file->place.chunk : REEL_INSIDE | file->place.chunk,
                                     .codec = REEL_CODEC_ROWS,
                                     .stored = file->source->size,
-                                    .raw = UINT64_MAX};
+                                    .raw = UINT64_MAX,
+                                    .damaged = b->repair != NULL};
     return reel_scan_chunk(s->scan, &rows, &b->rows, err);
 }
 
@@ -337,5 +344,5 @@ const struct reel_format reel_format_rosbag2 = {
     .joins = ros2db_joins,
     .is_folder = true,
     .state_at = nanover_foreign_state_at,
-    .version = 3 + MCAP_SCAN_VERSION,
+    .version = 4 + MCAP_SCAN_VERSION,
 };

@@ -121,11 +121,11 @@ static void rows_free(struct reel_source *source) {
     free(rows);
 }
 
-struct reel_source *ros2db_open_rows(struct reel_source *base, struct reel_error *err) {
+struct reel_source *ros2db_open_rows(struct reel_source *base, bool damaged, struct reel_error *err) {
     static const struct reel_source_ops ops = {.read = rows_read, .free = rows_free};
     struct ros2db db;
     AUTO(ros2db_repair_free) struct ros2db_repair *repair = NULL;
-    bool good = ros2db_open(&db, base, NULL, err) && ros2db_repair_new(&db, base, &repair, err);
+    bool good = ros2db_open(&db, base, NULL, err) && (!damaged || ros2db_repair_new(&db, base, &repair, err));
     ros2db_close(&db);
     struct rows_source *rows = good ? calloc(1, sizeof *rows) : NULL;
     if (!good) {

@@ -209,7 +209,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
     int64_t at = 0;
     for (unsigned damaged = 0;; damaged++) {
         int rc;
-        int64_t next, rowid = 0;
+        int64_t next = at, rowid = 0;
         bool found;
         if (!walk_run(w, &at, &rc, err)) {
             return false;
@@ -266,7 +266,7 @@ static void tell(const struct walk *w) {
 
 bool ros2db_walk(struct ros2db_base *b, struct reel_error *err) {
     struct walk w = {.b = b};
-    AUTO(reel_source_free) struct reel_source *source = ros2db_open_rows(b->file->source, err);
+    AUTO(reel_source_free) struct reel_source *source = ros2db_open_rows(b->file->source, b->repair != NULL, err);
     AUTO(statement) sqlite3_stmt *rows = source ? ros2db_prepare(&b->db, WALK_SQL, err) : NULL;
     if (!rows) {
         return false;
