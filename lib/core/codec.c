@@ -13,7 +13,7 @@
 #include <zstd_errors.h>
 
 enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30 };
-enum { MAGIC_MAX = 4 };
+enum { MAGIC_MAX = 4, PIECE = 64 };
 
 enum step {
     STEP_MORE,        /* took and gave what it could */
@@ -268,6 +268,9 @@ struct decoder {
     size_t out_size, out_used;
     int fd;               /* where full buffers go; -1 = nowhere (measuring, or `out` takes all) */
     uint64_t made, limit; /* bytes decoded so far, and how many there may be */
+
+    bool damaged;   /* decode only what comes before the damage: input is given in pieces, so that it always ends at the same place */
+    uint64_t sound; /* bytes decoded when the last whole piece had been taken */
 };
 
 static bool decoder_fail(const struct decoder *d, enum reel_code code, const char *what, const char *why, struct reel_error *err) {
@@ -320,11 +323,21 @@ static enum step decoder_step(struct decoder *d) {
     room = room < ROOM_MAX ? room : ROOM_MAX;
     d->run.out = allowed > 0 ? d->out + d->out_used : &spare;
     d->run.room = allowed > 0 ? room : 1;
-    size_t before = d->run.room;
+    size_t before = d->run.room, hidden = 0;
+    if (d->damaged) {
+        size_t piece = PIECE - (size_t)((d->next - d->offset - d->run.left) % PIECE);
+        hidden = d->run.left > piece ? d->run.left - piece : 0;
+        d->run.left -= hidden;
+    }
     enum step step = d->codec->step(&d->state, &d->run);
+    bool whole = d->run.left == 0;
+    d->run.left += hidden;
     size_t given = before - d->run.room;
     d->made += given;
     d->out_used += allowed > 0 ? given : 0;
+    if (whole && (step == STEP_MORE || step == STEP_END) && d->made <= d->limit) {
+        d->sound = d->made;
+    }
     return step;
 }
 
@@ -346,6 +359,9 @@ static bool decoder_run(struct decoder *d, struct reel_error *err) {
         if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
             (d->out_used == d->out_size && d->made < d->limit && !decoder_flush(d, err))) {
             return false;
+        }
+        if (d->damaged && d->made == d->limit) {
+            break;
         }
         size_t left = d->run.left;
         uint64_t made = d->made;
@@ -421,6 +437,17 @@ bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t of
     return decoder_decode(&d, err) && decoder_exact(&d, err);
 }
 
+bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err) {
+    struct decoder d;
+    if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, chunk->raw, err)) {
+        return false;
+    }
+    d.out = out;
+    d.out_size = (size_t)chunk->raw;
+    d.damaged = chunk->damaged;
+    return decoder_decode(&d, err) && decoder_exact(&d, err);
+}
+
 /* Through a buffer that is handed on whenever it is full. */
 static bool decoder_spool(struct decoder *d, struct reel_error *err) {
     AUTO_MEM uint8_t *out = (uint8_t *)malloc(OUT_BYTES);
@@ -440,6 +467,32 @@ bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint6
     }
     d.fd = fd;
     return decoder_spool(&d, err) && decoder_exact(&d, err);
+}
+
+bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err) {
+    struct decoder d;
+    if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, chunk->raw, err)) {
+        return false;
+    }
+    d.fd = fd;
+    d.damaged = chunk->damaged;
+    return decoder_spool(&d, err) && decoder_exact(&d, err);
+}
+
+bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source, uint64_t max, struct reel_error *err) {
+    struct decoder d;
+    struct reel_error why = {0};
+    if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, max, err)) {
+        return false;
+    }
+    d.damaged = true;
+    if (!decoder_spool(&d, &why) && why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED) {
+        *err = why;
+        return false;
+    }
+    chunk->raw = d.sound;
+    chunk->damaged = true;
+    return true;
 }
 
 bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t max,

@@ -15,6 +15,12 @@ bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t of
 bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t raw,
                         struct reel_error *err);
 
+/* Both for a chunk; of a damaged one its first `raw` bytes are decoded, and what comes behind them does not matter. */
+bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err);
+bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err);
+/* Marks a chunk that does not decode as damaged, and sets `raw` to the bytes, at most `max`, that can be decoded before the damage. */
+bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source, uint64_t max, struct reel_error *err);
+
 /* The same of a run whose raw size nobody tells: *raw. REEL_LIMIT above `max`. */
 bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t max,
                         uint64_t *raw, struct reel_error *err);

@@ -271,7 +271,7 @@ static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const s
 static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data, struct reel_error *err) {
     struct opened *pinned;
     struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
-    bool good = base && (codec_decode(row->codec, base, row->offset, row->stored, data, row->raw, err) ||
+    bool good = base && (codec_decode_chunk(row, base, data, err) ||
                          reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
     opened_unpin(&r->recording->opened, pinned);
     return good;

@@ -59,7 +59,7 @@ static struct reel_source *give(int *fd, const char *name, struct reel_error *er
 
 static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
     AUTO_FD int fd = open_unlinked(err);
-    if (fd < 0 || !codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
+    if (fd < 0 || !codec_decode_chunk_to_fd(chunk, part, fd, err)) {
         return NULL;
     }
     return give(&fd, part->name, err);
@@ -94,7 +94,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         return NULL;
     }
     reel_own_by_folder(fd, temporary);
-    if (!codec_decode_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, chunk->raw, err)) {
+    if (!codec_decode_chunk_to_fd(chunk, part, fd, err)) {
         unlink(temporary);
         return NULL;
     }
@@ -118,7 +118,7 @@ struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_sour
         reel_fail_memory(err);
         return NULL;
     }
-    if (!codec_decode(chunk->codec, part, chunk->offset, chunk->stored, data, chunk->raw, err)) {
+    if (!codec_decode_chunk(chunk, part, data, err)) {
         return NULL;
     }
     return spool_memory(TAKE(data), chunk->raw, part->name, err);

@@ -7,7 +7,7 @@
 #include "reel/write.h"
 
 /* Of the MCAP scan: a rosbag2 may be stored as MCAP, so its version rises with this one. */
-enum { MCAP_SCAN_VERSION = 1 };
+enum { MCAP_SCAN_VERSION = 2 };
 
 extern const struct reel_format reel_format_rosbag1;
 extern const struct reel_format reel_format_rosbag2_0;

@@ -1,5 +1,6 @@
 /* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is
  * decoded once. */
+#include "core/codec.h"
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -18,7 +19,10 @@ struct chunk {
     uint32_t crc;
     struct reel_bytes compression; /* lies in the window: gone with the next look */
     enum reel_codec codec;
-    bool known; /* codec is */
+    bool known;   /* codec is */
+    bool suspect; /* the CRC fails */
+    uint32_t found_crc;
+    const char *why; /* it cannot be decoded to its end; NULL: it can */
 };
 
 /* ---- messages ---- */
@@ -130,7 +134,32 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
     return reel_fail(err, why.code, "%s", why.text);
 }
 
+/* Of a suspect chunk no definition counts that is known from elsewhere, and no message of a channel that is not. */
+static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, bool *yes, struct reel_error *err) {
+    const struct mcap_names *n = m->names;
+    size_t at = op == MCAP_MESSAGE ? MCAP_MESSAGE_CHANNEL_AT : MCAP_RECORD_HEAD;
+    *yes = true;
+    if (!run->suspect || (op != MCAP_MESSAGE && op != MCAP_SCHEMA && op != MCAP_CHANNEL) || at + 2 > MCAP_RECORD_HEAD + length) {
+        return true;
+    }
+    const uint8_t *p = window_at(run->window, run->at, at + 2, err);
+    if (!p) {
+        return false;
+    }
+    uint16_t id = load_u16le(p + at);
+    bool known = op == MCAP_SCHEMA ? n->schemas[id] || n->summary_schemas[id] : n->channels[id] || n->summary_channels[id];
+    *yes = known == (op == MCAP_MESSAGE);
+    return true;
+}
+
 static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
+    bool believed;
+    if (!is_believed(m, run, op, length, &believed, err)) {
+        return false;
+    }
+    if (!believed) {
+        return true;
+    }
     switch (op) {
     case MCAP_MESSAGE:
         return mcap_take_message(m, run, length, place, err);
@@ -170,6 +199,9 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
                 run->at += MCAP_RECORD_HEAD + length;
                 continue;
             }
+        }
+        if (run->suspect) {
+            break; /* the chunk has a finding of its own */
         }
         reel_scan_finding(m->scan, REEL_LOSS, m->part, place_of(m, run, c), left,
                           "chunk at %llu: the record at %llu of its bytes exceeds it", (unsigned long long)c->at,
@@ -219,24 +251,33 @@ static bool loss_of_chunk(struct mcap *m, const struct chunk *c, const char *why
                              (unsigned long long)c->at, why);
 }
 
-static bool crc_holds(struct mcap *m, struct window *w, uint64_t at, uint64_t size, const struct chunk *c, bool *holds,
-                      struct reel_error *err) {
-    uint32_t crc = 0;
-    *holds = true;
-    if (c->crc == 0 || !mcap_crc(w, at, size, &crc, err)) {
+static bool crc_holds(struct window *w, uint64_t at, uint64_t size, struct chunk *c, struct reel_error *err) {
+    if (c->crc == 0 || !mcap_crc(w, at, size, &c->found_crc, err)) {
         return c->crc == 0;
     }
-    *holds = crc == c->crc;
-    if (!*holds) {
-        char why[96];
-        snprintf(why, sizeof why, "its CRC is %08x where %08x is stated: its messages are left out", crc, c->crc);
-        loss_of_chunk(m, c, why);
-    }
+    c->suspect = c->found_crc != c->crc;
     return true;
+}
+
+/* The messages of a suspect chunk are kept, as far as its records can be read. */
+static void suspect_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
+    if (c->why) {
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, c->records_at + c->stored - c->at,
+                          "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong", (unsigned long long)c->at,
+                          c->why, (unsigned long long)run->messages, (unsigned long long)(run->end - run->base));
+        return;
+    }
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, 0,
+                      "chunk at %llu: its CRC is %08x where %08x is stated: %llu messages of it are kept, and may be wrong",
+                      (unsigned long long)c->at, c->found_crc, c->crc, (unsigned long long)run->messages);
 }
 
 static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     mcap_run_end(m, run);
+    if (c->suspect) {
+        suspect_chunk(m, run, c);
+        return; /* its times and indexes cannot be compared */
+    }
     if (run->messages > 0 && (run->start_ns != c->start_ns || run->end_ns != c->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
                           "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu", (unsigned long long)c->at,
@@ -246,39 +287,37 @@ static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct c
     m->index = (struct mcap_index_check){.chunk_at = c->at, .want = run->index_sum, .open = true};
 }
 
-static bool take_plain(struct mcap *m, const struct chunk *c, struct reel_error *err) {
+static bool take_plain(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw != c->stored) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0, "chunk at %llu: it states %llu bytes of records, and has %llu",
                           (unsigned long long)c->at, (unsigned long long)c->raw, (unsigned long long)c->stored);
     }
-    bool holds;
     if ((c->stored <= CHUNK_HELD_MAX && !window_at(&m->window, c->records_at, (size_t)c->stored, err)) ||
-        !crc_holds(m, &m->window, c->records_at, c->stored, c, &holds, err)) {
+        !crc_holds(&m->window, c->records_at, c->stored, c, err)) {
         return false;
     }
-    struct mcap_run run = {
-        .window = &m->window, .at = c->records_at, .end = c->records_at + c->stored, .base = c->records_at, .chunk = m->part};
-    if (!holds) {
-        return true;
-    }
+    struct mcap_run run = {.window = &m->window,
+                           .at = c->records_at,
+                           .end = c->records_at + c->stored,
+                           .base = c->records_at,
+                           .chunk = m->part,
+                           .suspect = c->suspect};
     bool good = walk_chunk(m, &run, c, err);
     end_chunk(m, &run, c);
     return good;
 }
 
-static bool take_decoded(struct mcap *m, const struct chunk *c, const struct reel_chunk *row, struct reel_source *source,
+static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chunk *row, struct reel_source *source,
                          struct reel_error *err) {
-    bool holds;
     m->inner.source = source;
     m->inner.offset = 0;
     m->inner.size = 0;
-    if (!crc_holds(m, &m->inner, 0, c->raw, c, &holds, err)) {
+    if (row->damaged) {
+        c->suspect = true;
+    } else if (!crc_holds(&m->inner, 0, c->raw, c, err)) {
         return false;
     }
-    struct mcap_run run = {.window = &m->inner, .end = c->raw};
-    if (!holds) {
-        return true;
-    }
+    struct mcap_run run = {.window = &m->inner, .end = row->raw, .suspect = c->suspect};
     if (!reel_scan_chunk(m->scan, row, &run.chunk, err)) {
         return false;
     }
@@ -287,14 +326,28 @@ static bool take_decoded(struct mcap *m, const struct chunk *c, const struct ree
     return good;
 }
 
-static bool take_compressed(struct mcap *m, const struct chunk *c, struct reel_error *err) {
+/* A chunk that cannot be decoded to its end: what comes before the damage is kept. */
+static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *row, const char *why, struct reel_error *err) {
+    struct reel_error ignored = {0};
+    if (!codec_measure_damaged(row, m->source, c->raw, err)) {
+        return false;
+    }
+    AUTO(reel_source_free) struct reel_source *source = row->raw > 0 ? reel_scan_open_chunk(m->scan, row, &ignored) : NULL;
+    if (!source) {
+        return loss_of_chunk(m, c, why);
+    }
+    c->why = why;
+    return take_decoded(m, c, row, source, err);
+}
+
+static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw / (1 << 20) > REEL_CHUNK_RAW_MAX_MIB) {
         char why[96];
         snprintf(why, sizeof why, "it would be %llu bytes decoded, more than the %d MiB that are taken", (unsigned long long)c->raw,
                  REEL_CHUNK_RAW_MAX_MIB);
         return loss_of_chunk(m, c, why);
     }
-    const struct reel_chunk row = {.part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
+    struct reel_chunk row = {.part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
     struct reel_error why = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_scan_open_chunk(m->scan, &row, &why);
     if (source) {
@@ -303,7 +356,7 @@ static bool take_compressed(struct mcap *m, const struct chunk *c, struct reel_e
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED) {
         return reel_fail(err, why.code, "%s", why.text);
     }
-    return loss_of_chunk(m, c, why.text);
+    return take_beginning(m, c, &row, why.text, err);
 }
 
 bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {

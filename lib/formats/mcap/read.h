@@ -116,6 +116,7 @@ struct mcap_run {
     uint64_t base;    /* what MessageIndex offsets count from */
     uint32_t chunk;   /* of the model */
     uint64_t messages, start_ns, end_ns, index_sum;
+    bool suspect; /* of a chunk whose bytes are known to be wrong somewhere */
 };
 
 static inline uint64_t mcap_place_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* of a message index entry */

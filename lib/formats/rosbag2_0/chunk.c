@@ -106,6 +106,31 @@ static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct ree
     return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag2_0_walk(bag, &run, err);
 }
 
+/* A chunk that cannot be decoded to its end: what comes before the damage is kept. */
+static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_chunk *c, const char *why,
+                           struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size;
+    bool sound;
+    struct reel_error ignored = {0};
+    if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, UINT32_MAX, err)) {
+        return false;
+    }
+    AUTO(reel_source_free) struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
+    if (!raw) {
+        return lose(bag, r, why, err);
+    }
+    chunk->broken = true;
+    bag->file.at = end;
+    if (!walk_raw(bag, raw, c, err)) {
+        return false;
+    }
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
+                      "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong", (ull)chunk->at, why,
+                      (ull)chunk->messages, (ull)c->raw);
+    return true;
+}
+
 /* A compressed chunk whose length was never written: its stream has no end. */
 static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
     struct rosbag2_0_chunk *chunk = &bag->chunk;
@@ -129,8 +154,9 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enu
     struct reel_error why = {0};
     AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
     if (!raw) {
-        return why.code == REEL_DAMAGED || why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
-                                                                        : reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_DAMAGED       ? keep_beginning(bag, r, &c, why.text, err)
+               : why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
+                                              : reel_fail(err, why.code, "%s", why.text);
     }
     bag->file.at = chunk->data + chunk->size;
     return walk_raw(bag, raw, &c, err);

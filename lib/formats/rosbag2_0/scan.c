@@ -199,5 +199,5 @@ const struct reel_format reel_format_rosbag2_0 = {
     .scan = rosbag2_0_scan,
     .summary = rosbag2_0_summary,
     .state_at = nanover_foreign_state_at,
-    .version = 1,
+    .version = 2,
 };
