@@ -196,6 +196,63 @@ static void any_flipped_byte_gives_an_answer(void **state) {
 }
 
 /* Topics, latching and sizes in random order over several windows: with templates as without, each message is itself. */
+/* A text-header log of ten messages; records[i]: where message i stands. */
+static struct maker make_log(bool v10, size_t records[10]) {
+    struct maker m = {0};
+    make_text(&m, v10 ? "#ROSLOG V1.0\n0002\n/a\n*\nstd_msgs/A\nb\n*\nstd_msgs/B\n" : "#ROSLOG V1.1\n");
+    for (uint32_t i = 0; i < 10; i++) {
+        const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', 0};
+        records[i] = m.size;
+        make_log_record(&m, i % 2 ? (v10 ? "b\n" : "b\n*\nstd_msgs/B\n") : (v10 ? "/a\n" : "/a\n*\nstd_msgs/A\n"), 5 + i, 0, text);
+    }
+    return m;
+}
+
+/* Everything behind a damaged record of a text-header log is found; what is lost is in a finding. */
+static void text_logs_go_on_after_a_damaged_header(void **state) {
+    (void)state;
+    for (unsigned v10 = 0; v10 < 2; v10++) {
+        for (unsigned k = 2; k < 9; k++) {
+            size_t records[10];
+            struct maker m = make_log(v10, records);
+            memset(m.data + records[k], 0x02, k % 3 ? 2 : records[k + 1] - records[k]); /* the text, or all of it */
+            struct reel_recording *r = bag_scan(&m);
+            const char *payloads = bag_payloads(r);
+            for (unsigned i = 0; i < 10; i++) {
+                const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', '|', 0};
+                if ((strstr(payloads, text) != NULL) != (i != k)) {
+                    fail_msg("version 1.%u, record %u damaged: message %u", !v10, k, i);
+                }
+            }
+            assert_int_equal(bag_info(r)->lost_bytes, records[k + 1] - records[k]);
+            bag_assert_finding(r, REEL_LOSS, "are lost");
+            reel_recording_free(r);
+            free_maker(&m);
+        }
+    }
+}
+
+/* A length that is too small or too large takes no other message along. (In 1.0, where any line may be a topic, it may.) */
+static void text_logs_go_on_after_a_wrong_length(void **state) {
+    (void)state;
+    for (unsigned v10 = 0; v10 < 1; v10++) {
+        for (unsigned k = 2; k < 9; k++) {
+            size_t records[10];
+            struct maker m = make_log(v10, records);
+            make_patch(&m, records[k + 1] - 5 - 4, k % 2 ? 9 : 1, 4);
+            struct reel_recording *r = bag_scan(&m);
+            const char *payloads = bag_payloads(r);
+            for (unsigned i = 0; i < 10; i++) {
+                const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', '|', 0};
+                assert_true(i == k || strstr(payloads, text));
+            }
+            assert_true(bag_info(r)->damaged);
+            reel_recording_free(r);
+            free_maker(&m);
+        }
+    }
+}
+
 static void many_messages_keep_their_stamp_and_topic(void **state) {
     (void)state;
     static const char *const topics[] = {"/a", "/b", "/longer/name", "/b2", "tick"};
@@ -301,6 +358,8 @@ int main(void) {
         cmocka_unit_test(index_entries_may_stand_in_any_order),
         cmocka_unit_test(index_pos_may_lie),
         cmocka_unit_test(any_flipped_byte_gives_an_answer),
+        cmocka_unit_test(text_logs_go_on_after_a_damaged_header),
+        cmocka_unit_test(text_logs_go_on_after_a_wrong_length),
         cmocka_unit_test(many_messages_keep_their_stamp_and_topic),
         cmocka_unit_test(searching_stays_linear),
         cmocka_unit_test(many_damages_with_a_large_index),

@@ -143,5 +143,5 @@ const struct reel_format reel_format_rosbag1 = {
     .scan = rosbag1_scan,
     .summary = rosbag1_summary,
     .state_at = nanover_foreign_state_at,
-    .version = 2,
+    .version = 3,
 };

@@ -1,12 +1,15 @@
-/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Rule: nothing in them can be searched for, so the walk ends at the first place
- * that cannot be a record, and what is whole before it is kept. */
+/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Their records have no length of their own: what is damaged is stepped over to
+ * the next text that heads a record. Records of version 0 have none: the first damage ends such a log. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { RECORD_TAIL = ROSBAG1_STAMP + 4 }; /* sec, nsec, len */
+enum {
+    RECORD_TAIL = ROSBAG1_STAMP + 4, /* sec, nsec, len */
+    SEARCH_HEAD = 1024,              /* bytes of text that a search takes for the head of a record */
+};
 
 struct lines {
     struct reel_bytes line[3];
@@ -55,18 +58,22 @@ static struct rosbag1_fields names_of(const struct lines *lines) {
     return (struct rosbag1_fields){.topic = lines->line[0], .md5 = swapped ? b : a, .type = swapped ? a : b};
 }
 
+static bool names_plausible(const struct rosbag1_fields *f) {
+    for (size_t i = 0; i < f->topic.size; i++) {
+        if (!isalnum(f->topic.data[i]) && !memchr("/_~-.", f->topic.data[i], 5)) {
+            return false;
+        }
+    }
+    return (is_md5(f->md5) || bytes_is(f->md5, "*")) && memchr(f->type.data, '/', f->type.size);
+}
+
 bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size) {
     struct lines lines;
     if (head.size == 0 || head.data[0] == '#' || !lines_split(head, 3, &lines)) {
         return false;
     }
     struct rosbag1_fields f = names_of(&lines);
-    for (size_t i = 0; i < f.topic.size; i++) {
-        if (!isalnum(f.topic.data[i]) && !memchr("/_~-.", f.topic.data[i], 5)) {
-            return false;
-        }
-    }
-    if ((!is_md5(f.md5) && !bytes_is(f.md5, "*")) || !memchr(f.type.data, '/', f.type.size)) {
+    if (!names_plausible(&f)) {
         return false;
     }
     if (head.size - lines.size < RECORD_TAIL) {
@@ -139,8 +146,123 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag
     }
     const struct rosbag1_template seen = {
         .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
-    bag->at += (uint64_t)place.head + place.size;
+    bag->last = bag->at + place.head;
+    bag->at = bag->last + place.size;
     return rosbag1_message(bag, channel, &place, load_u32le(stamp), load_u32le(stamp + 4), err) && rosbag1_learn(bag, &seen, p, err);
+}
+
+/* --- going on after damage --- */
+
+struct text_search {
+    struct rosbag1 *bag;
+    enum rosbag1_log log;
+    const struct rosbag1_table *declared;
+};
+
+/* Is there the text of a record that has been met before (or, in 1.1, that reads like one: where it may begin anywhere, from a slash on)?
+ * *size: of the text. */
+static bool is_head(const struct text_search *s, struct reel_bytes text, bool anywhere, uint32_t *size) {
+    struct lines lines;
+    if (!lines_split(text, s->log == ROSBAG1_LOG_11 ? 3 : 1, &lines)) {
+        return false;
+    }
+    *size = lines.size;
+    if (s->log == ROSBAG1_LOG_10) {
+        return rosbag1_table_get(s->bag, s->declared, lines.line[0]) != NULL;
+    }
+    struct rosbag1_fields f = names_of(&lines);
+    for (const struct rosbag1_connection *c = s->bag->connections; c; c = c->next) {
+        if (bytes_equal(c->topic_name, f.topic) && bytes_equal(c->md5, f.md5) && bytes_equal(c->type, f.type)) {
+            return true;
+        }
+    }
+    return (!anywhere || f.topic.data[0] == '/') && names_plausible(&f);
+}
+
+/* A record whose stamp and length can be right, and behind it the head of another one, or the end of the file. */
+static bool is_record_at(const struct text_search *s, struct window *w, uint64_t at, bool *yes, struct reel_error *err) {
+    uint64_t size = s->bag->source->size;
+    *yes = false;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t head;
+        size_t room = size - at < SEARCH_HEAD + RECORD_TAIL ? (size_t)(size - at) : SEARCH_HEAD + RECORD_TAIL;
+        const uint8_t *p = window_at(w, at, room, err);
+        if (!p) {
+            return false;
+        }
+        if (!is_head(s, bytes_of(p, room), i == 0, &head)) {
+            return true;
+        }
+        bool cut = head + RECORD_TAIL > room;
+        uint64_t payload = cut ? 0 : load_u32le(p + head + ROSBAG1_STAMP), left = cut ? 0 : size - at - head - RECORD_TAIL;
+        if (i == 0 && (cut || load_u32le(p + head + 4) >= ROSBAG1_NS_PER_SEC || payload > left)) {
+            return true;
+        }
+        at += head + RECORD_TAIL + payload;
+        if (i == 0 && at == size) {
+            break;
+        }
+    }
+    *yes = true;
+    return true;
+}
+
+/* Looks at every byte that may begin a topic's name, within the allowance. */
+static bool find_record(const struct text_search *s, uint64_t from, uint64_t *found, struct reel_error *err) {
+    struct rosbag1 *bag = s->bag;
+    bool begins[256] = {['/'] = true};
+    for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
+        begins[c->topic_name.size > 0 ? c->topic_name.data[0] : '/'] = true;
+    }
+    AUTO_WINDOW struct window peek = {0};
+    *found = ROSBAG1_NOWHERE;
+    if (!window_open(&peek, bag->source, 2 * (SEARCH_HEAD + RECORD_TAIL), err)) {
+        return false;
+    }
+    for (uint64_t at = from; at < bag->source->size && bag->search_left > 0; at++) {
+        const uint8_t *p = window_at(&bag->window, at, 1, err);
+        if (!p || !rosbag1_progress(bag, at, err)) {
+            return false;
+        }
+        bag->search_left--;
+        if (!begins[*p]) {
+            continue;
+        }
+        enum { LOOK = 32 }; /* what looking closer costs, in bytes of the allowance */
+        bag->search_left -= bag->search_left < LOOK ? bag->search_left : LOOK;
+        bool yes;
+        if (!is_record_at(s, &peek, at, &yes, err)) {
+            return false;
+        }
+        if (yes) {
+            *found = at;
+            return true;
+        }
+    }
+    return true;
+}
+
+/* The record at bag->at is damaged, or the length of the one before it is. */
+static bool go_on(const struct text_search *s, const struct reel_error *why, struct reel_error *err) {
+    struct rosbag1 *bag = s->bag;
+    uint64_t from = bag->at, after = bag->last > 0 && bag->last <= from ? bag->last : from + 1, found = ROSBAG1_NOWHERE;
+    if (s->log != ROSBAG1_LOG_0 && !find_record(s, after, &found, err)) {
+        return false;
+    }
+    if (found == ROSBAG1_NOWHERE) {
+        truncated(bag, why);
+        return true;
+    }
+    if (found <= from) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu",
+                          why->text, (unsigned long long)found);
+    } else {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, found - from, "%s; bytes %llu to %llu are lost", why->text,
+                          (unsigned long long)from, (unsigned long long)found - 1);
+    }
+    bag->at = found;
+    bag->last = 0; /* never found again */
+    return true;
 }
 
 /* 1.0: the quantity line, then so many topics. Version 0: one topic. */
@@ -176,19 +298,27 @@ static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_
 }
 
 static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+    const struct text_search search = {.bag = bag, .log = log, .declared = declared};
     struct reel_error why = {0};
-    bool ok = head_take(bag, log, declared, &why);
-    while (ok && bag->at < bag->source->size) {
+    if (!head_take(bag, log, declared, &why)) {
+        if (why.code != REEL_DAMAGED) {
+            return reel_fail(err, why.code, "%s", why.text);
+        }
+        truncated(bag, &why);
+    }
+    while (bag->at < bag->source->size) {
         if (!rosbag1_progress(bag, bag->at, err) || !rosbag1_walk_known(bag, err)) {
             return false;
         }
-        ok = bag->at >= bag->source->size || record_take(bag, log, declared, &why);
-    }
-    if (!ok && why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
-    }
-    if (!ok) {
-        truncated(bag, &why);
+        if (bag->at >= bag->source->size || record_take(bag, log, declared, &why)) {
+            continue;
+        }
+        if (why.code != REEL_DAMAGED) {
+            return reel_fail(err, why.code, "%s", why.text);
+        }
+        if (!go_on(&search, &why, err)) {
+            return false;
+        }
     }
     return true;
 }
