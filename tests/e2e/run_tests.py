@@ -33,32 +33,46 @@ class Result(unittest.TestResult):
             print('FAILED: %s\n%s' % (subtest.id(), (self.failures if issubclass(err[0], test.failureException) else self.errors)[-1][1]), flush=True)
 
 
-def chosen(suite, words):
+def release_only(item):
+    """Marks a test, or a class of them, that measures or waits: it runs with the release build and not under sanitizers."""
+    item.release_only = True
+    return item
+
+
+def is_release_only(test):
+    return getattr(test, 'release_only', False) or getattr(getattr(test, test._testMethodName), 'release_only', False)
+
+
+def everything(test):
+    return True
+
+
+def chosen(suite, words, keep):
     for item in suite:
         if isinstance(item, unittest.TestSuite):
-            yield from chosen(item, words)
-        elif words in item.id():
+            yield from chosen(item, words, keep)
+        elif words in item.id() and (not hasattr(item, '_testMethodName') or keep(item)):
             yield item
 
 
-def run_module(name, words):
+def run_module(name, words, keep):
     """The tests of one module, in a process of their own: what they print, and how many passed, failed, were skipped."""
     total, start, out = Result(), time.monotonic(), io.StringIO()
     with contextlib.redirect_stdout(out):
-        suite = unittest.TestSuite(chosen(unittest.TestLoader().loadTestsFromName(name), words))
+        suite = unittest.TestSuite(chosen(unittest.TestLoader().loadTestsFromName(name), words, keep))
         if suite.countTestCases() > 0:
             suite.run(total)
             print('%-18s %3d passed in %.1f s' % (name, total.passed, time.monotonic() - start))
     return out.getvalue(), total.passed, len(total.failures) + len(total.errors), len(total.skipped)
 
 
-def run(folder, pattern, words):
+def run(folder, pattern, words, keep=everything):
     """Runs the tests of a folder, several modules at once since most wait most of the time, and prints the totals; returns the exit code."""
     found = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(pattern) and name.endswith('.py')]
     names = [os.path.basename(path)[:-3] for path in sorted(found, key=os.path.getsize, reverse=True)]  # the longest last would be waited for
     totals = [0, 0, 0]
     with multiprocessing.get_context('fork').Pool(2 * os.cpu_count(), maxtasksperchild=1) as pool:
-        for text, *counts in pool.imap_unordered(functools.partial(run_module, words=words), names):
+        for text, *counts in pool.imap_unordered(functools.partial(run_module, words=words, keep=keep), names):
             print(text, end='', flush=True)
             totals = [a + b for a, b in zip(totals, counts)]
     print('%d passed, %d failed, %d skipped' % tuple(totals))

@@ -17,7 +17,8 @@ import time
 import unittest
 
 import legacy
-from harness import API, PATIENCE, QUICK, Case, Server, eventually, reel
+from harness import API, PATIENCE, Case, Server, eventually, reel
+from run_tests import release_only
 from samples import bag, lab_messages
 
 
@@ -227,7 +228,7 @@ class Streams(unittest.TestCase):
         finally:
             server.stop()
 
-    @unittest.skipIf(QUICK, 'waits for a heartbeat')
+    @release_only
     def test_a_quiet_stream_beats(self):
         server = Server()
         try:

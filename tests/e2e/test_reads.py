@@ -8,7 +8,8 @@ import tempfile
 import time
 import unittest
 
-from harness import API, PATIENCE, QUICK, Server, files_below
+from harness import API, PATIENCE, Server, files_below
+from run_tests import release_only
 from samples import bag, lab_messages, nanover, nanover_messages
 
 GROUP = 1 << 20            # what the writers aim at
@@ -58,7 +59,7 @@ class Trace:
         return read, made
 
 
-@unittest.skipIf(QUICK, 'measures the release build only')
+@release_only
 @unittest.skipUnless(traced(), 'strace may not trace here')
 class Reads(unittest.TestCase):
     @classmethod

@@ -4,7 +4,8 @@ import subprocess
 import sys
 import unittest
 
-from harness import PATIENCE, QUICK, REEL
+from harness import PATIENCE, REEL
+from run_tests import release_only
 
 SOAK = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'soak.py')
 sys.path.insert(0, os.path.dirname(SOAK))
@@ -27,7 +28,7 @@ class Soak(unittest.TestCase):
     def test_a_leak_is_seen(self):
         self.assertEqual(self.verdict(leak_kb=10), {'anon': False, 'fds': False, 'threads': True, 'rest': True})  # half a KB a request
 
-    @unittest.skipIf(QUICK, 'a load of some seconds')
+    @release_only
     def test_it_runs(self):
         done = subprocess.run(['/usr/bin/python3', SOAK, '0.2', '--reel', REEL, '--seed', '3'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=5 * PATIENCE)
         said = done.stdout.decode()
