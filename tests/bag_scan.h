@@ -3,9 +3,9 @@
 #define TESTS_BAG_SCAN_H
 
 #include "bag_maker.h"
-#include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "db3_maker.h"
-#include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/cleanup.h"
 
 #define DB3_PACK REEL_SCRATCH "/db3.pack"

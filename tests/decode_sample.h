@@ -3,9 +3,9 @@
 #define REEL_TESTS_DECODE_SAMPLE_H
 
 #include "decode_text.h"
-#include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/cleanup.h"
 
 #include <unistd.h>

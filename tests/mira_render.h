@@ -3,7 +3,7 @@
 #ifndef TESTS_MIRA_RENDER_H
 #define TESTS_MIRA_RENDER_H
 
-#include "formats/formats.h"
+#include "tables.h"
 
 static const struct reel_format *format_now = &reel_format_mira; /* what bag_scan() scans */
 #define BAG_FORMAT format_now

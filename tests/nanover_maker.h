@@ -13,10 +13,10 @@
 #include <msgpack.h>
 #include <zlib.h>
 
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
+#include "encodings/nanover/nanover.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

@@ -2,9 +2,9 @@
 #ifndef TESTS_OUTLINE_CHECK_H
 #define TESTS_OUTLINE_CHECK_H
 
-#include "formats/formats.h"
 #include "reel/index.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

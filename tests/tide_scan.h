@@ -2,10 +2,10 @@
 #ifndef TESTS_TIDE_SCAN_H
 #define TESTS_TIDE_SCAN_H
 
-#include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
+#include "tables.h"
 #include "tide_maker.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

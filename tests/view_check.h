@@ -3,9 +3,9 @@
 #ifndef TESTS_VIEW_CHECK_H
 #define TESTS_VIEW_CHECK_H
 
-#include "formats/formats.h"
 #include "reel/view.h"
 #include "reel/write.h"
+#include "tables.h"
 #include "wire/cleanup.h"
 
 struct view_seen {

@@ -1,4 +1,4 @@
-/* See front.h. Two kinds: the format's state at the cut, and the last message of each topic. */
+/* See front.h. Two kinds: the state at the cut, by the encodings of the channels, and the last message of each topic. */
 #include "core/front.h"
 
 #include <stdatomic.h>
@@ -6,6 +6,7 @@
 
 #include "core/merge.h"
 #include "core/pack_model.h"
+#include "reel/encoding.h"
 #include "wire/cleanup.h"
 
 struct reel_front *reel_front_ref(struct reel_front *front) {
@@ -170,25 +171,49 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
 
 /* ---- both */
 
-static bool add_state(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+/* Has no encoding before this one in the table the same state? */
+static bool is_first_with_state(size_t place) {
+    for (size_t i = 0; i < place; i++) {
+        if (reel_encodings[i]->state_at == reel_encodings[place]->state_at) {
+            return false;
+        }
+    }
+    return reel_encodings[place]->state_at != NULL;
+}
+
+/* The selected channels of one source whose encodings have this state. */
+static bool mark_wanted(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how, bool *wanted) {
+    bool any = false;
+    for (uint32_t i = 0; i < s->n_channels; i++) {
+        const struct reel_encoding *own = s->channel_source[i] == source ? reel_encoding_of(s->channels[i]) : NULL;
+        if (own && own->state_at == how->state_at) {
+            any = wanted[s->channels[i]->id] = true;
+        }
+    }
+    return any;
+}
+
+static bool add_state_of(struct reel_front *f, const struct reel_selection *selection, uint32_t source, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
-    for (uint32_t source = 0; source < s->n_sources; source++) {
-        const struct reel_index *index = reel_recording_index(reel_reader_recording(s->readers[source]));
-        const struct reel_index_info *info = reel_index_info(index);
-        if (!info->format->state_at) {
-            continue;
+    uint32_t n = reel_index_info(reel_recording_index(reel_reader_recording(s->readers[source])))->n_channels;
+    AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
+    if (!wanted) {
+        return reel_fail_memory(err);
+    }
+    f->source = source;
+    for (size_t i = 0; reel_encodings[i]; i++) {
+        memset(wanted, 0, n * sizeof *wanted);
+        if (is_first_with_state(i) && mark_wanted(s, source, reel_encodings[i], wanted) &&
+            !reel_encodings[i]->state_at(s->readers[source], start_of(s, selection, source), wanted, f, err)) {
+            return false;
         }
-        AUTO_MEM bool *wanted = calloc(info->n_channels ? info->n_channels : 1, sizeof *wanted);
-        if (!wanted) {
-            return reel_fail_memory(err);
-        }
-        for (uint32_t i = 0; i < s->n_channels; i++) {
-            if (s->channel_source[i] == source) {
-                wanted[s->channels[i]->id] = true;
-            }
-        }
-        f->source = source;
-        if (!info->format->state_at(s->readers[source], start_of(s, selection, source), wanted, f, err)) {
+    }
+    return true;
+}
+
+static bool add_state(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+    for (uint32_t source = 0; source < f->stream->n_sources; source++) {
+        if (!add_state_of(f, selection, source, err)) {
             return false;
         }
     }

@@ -18,6 +18,10 @@ const struct reel_format *reel_format_named(const char *name) {
     return NULL;
 }
 
+bool reel_format_keeps(const struct reel_format *format, const char *contract) {
+    return format->contract && strcmp(format->contract, contract) == 0;
+}
+
 static bool fail_unknown(struct reel_error *err) {
     char list[256] = "";
     for (size_t i = 0, used = 0; reel_formats[i] && used < sizeof list; i++) {

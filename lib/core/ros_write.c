@@ -10,27 +10,6 @@
 
 enum { NS_PER_SEC = 1000000000 };
 
-uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
-    reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
-    reel_sink_put_bytes(out, bytes_text(name));
-    reel_sink_u8(out, '=');
-    reel_sink_put_bytes(out, value);
-    return out->pos - value.size;
-}
-void ros_put_op(struct reel_sink *out, uint8_t op) {
-    ros_put_field(out, "op", bytes_of(&op, 1));
-}
-void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value) {
-    uint8_t b[4];
-    store_u32le(b, value);
-    ros_put_field(out, name, bytes_of(b, sizeof b));
-}
-void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value) {
-    uint8_t b[8];
-    store_u64le(b, value);
-    ros_put_field(out, name, bytes_of(b, sizeof b));
-}
-
 static const char no_md5[] = "00000000000000000000000000000000";
 
 static bool is_md5(const char *text) {

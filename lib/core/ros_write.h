@@ -1,15 +1,10 @@
-/* What the writers of ROS bags 1.2 and 2.0 share: header fields, what becomes of a channel there, and times. */
+/* What the writers of ROS bags 1.2 and 2.0 share: what becomes of a channel there, and times. */
 #ifndef REEL_FORMATS_ROS_WRITE_H
 #define REEL_FORMATS_ROS_WRITE_H
 
 #include "reel/write.h"
 #include "wire/arena.h"
-
-/* Appends "name=value" with its length; returns where the value begins. */
-uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value);
-void ros_put_op(struct reel_sink *out, uint8_t op);
-void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value);
-void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value);
+#include "wire/ros_record.h"
 
 /* A channel as a ROS connection: its own type, or the wrapper of ros_wrap.h. */
 struct ros_connection {

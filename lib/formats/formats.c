@@ -1,26 +1,43 @@
-/* The tables of formats and writers. Rule: a new format is one line here. */
-#include "formats/formats.h"
+/* The formats and the writers: a new one of either is one line here. */
+#include "reel/format.h"
+#include "reel/write.h"
 
-const struct reel_format *const reel_formats[] = {
-    &reel_format_rosbag1, &reel_format_rosbag2_0, &reel_format_nanover, &reel_format_nanover_legacy, &reel_format_carla,
-    &reel_format_mcap,    &reel_format_rosbag2,   &reel_format_mira,    &reel_format_tide,           NULL};
+#define FORMATS(X)                                                                                                                         \
+    X(rosbag1)                                                                                                                             \
+    X(rosbag2_0)                                                                                                                           \
+    X(nanover)                                                                                                                             \
+    X(nanover_legacy)                                                                                                                      \
+    X(carla)                                                                                                                               \
+    X(mcap)                                                                                                                                \
+    X(rosbag2)                                                                                                                             \
+    X(mira)                                                                                                                                \
+    X(tide)
 
-const struct reel_writer *const reel_writers[] = {
-    &reel_writer_mcap,
-    &reel_writer_rosbag2_0,
-    &reel_writer_rosbag2_0_named,
-    &reel_writer_rosbag12,
-    &reel_writer_nanover,
-    &reel_writer_carla,
-    &reel_writer_mira,
-    &reel_writer_tide,
-    &reel_writer_tide0,
-    &reel_writer_tide2,
-    &reel_writer_ndjson,
-    &reel_writer_json,
-    &reel_writer_json_seq,
-    &reel_writer_events,
-    &reel_writer_csv,
-    &reel_writer_msgpack,
-    NULL,
-};
+/* Of one extension the first is used when no version is asked for. */
+#define WRITERS(X)                                                                                                                         \
+    X(mcap)                                                                                                                                \
+    X(rosbag2_0)                                                                                                                           \
+    X(rosbag2_0_named)                                                                                                                     \
+    X(rosbag12)                                                                                                                            \
+    X(nanover)                                                                                                                             \
+    X(carla)                                                                                                                               \
+    X(mira)                                                                                                                                \
+    X(tide)                                                                                                                                \
+    X(tide0)                                                                                                                               \
+    X(tide2)                                                                                                                               \
+    X(ndjson)                                                                                                                              \
+    X(json)                                                                                                                                \
+    X(json_seq)                                                                                                                            \
+    X(events)                                                                                                                              \
+    X(csv)                                                                                                                                 \
+    X(msgpack)
+
+#define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;
+#define DECLARE_WRITER(name) extern const struct reel_writer reel_writer_##name;
+FORMATS(DECLARE_FORMAT)
+WRITERS(DECLARE_WRITER)
+
+#define LIST_FORMAT(name) &reel_format_##name,
+#define LIST_WRITER(name) &reel_writer_##name,
+const struct reel_format *const reel_formats[] = {FORMATS(LIST_FORMAT) NULL};
+const struct reel_writer *const reel_writers[] = {WRITERS(LIST_WRITER) NULL};

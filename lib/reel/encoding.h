@@ -57,9 +57,12 @@ struct reel_field {
 /* Asked for each field, in the order of the payload; false ends it. */
 typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
 
-/* What an encoding is to the rest of the house: one const table at the end of its file, listed in decode/decoders.c. */
+struct reel_reader;
+struct reel_front;
+
+/* Everything that depends on the payload: one const table in the encoding's folder, listed in encodings/encodings.c. */
 struct reel_encoding {
-    const char *encoding; /* struct reel_channel.encoding */
+    const char *name; /* struct reel_channel.encoding */
 
     /* Reads the channel's schema once: *state is immutable after it and used by many threads. Fails with words when payloads of this
      * channel cannot be decoded (REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT): they are delivered as bytes then. The channel outlives the
@@ -74,11 +77,28 @@ struct reel_encoding {
     /* Optional: the fields that the schema gives every message. An array of any length is one field. */
     bool (*fields)(const void *state, reel_field_visit visit, void *context);
 
-    unsigned version; /* of what is told: part of every ETag of decoded text */
+    /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns
+     * of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share the function share the state: it is
+     * called once for the channels of all of them. */
+    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+
+    /* Names in other containers. */
+    const char *profile;          /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
+    const char *message_encoding; /* MCAP's name of the encoding; NULL: `name` */
+    const char *schema_encoding;  /* the language of definitions that name none, as MCAP calls it; NULL: `name` */
+    const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the longest that fits
+                                   * decides. NULL: none */
+    bool is_map;                  /* every payload is one map, also where no schema says so */
+    bool is_viewable;             /* viewers of the Foxglove lineage decode it themselves */
+
+    unsigned version; /* of what decode() emits: part of every ETag of decoded text */
 };
 
-/* The table of encodings, NULL-terminated (decode/decoders.c). */
+/* The table of encodings, NULL-terminated (encodings/encodings.c). */
 extern const struct reel_encoding *const reel_encodings[];
+const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown */
+/* Is the channel's encoding known to be of this middleware? */
+bool reel_channel_has_profile(const struct reel_channel *channel, const char *profile);
 
 /* A decoder for one channel. Immutable after opening. */
 struct reel_decoder;

@@ -6,8 +6,6 @@
 #include "reel/source.h"
 
 struct reel_scan;
-struct reel_reader;
-struct reel_front;
 
 /* What only the record header holds; describe() fills what the format has. */
 struct reel_description {
@@ -36,9 +34,10 @@ struct reel_format {
     void (*describe)(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                      struct reel_description *out);
 
-    /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns,
-     * for channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). */
-    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+    /* Optional: what entries' extra[] and channels' metadata hold beyond the model, as the name of a contract that a header in wire/
+     * describes; encodings and reports that know the contract need not read the messages again. NULL: only this format reads them. */
+    const char *contract;
+    bool metadata_records; /* metadata keys "RECORD:key" stand for named records of the container */
 
     /* Optional, for chunks of REEL_CODEC_ROWS: the rows of the database that `base` holds, as a sparse source of UINT64_MAX bytes.
      * `damaged` is that of the chunk. `base` outlives the rows. */
@@ -56,6 +55,7 @@ struct reel_format {
 extern const struct reel_format *const reel_formats[];
 
 const struct reel_format *reel_format_named(const char *name); /* NULL when there is none */
+bool reel_format_keeps(const struct reel_format *format, const char *contract);
 
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);

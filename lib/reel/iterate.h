@@ -36,7 +36,7 @@ struct reel_selection {
     int64_t every_ns;         /* keep the first message of a channel in each interval of this length, counted from start; 0 = all */
     bool last_per_topic;      /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns;      /* not older than this before start; 0 = however old */
-    bool state_at_cut;        /* put the format's state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
+    bool state_at_cut;        /* put the encodings' state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
     const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones;
                                                * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
@@ -124,7 +124,7 @@ bool reel_message_at_time(struct reel_recording *recording, const struct reel_se
 struct reel_front *reel_front_ref(struct reel_front *front);
 void reel_front_free(struct reel_front *front);
 
-/* What a format's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over, also on failure. The
+/* What an encoding's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over, also on failure. The
  * channel is copied and joined to the stream's channels; one equal to a channel of the recording (same name, type, encoding) is that
  * channel. */
 bool reel_front_add(struct reel_front *front, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size,

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "formats/formats.h"
 #include "targets/rows.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

@@ -6,7 +6,6 @@
  */
 #include <stdio.h>
 
-#include "formats/formats.h"
 #include "targets/rows.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -28,6 +27,8 @@ struct rows_run {
     char next[REEL_CURSOR_ROOM]; /* where a limited stream goes on, or empty */
     uint8_t piece[PIECE];
 };
+
+extern const struct reel_writer reel_writer_ndjson, reel_writer_json, reel_writer_json_seq, reel_writer_events;
 
 static bool is_array(const struct reel_write *w) {
     return w->writer == &reel_writer_json;

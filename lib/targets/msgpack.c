@@ -3,7 +3,6 @@
  * known before they end, so each has a head of five bytes that is filled in then. */
 #include <string.h>
 
-#include "formats/formats.h"
 #include "targets/rows.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"

@@ -4,6 +4,7 @@
 #ifndef REEL_VIEWS_FOXGLOVE_H
 #define REEL_VIEWS_FOXGLOVE_H
 
+#include "reel/encoding.h"
 #include "reel/view.h"
 #include "wire/arena.h"
 #include "wire/grow.h"
@@ -31,11 +32,11 @@ struct view_maker;
 
 /* What can be made of the channels of an encoding: one const table a file, listed in foxglove_feed.c. */
 struct view_transform {
-    const char *encoding;
+    const struct reel_encoding *encoding; /* of the messages that it takes */
+    const struct reel_encoding *older;    /* optional: messages of this encoding arrive in the form of `encoding` (nanover_view()) */
     unsigned (*role)(const struct reel_channel *channel); /* of channels of this encoding: enum view_role */
     uint32_t nothing;                                     /* VIEW_ALL messages of at most so many bytes leave the state as it is */
-    bool by_format;    /* the state is made of what the format puts in front of a cut, where it has that; else of VIEW_ALL and VIEW_LAST
-                          messages */
+    bool from_front;   /* the state is made of what the encoding puts in front of a cut; else of VIEW_ALL and VIEW_LAST messages */
     size_t state_size; /* zeroed */
 
     /* Says with view_topic() what there will be; the channel is of the encoding and has a role. Called for each of a recording. */

@@ -486,7 +486,7 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 }
 
 const struct view_transform view_carla = {
-    .encoding = "carla",
+    .encoding = &reel_encoding_carla,
     .role = role,
     .nothing = 2,
     .state_size = sizeof(struct carla),

@@ -1,6 +1,6 @@
 /* Point clouds of ROS before 2010 (sensor_msgs/PointCloud, which no viewer draws) as foxglove.PointCloud: places and channels interleaved,
  * in the frame and at the time of their header. Rule: nothing is remembered from one to the next. */
-#include "reel/encoding.h"
+#include "encodings/ros/ros.h"
 #include "views/foxglove.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -233,7 +233,7 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 }
 
 const struct view_transform view_cloud = {
-    .encoding = "ros1",
+    .encoding = &reel_encoding_ros1,
     .role = role,
     .state_size = sizeof(struct clouds),
     .open = open_channel,

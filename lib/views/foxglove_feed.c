@@ -5,10 +5,10 @@
 #include "core/merge.h"
 #include "core/naming.h"
 #include "core/pack_model.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
 #include "views/foxglove.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
+#include "wire/nanover_view.h"
 
 enum { NAMED_TOPICS_MAX = 64 }; /* more are not told one by one: all are opened */
 
@@ -26,7 +26,7 @@ int view_compare(const struct reel_mark *a, const struct reel_mark *b) {
 }
 
 static unsigned role_of(const struct view_transform *how, const struct reel_channel *c) {
-    return strcmp(how->encoding, c->encoding) == 0 ? how->role(c) : 0;
+    return reel_encoding_of(c) == how->encoding ? how->role(c) : 0;
 }
 
 /* --- topics --- */
@@ -99,8 +99,8 @@ static void want_channels(struct wanted *w, const struct reel_recording *recordi
         const struct reel_channel *c = reel_index_channel(index, i);
         bool want = false;
         for (size_t t = 0; t < TRANSFORMS; t++) {
-            bool legacy = transforms[t] == &view_nanover && legacy_channel_kind(c) != LEGACY_NONE;
-            want |= (!how || how == transforms[t]) && (legacy || (role_of(transforms[t], c) & roles));
+            bool older = transforms[t]->older && reel_encoding_of(c) == transforms[t]->older;
+            want |= (!how || how == transforms[t]) && (older || (role_of(transforms[t], c) & roles));
         }
         if (want && w->n == NAMED_TOPICS_MAX) {
             w->all = true;
@@ -240,13 +240,12 @@ static bool learn_all(struct view_maker *m, int64_t time_ns, struct reel_error *
 }
 
 static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(m->feed->setup->recordings[m->source]));
     struct reel_error own = {0};
     bool good = time_ns == REEL_TIME_MIN;
     m->silent = true;
     m->opening = false;
     m->how->forget(m->state);
-    if (!good && m->how->by_format && info->format->state_at) {
+    if (!good && m->how->from_front) {
         good = learn_front(m, time_ns, &own); /* it fails where a message is none: then all are read, and that one is passed over */
         if (!good) {
             m->how->forget(m->state);

@@ -249,9 +249,10 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 }
 
 const struct view_transform view_nanover = {
-    .encoding = "nanover",
+    .encoding = &reel_encoding_nanover,
+    .older = &reel_encoding_nanover_legacy,
     .role = role,
-    .by_format = true,
+    .from_front = true,
     .state_size = sizeof(struct nanover),
     .open = open_channel,
     .close = close_state,

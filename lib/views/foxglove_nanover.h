@@ -3,7 +3,7 @@
 #ifndef REEL_VIEWS_FOXGLOVE_NANOVER_H
 #define REEL_VIEWS_FOXGLOVE_NANOVER_H
 
-#include "formats/nanover/nanover.h"
+#include "encodings/nanover/nanover.h"
 #include "views/foxglove.h"
 #include "wire/bytes.h"
 

@@ -1,6 +1,6 @@
 /* MessagePack read item by item. Rule: never a tree; one object is stepped over with a small stack of counts, in time linear in its bytes,
  * so a count from outside only ever costs the bytes that are really there. */
-#include "formats/nanover/nanover.h"
+#include "wire/msgpack.h"
 #include "wire/bytes.h"
 
 const char *msgpack_result_text(enum msgpack_result r) {

@@ -103,3 +103,24 @@ bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct 
     }
     return true;
 }
+
+uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
+    reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
+    reel_sink_put_bytes(out, bytes_text(name));
+    reel_sink_u8(out, '=');
+    reel_sink_put_bytes(out, value);
+    return out->pos - value.size;
+}
+void ros_put_op(struct reel_sink *out, uint8_t op) {
+    ros_put_field(out, "op", bytes_of(&op, 1));
+}
+void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value) {
+    uint8_t b[4];
+    store_u32le(b, value);
+    ros_put_field(out, name, bytes_of(b, sizeof b));
+}
+void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value) {
+    uint8_t b[8];
+    store_u64le(b, value);
+    ros_put_field(out, name, bytes_of(b, sizeof b));
+}

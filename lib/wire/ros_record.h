@@ -3,8 +3,9 @@
 #ifndef REEL_FORMATS_ROSRECORD_H
 #define REEL_FORMATS_ROSRECORD_H
 
-#include "core/window.h"
+#include "reel/sink.h"
 #include "wire/cursor.h"
+#include "wire/window.h"
 
 enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
 
@@ -40,6 +41,16 @@ struct rosrecord_name {
 bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
                     struct reel_bytes value); /* false: not known */
 bool rosrecord_printable(struct reel_bytes name);
+
+/* --- writing --- */
+
+/* Appends "name=value" with its length; returns where the value begins. */
+uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value);
+void ros_put_op(struct reel_sink *out, uint8_t op);
+void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value);
+void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value);
+
+/* --- the next record behind damage --- */
 
 /* Looks for bytes that look like a record, from `from` to before `to`. `window` walks; looks_like() has a small window of its own. */
 struct rosrecord_search {

@@ -2,7 +2,7 @@
  * with how many such fields there are. */
 #include "wire/ros_wrap.h"
 
-#include "core/ros_write.h"
+#include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 #include "wire/ros_record.h"
@@ -27,7 +27,7 @@ const char ros_wrap_definition[] = "# Messages of another encoding, carried as t
 /* ---- writing ---- */
 
 bool ros_wrap_needed(const struct reel_channel *c) {
-    return strcmp(c->encoding, "ros1") != 0;
+    return !reel_channel_has_profile(c, "ros1");
 }
 
 void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size) {

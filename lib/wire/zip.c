@@ -1,10 +1,11 @@
 /* The directory of a ZIP archive over a source. Rule: libzip reads and judges the directory; a member's bytes are never read through it but
  * straight from the file, at the place where libzip itself begins to read them. A file without a directory (its recorder was
  * killed, its end is cut off) is read by its local headers from the front. */
-#include "formats/nanover/nanover.h"
-#include "formats/nanover/wire.h"
+#include "wire/zip.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/cursor.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <zip.h>
@@ -12,7 +13,6 @@
 enum {
     ZIP_MEMBERS_MAX = REEL_ATTACHMENTS_MAX + 2,
     ZIP_END_REACH = ZIP_COMMENT_MAX + ZIP_END_SIZE,
-    ZIP_LOCAL_WALK_MAX = 2, /* messages and index: all that is looked for without a directory */
 };
 
 /* --- libzip over a source --- */
@@ -147,7 +147,7 @@ static bool check_counts(struct reel_source *source, uint64_t *prefix, struct re
 }
 
 /* Where the member's data begin: where libzip reads its first byte. */
-static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct nanover_member *m) {
+static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct zip_member *m) {
     errno = 0;
     zip_file_t *file = zip_fopen_index(zip, i, ZIP_FL_COMPRESSED);
     uint8_t first;
@@ -166,7 +166,7 @@ static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct 
     return m->stored > f->source->size - m->offset ? "its bytes exceed the file" : NULL;
 }
 
-static const char *member_codec(struct nanover_member *m, uint32_t method, bool encrypted) {
+static const char *member_codec(struct zip_member *m, uint32_t method, bool encrypted) {
     if (encrypted) {
         m->foreign = true;
         return "it is encrypted";
@@ -182,9 +182,9 @@ static const char *member_codec(struct nanover_member *m, uint32_t method, bool 
     return m->stored != m->raw ? "it is stored, but with two different sizes" : NULL;
 }
 
-static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed *f, zip_uint64_t i, uint64_t prefix,
+static bool read_member(struct zip_contents *contents, zip_t *zip, struct feed *f, zip_uint64_t i, uint64_t prefix,
                         struct reel_error *err) {
-    struct nanover_member m = {.codec = REEL_CODEC_NONE};
+    struct zip_member m = {.codec = REEL_CODEC_NONE};
     zip_stat_t stat;
     errno = 0;
     const char *name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
@@ -199,9 +199,9 @@ static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed
     m.crc_known = true;
     m.crc = stat.crc;
     size_t length = strlen(name);
-    char *copy = arena_copy(&archive->arena, name, length + 1);
+    char *copy = arena_copy(&contents->arena, name, length + 1);
     if (!copy) {
-        return arena_fail(&archive->arena, err);
+        return arena_fail(&contents->arena, err);
     }
     m.name = bytes_of(copy, length);
     m.problem = member_codec(&m, stat.comp_method, stat.encryption_method != ZIP_EM_NONE);
@@ -213,12 +213,12 @@ static bool read_member(struct nanover_archive *archive, zip_t *zip, struct feed
         *err = f->io;
         return false;
     }
-    archive->members[archive->count++] = m;
+    contents->members[contents->count++] = m;
     return true;
 }
 
 /* Directory of `source`, whose first byte is byte `prefix` of the file. */
-static bool open_directory(struct nanover_archive *archive, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
+static bool open_directory(struct zip_contents *contents, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
     struct feed f = {.source = source};
     zip_error_init(&f.error);
     zip_error_t error;
@@ -240,12 +240,12 @@ static bool open_directory(struct nanover_archive *archive, struct reel_source *
     if (count > ZIP_MEMBERS_MAX) {
         return reel_fail(err, REEL_LIMIT, "ZIP directory: %lld members, at most %d are taken", (long long)count, ZIP_MEMBERS_MAX);
     }
-    archive->members = arena_alloc(&archive->arena, (size_t)(count > 0 ? count : 1) * sizeof *archive->members);
-    if (!archive->members) {
-        return arena_fail(&archive->arena, err);
+    contents->members = arena_alloc(&contents->arena, (size_t)(count > 0 ? count : 1) * sizeof *contents->members);
+    if (!contents->members) {
+        return arena_fail(&contents->arena, err);
     }
     for (zip_int64_t i = 0; i < count; i++) {
-        if (!read_member(archive, zip, &f, (zip_uint64_t)i, prefix, err)) {
+        if (!read_member(contents, zip, &f, (zip_uint64_t)i, prefix, err)) {
             return false;
         }
     }
@@ -255,7 +255,7 @@ static bool open_directory(struct nanover_archive *archive, struct reel_source *
 /* --- without a directory --- */
 
 /* ZIP64 sizes of a local header, which stand in both fields or in none. */
-static void local_zip64(struct cursor extra, struct nanover_member *m) {
+static void local_zip64(struct cursor extra, struct zip_member *m) {
     while (cursor_left(&extra) >= 4) {
         uint16_t id = cursor_u16le(&extra), size = cursor_u16le(&extra);
         struct cursor field = cursor_sub(&extra, size);
@@ -268,7 +268,7 @@ static void local_zip64(struct cursor extra, struct nanover_member *m) {
 }
 
 /* The member whose local header is at `at`. An unpatched header (size 0) and one with a descriptor reach to the end of the file. */
-static bool local_member(struct nanover_archive *archive, struct reel_source *source, uint64_t at, uint64_t *next, struct reel_error *err) {
+static bool local_member(struct zip_contents *contents, struct reel_source *source, uint64_t at, uint64_t *next, struct reel_error *err) {
     uint8_t head[ZIP_LOCAL_SIZE];
     if (at > source->size || source->size - at < ZIP_LOCAL_SIZE) {
         return reel_fail(err, REEL_NOT_MINE, "no ZIP member at %llu", (unsigned long long)at);
@@ -280,15 +280,15 @@ static bool local_member(struct nanover_archive *archive, struct reel_source *so
     if (load_u32le(head) != ZIP_LOCAL_MAGIC || name_size + extra_size > source->size - at - ZIP_LOCAL_SIZE) {
         return reel_fail(err, REEL_NOT_MINE, "no ZIP member at %llu", (unsigned long long)at);
     }
-    uint8_t *rest = arena_alloc(&archive->arena, name_size + extra_size + 1);
+    uint8_t *rest = arena_alloc(&contents->arena, name_size + extra_size + 1);
     if (!rest) {
-        return arena_fail(&archive->arena, err);
+        return arena_fail(&contents->arena, err);
     }
     if (!reel_source_read(source, at + ZIP_LOCAL_SIZE, rest, name_size + extra_size, err)) {
         return false;
     }
     uint16_t flags = load_u16le(head + 6);
-    struct nanover_member m = {
+    struct zip_member m = {
         .name = bytes_of(rest, name_size), .crc = load_u32le(head + 14), .stored = load_u32le(head + 18), .raw = load_u32le(head + 22)};
     m.offset = at + ZIP_LOCAL_SIZE + name_size + extra_size;
     local_zip64(cursor_of(bytes_of(rest + name_size, extra_size)), &m);
@@ -305,21 +305,21 @@ static bool local_member(struct nanover_archive *archive, struct reel_source *so
         m.problem = "it is compressed and cut off";
     }
     *next = m.offset + m.stored;
-    archive->members[archive->count++] = m;
+    contents->members[contents->count++] = m;
     return true;
 }
 
-static bool walk_locals(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
-    archive->count = 0;
-    archive->members = arena_alloc(&archive->arena, ZIP_LOCAL_WALK_MAX * sizeof *archive->members);
-    if (!archive->members) {
-        return arena_fail(&archive->arena, err);
+bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source, size_t most, struct reel_error *err) {
+    contents->count = 0;
+    contents->members = arena_alloc(&contents->arena, most * sizeof *contents->members);
+    if (!contents->members) {
+        return arena_fail(&contents->arena, err);
     }
     uint64_t at = 0;
-    while (archive->count < ZIP_LOCAL_WALK_MAX) {
+    while (contents->count < most) {
         struct reel_error why = {.code = REEL_OK};
-        if (!local_member(archive, source, at, &at, &why)) {
-            if (archive->count == 0 || why.code != REEL_NOT_MINE) {
+        if (!local_member(contents, source, at, &at, &why)) {
+            if (contents->count == 0 || why.code != REEL_NOT_MINE) {
                 *err = why;
                 return false;
             }
@@ -329,58 +329,23 @@ static bool walk_locals(struct nanover_archive *archive, struct reel_source *sou
     return true;
 }
 
-/* --- the archive --- */
-
-static void find_names(struct nanover_archive *archive) {
-    archive->messages = archive->index = NULL;
-    for (size_t i = 0; i < archive->count; i++) { /* of two members with one name the later counts, as for zipfile */
-        const struct nanover_member *m = &archive->members[i];
-        archive->messages = bytes_is(m->name, NANOVER_MESSAGES) ? m : archive->messages;
-        archive->index = bytes_is(m->name, NANOVER_INDEX) ? m : archive->index;
-    }
-}
+/* --- the contents --- */
 
 /* Members with something in front of the archive are counted from where the archive begins. */
-static bool open_prefixed(struct nanover_archive *archive, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
+static bool open_prefixed(struct zip_contents *contents, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
     if (prefix == 0) {
-        return open_directory(archive, source, 0, err);
+        return open_directory(contents, source, 0, err);
     }
     AUTO(reel_source_free) struct reel_source *rest = reel_source_slice(source, prefix, source->size - prefix, err);
-    return rest && open_directory(archive, rest, prefix, err);
+    return rest && open_directory(contents, rest, prefix, err);
 }
 
-bool nanover_archive_list(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
-    *archive = (struct nanover_archive){.arena = {.max = REEL_MODEL_MAX}};
+bool zip_contents_read(struct zip_contents *contents, struct reel_source *source, struct reel_error *err) {
+    *contents = (struct zip_contents){.arena = {.max = REEL_MODEL_MAX}};
     uint64_t prefix = 0;
-    return check_counts(source, &prefix, err) && open_prefixed(archive, source, prefix, err);
+    return check_counts(source, &prefix, err) && open_prefixed(contents, source, prefix, err);
 }
 
-bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err) {
-    struct reel_error why = {.code = REEL_OK};
-    bool opened = nanover_archive_list(archive, source, &why);
-    if (!opened && why.code != REEL_DAMAGED) {
-        *err = why;
-        return false;
-    }
-    if (opened) {
-        find_names(archive);
-        if (archive->messages && !archive->messages->problem) {
-            return true;
-        }
-        reel_fail(&why, REEL_DAMAGED, "ZIP directory: %s",
-                  archive->messages ? archive->messages->problem : "it does not name " NANOVER_MESSAGES);
-    }
-    archive->lost = arena_text(&archive->arena, why.text);
-    if (!archive->lost) {
-        return arena_fail(&archive->arena, err);
-    }
-    if (!walk_locals(archive, source, err)) {
-        return false;
-    }
-    find_names(archive);
-    return archive->messages || reel_fail(err, REEL_NOT_MINE, "ZIP archive without %s", NANOVER_MESSAGES);
-}
-
-void nanover_archive_close(struct nanover_archive *archive) {
-    arena_free(&archive->arena);
+void zip_contents_free(struct zip_contents *contents) {
+    arena_free(&contents->arena);
 }

@@ -244,15 +244,9 @@ static bool take_field(void *context, const struct reel_field *field) {
     return json_array_size(l->paths) < LINES_MAX;
 }
 
-/* What viewers decode. */
 static bool is_read(const struct reel_channel *c) {
-    static const char *const encodings[] = {"json", "ros1", "cdr", "protobuf"};
-    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
-        if (strcmp(encodings[i], c->encoding) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const struct reel_encoding *encoding = reel_encoding_of(c);
+    return encoding && encoding->is_viewable;
 }
 
 /* Of the numbers that the channel's definition names, where no other panel shows it. */

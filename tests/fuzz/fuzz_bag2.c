@@ -1,6 +1,6 @@
 /* Fuzzes the reader of ROS bags 2.0. */
-#include "formats/formats.h"
 #include "fuzz_scan.h"
+#include "tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* Fuzzes the reader of CARLA logs, and the writer with the state of cuts: whatever a scan accepts can be cut anywhere, and the cut is a
  * log. */
-#include "formats/formats.h"
 #include "fuzz_scan.h"
 #include "reel/write.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

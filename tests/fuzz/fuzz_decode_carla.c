@@ -1,9 +1,9 @@
 /* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte says which: 0 … 254 a payload of that packet, in
  * the layout that the second byte names; 255 a log, of which everything is asked. Nothing may crash, and what was told must be JSON that
  * ends. */
-#include "formats/formats.h"
 #include "fuzz_scan.h"
 #include "reel/carla.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"

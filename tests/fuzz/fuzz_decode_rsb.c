@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/cursor.h"
+#include "wire/proto_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     struct reel_error err = {0};
     struct grow set = {0};
-    bool compiled = rsb_proto_compile(text, &set, &err);
+    bool compiled = proto_text_compile(text, &set, &err);
     must(compiled == (err.code == REEL_OK), "what is not compiled says why");
     must(!compiled || rsb_guess_fits(bytes_of(set.data, set.size)), "a compiled text is protobuf");
     must(set.size < 64 + 600 * text.size, "a compiled text is not far larger");

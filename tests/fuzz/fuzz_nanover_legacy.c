@@ -1,6 +1,6 @@
 /* Fuzzes the reader of .traj and .state files, and what the NanoVer writer sees of them: whatever was scanned can be converted. */
-#include "formats/formats.h"
 #include "fuzz_scan.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

@@ -4,9 +4,9 @@
  *
  * REEL_GOLDEN_WRITE=1 writes expected.txt instead of comparing. That makes whatever the reader says today the expectation: look at every
  * line of the difference, and why it is right by the facts, before committing it. */
-#include "formats/formats.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "tables.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

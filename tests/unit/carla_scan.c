@@ -1,8 +1,8 @@
 /* Reading CARLA recorder files: every version, every packet, every place where a file can break off. */
 #include "carla_scan.h"
 
-#include "formats/carla/wire.h"
 #include "wire/bytes.h"
+#include "wire/carla.h"
 #include "wire/cleanup.h"
 
 static struct maker world_of(const char *name, unsigned frames) {

@@ -2,9 +2,9 @@
  * alone. */
 #include "carla_scan.h"
 
-#include "formats/carla/wire.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
+#include "wire/carla.h"
 #include "wire/cleanup.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {

@@ -10,9 +10,9 @@
 #include "legacy_maker.h"
 
 #include "decode_sample.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/nanover_legacy.h"
 
 static const struct reel_channel today = {.name = "frame", .type = "nanover/frame", .encoding = "nanover"};
 static const struct reel_channel old_frame = {.name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};

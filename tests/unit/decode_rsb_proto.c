@@ -1,4 +1,4 @@
-/* The text of protobuf definitions, compiled. What was compiled is compared by field number, see rsb_proto.c. */
+/* The text of protobuf definitions, compiled. What was compiled is compared by field number, see proto_text.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
+#include "wire/proto_text.h"
 
 static void texts_are_compiled(void **state) {
     (void)state;
@@ -22,7 +23,7 @@ static void texts_are_compiled(void **state) {
         "\"2\":{\"1\":\"n\",\"3\":3,\"4\":1,\"5\":11,\"6\":\".a.b.N\"}}},{\"2\":\"a.b\",\"4\":{\"1\":\"N\"}}]}";
     struct grow set = {0}, json = {0};
     struct reel_error err = {0};
-    assert_true(rsb_proto_compile(bytes_text(text), &set, &err));
+    assert_true(proto_text_compile(bytes_text(text), &set, &err));
     struct json_out out = json_out_to(&json, 1 << 20);
     assert_true(rsb_guess_tell(bytes_of(set.data, set.size), &out.visitor));
     grow_put(&json, "", 1);
@@ -46,7 +47,7 @@ static void texts_that_are_wrong(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct grow set = {0};
         struct reel_error err = {0};
-        assert_false(rsb_proto_compile(bytes_text(wrong[i].text), &set, &err));
+        assert_false(proto_text_compile(bytes_text(wrong[i].text), &set, &err));
         assert_int_equal(err.code, REEL_DAMAGED);
         assert_string_equal(err.text + strlen("proto text, "), wrong[i].problem);
         free(set.data);
@@ -60,17 +61,17 @@ static void texts_have_ceilings(void **state) {
         grow_put(&deep, "message a{", 10);
     }
     struct reel_error err = {0};
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
+    assert_false(proto_text_compile(bytes_of(deep.data, deep.size), &set, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     deep.size = 0;
-    for (unsigned i = 0; i <= RSB_PROTO_NAMES_MAX; i++) {
+    for (unsigned i = 0; i <= PROTO_TEXT_NAMES_MAX; i++) {
         grow_put(&deep, "enum a{} ", 9);
     }
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
+    assert_false(proto_text_compile(bytes_of(deep.data, deep.size), &set, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     deep.size = 0;
-    memset(grow_take(&deep, RSB_PROTO_TEXT_MAX + 1), ';', RSB_PROTO_TEXT_MAX + 1);
-    assert_false(rsb_proto_compile(bytes_of(deep.data, deep.size), &set, &err));
+    memset(grow_take(&deep, PROTO_TEXT_MAX + 1), ';', PROTO_TEXT_MAX + 1);
+    assert_false(proto_text_compile(bytes_of(deep.data, deep.size), &set, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     free(deep.data);
     free(set.data);

@@ -1,9 +1,9 @@
 /* Channels whose type needs other types, each in a schema of its own: TIDE 2.0 keeps them so, and every file that Reel makes of it. */
 #include "bag_scan.h"
 #include "decode_text.h"
-#include "formats/formats.h"
 #include "hex.h"
 #include "pb_maker.h"
+#include "tables.h"
 #include "tide_scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

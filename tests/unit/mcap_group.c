@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/codec.h"
-#include "formats/formats.h"
+#include "tables.h"
 #include "unit/mcap_reader.h"
 #include "wire/cleanup.h"
 

@@ -1,6 +1,6 @@
 /* MCAP written and read back: whatever a recording holds comes back equal, under every compression, and an MCAP file of ours converted
  * again is the same bytes. */
-#include "formats/formats.h"
+#include "tables.h"
 
 #define TOY_MORE_FORMATS &reel_format_mcap,
 #include "unit/toy_format.h"

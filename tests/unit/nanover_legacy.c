@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "formats/nanover_legacy/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/nanover_legacy.h"
 
 /* --- conversion --- */
 

@@ -111,7 +111,7 @@ static bool load_odd(void *context, struct reel_reader *reader, const struct ree
     }
     return reel_reader_payload(reader, entry, out, err);
 }
-static bool learn_nothing(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
+static bool read_no_keys(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
     (void)context;
     (void)reader;
     (void)err;
@@ -132,7 +132,7 @@ static void what_is_no_message_is_passed_over(void **state) {
     assert_false(nanover_sum_at(&scanned, reader, 3500000, wanted, &err));
     assert_int_equal(err.code, REEL_CHANGED);
     assert_null(scanned.data);
-    unscanned.learn = learn_nothing;
+    unscanned.read_entry = read_no_keys;
     assert_true(nanover_sum_at(&unscanned, reader, 3500000, wanted, &err));
     assert_picture(bytes_of(unscanned.data, unscanned.size), "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}");
     free(unscanned.data);

@@ -1,7 +1,7 @@
 /* NanoVer recordings written: the official layout, byte by byte, cuts, what is carried over, and ranges. */
 #include "nanover_maker.h"
 
-#include "formats/nanover/wire.h"
+#include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -48,9 +48,9 @@ static struct reel_bytes member_of(struct reel_bytes file, const char *name) {
     AUTO(nanover_archive_close) struct nanover_archive a;
     assert_true(nanover_archive_open(&a, source, &err));
     assert_null(a.lost);
-    for (size_t i = 0; i < a.count; i++) {
-        if (bytes_is(a.members[i].name, name)) {
-            const struct nanover_member *m = &a.members[i];
+    for (size_t i = 0; i < a.zip.count; i++) {
+        if (bytes_is(a.zip.members[i].name, name)) {
+            const struct zip_member *m = &a.zip.members[i];
             assert_int_equal(m->codec, REEL_CODEC_NONE);
             assert_int_equal(m->crc, crc32(0, file.data + m->offset, (uInt)m->raw));
             return bytes_of(file.data + m->offset, m->raw);

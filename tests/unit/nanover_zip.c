@@ -1,7 +1,7 @@
 /* The archive's directory: where members lie, in every shape of archive, and what is refused. */
 #include "nanover_maker.h"
 
-#include "formats/nanover/wire.h"
+#include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -27,7 +27,7 @@ static void members_lie_where_they_say(void **state) {
     AUTO(nanover_archive_close) struct nanover_archive a;
     open_zip(&a, maker_file(&m), true);
     assert_null(a.lost);
-    assert_int_equal(a.count, 2);
+    assert_int_equal(a.zip.count, 2);
     assert_int_equal(a.messages->offset, 14 + 46);
     assert_int_equal(a.messages->raw, 10);
     assert_int_equal(a.messages->codec, REEL_CODEC_NONE);
@@ -51,12 +51,12 @@ static void what_cannot_be_read_is_named(void **state) {
     third[10] = 12; /* bzip2 */
     AUTO(nanover_archive_close) struct nanover_archive a;
     open_zip(&a, maker_file(&m), true);
-    assert_non_null(strstr(a.members[2].problem, "compression is not known"));
+    assert_non_null(strstr(a.zip.members[2].problem, "compression is not known"));
     third[10] = 0;
     third[42] = 1; /* a local header where none is */
     nanover_archive_close(&a);
     open_zip(&a, maker_file(&m), true);
-    assert_non_null(strstr(a.members[2].problem, "local header"));
+    assert_non_null(strstr(a.zip.members[2].problem, "local header"));
     assert_null(a.messages->problem);
 }
 

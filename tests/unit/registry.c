@@ -16,6 +16,7 @@ static int probe_high(struct reel_bytes head, struct reel_source *source) {
 }
 static const struct reel_format low = {.name = "low", .title = "Low", .probe = probe_low},
                                 high = {.name = "high", .title = "High", .probe = probe_high};
+const struct reel_encoding *const reel_encodings[] = {&toy_encoding, NULL};
 const struct reel_format *const reel_formats[] = {&low, &high, &toy_format, NULL};
 
 static const struct reel_writer plain = {.name = "plain", .extension = ".txt"},

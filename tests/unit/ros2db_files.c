@@ -8,6 +8,7 @@
 #include "reel/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/mcap.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define YAML(version, paths, count, more)                                                                                                  \

@@ -2,7 +2,7 @@
  * range of it the same alone; foreign messages in their wrapper. */
 #define TOY_MORE_FORMATS &reel_format_rosbag2_0, &reel_format_rosbag1,
 #define BAG_FORMAT &reel_format_rosbag2_0
-#include "formats/formats.h"
+#include "tables.h"
 #include "unit/toy_format.h"
 
 #include "bag_scan.h"

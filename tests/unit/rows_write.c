@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "formats/formats.h"
+#include "tables.h"
 
 /* 2010-05-10T21:14:03.000000042Z */
 #define T0 1273526043000000042LL

@@ -1,9 +1,9 @@
 /* The numbered rules of the CARLA recorder. */
 #include "carla_scan.h"
 
-#include "formats/carla/wire.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
+#include "wire/carla.h"
 #include "wire/cleanup.h"
 
 #define STYLE (&make_styles[4])

@@ -7,7 +7,7 @@
  *   …; reel_recording_free(r); toy_free(&toy);
  *
  * A record is a head of TOY_HEAD bytes (sequence u32) and the payload. Rule: mistakes of the test's own stop it (assert). A test program
- * includes this once: it defines the tables reel_formats[] and reel_writers[] for itself. */
+ * includes this once: it defines the tables reel_formats[], reel_writers[] and reel_encodings[] for itself. */
 #ifndef REEL_TESTS_TOY_H
 #define REEL_TESTS_TOY_H
 
@@ -22,6 +22,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "reel/encoding.h"
 #include "reel/scan.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
@@ -207,12 +208,14 @@ static const struct reel_format toy_format = {
     .probe = toy_probe,
     .scan = toy_scan,
     .describe = toy_describe,
-    .state_at = toy_state_at,
     .version = 3,
 };
+/* Toy messages are not decoded. */
+static const struct reel_encoding toy_encoding = {.name = "toy", .state_at = toy_state_at};
 #ifndef TOY_OWN_TABLES
 const struct reel_format *const reel_formats[] = {&toy_format, NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
+const struct reel_encoding *const reel_encodings[] = {&toy_encoding, NULL};
 #endif
 
 /* --- its recordings --------------------------------------------------------------------------------------------------- */

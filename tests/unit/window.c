@@ -1,5 +1,5 @@
 /* core/window.h: the right bytes at any place, each read once on a walk, and honest after a failed read. */
-#include "core/window.h"
+#include "wire/window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

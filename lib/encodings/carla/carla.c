@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "encodings/encodings.h"
-#include "formats/carla/carla.h"
+#include "encodings/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
 #include "wire/visit.h"
@@ -388,5 +387,10 @@ static bool fields(const void *of, reel_field_visit visit, void *context) {
     return true;
 }
 
-const struct reel_encoding reel_encoding_carla = {
-    .encoding = "carla", .open = open_channel, .close = free, .decode = decode, .fields = fields, .version = 1};
+const struct reel_encoding reel_encoding_carla = {.name = CARLA_ENCODING,
+                                                  .open = open_channel,
+                                                  .close = free,
+                                                  .decode = decode,
+                                                  .fields = fields,
+                                                  .state_at = carla_state_at,
+                                                  .version = 1};

@@ -1,8 +1,8 @@
 /* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items
  * and type are read, and one that is damaged or has more than that tells the fewer fields. */
 #include "core/fields.h"
-#include "encodings/encodings.h"
 #include "encodings/json/parse.h"
+#include "reel/encoding.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -206,10 +206,14 @@ static bool json_fields(const void *p, reel_field_visit visit, void *context) {
 }
 
 const struct reel_encoding reel_encoding_json = {
-    .encoding = "json",
+    .name = "json",
     .open = json_open,
     .close = json_close,
     .decode = json_decode,
     .fields = json_fields,
+    .schema_encoding = "jsonschema",
+    .languages = (const char *const[]){"json", NULL},
+    .is_map = true,
+    .is_viewable = true,
     .version = 2,
 };

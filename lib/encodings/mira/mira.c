@@ -1,7 +1,7 @@
 /* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing
  * is told whose type and length do not agree to the byte; all else stays bytes. */
-#include "encodings/encodings.h"
-#include "formats/mira/wire.h"
+#include "wire/mira.h"
+#include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/cursor.h"
 #include "wire/visit.h"
@@ -87,7 +87,7 @@ static bool fields_of_mira(const void *state, reel_field_visit visit, void *cont
 }
 
 const struct reel_encoding reel_encoding_mira = {
-    .encoding = MIRA_ENCODING,
+    .name = MIRA_ENCODING,
     .open = open_mira,
     .close = close_mira,
     .decode = decode_mira,

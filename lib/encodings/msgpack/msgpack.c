@@ -1,6 +1,6 @@
 /* Plain MessagePack. Rule: it needs no schema, and has none. */
-#include "encodings/encodings.h"
-#include "encodings/msgpack/values.h"
+#include "reel/encoding.h"
+#include "wire/msgpack_walk.h"
 
 static bool msgpack_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
     (void)channel;
@@ -18,9 +18,10 @@ static bool msgpack_decode(const void *state, struct reel_bytes payload, struct 
 }
 
 const struct reel_encoding reel_encoding_msgpack = {
-    .encoding = "msgpack",
+    .name = "msgpack",
     .open = msgpack_open,
     .close = msgpack_close,
     .decode = msgpack_decode,
+    .languages = (const char *const[]){"msgpack", NULL},
     .version = 1,
 };

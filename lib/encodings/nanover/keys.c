@@ -1,5 +1,5 @@
 /* The keys of NanoVer's frames, their types and units. Rule: a path is the message's: "frame." and the key, which has dots of its own. */
-#include "encodings/nanover/keys.h"
+#include "encodings/nanover/nanover.h"
 
 #define NUMBER(key, type, unit)                                                                                                            \
     { "frame." key, type, unit, true }

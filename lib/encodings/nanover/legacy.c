@@ -1,18 +1,14 @@
 /* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is
- * as in formats/nanover_convert.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing
+ * as in wire/nanover_legacy.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing
  * is kept: of a key that stands twice, which no writer makes, both are told. */
-#include "encodings/encodings.h"
-#include "encodings/nanover/keys.h"
-#include "formats/nanover/wire.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
-#include "formats/nanover_legacy/wire.h"
+#include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
 #include "wire/visit.h"
 
 #include <math.h>
 
-enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 }; /* as in formats/nanover_convert.c */
+enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 }; /* as in wire/nanover_legacy.c */
 
 struct tell {
     struct reel_bytes payload;
@@ -305,10 +301,11 @@ static bool legacy_fields(const void *state, reel_field_visit visit, void *conte
 }
 
 const struct reel_encoding reel_encoding_nanover_legacy = {
-    .encoding = NANOVER_LEGACY_ENCODING,
+    .name = NANOVER_LEGACY_ENCODING,
     .open = legacy_open,
     .close = legacy_close,
     .decode = legacy_decode,
     .fields = legacy_fields,
+    .state_at = nanover_state_at,
     .version = 1,
 };

@@ -1,9 +1,8 @@
 /* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only
  * a packed key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
-#include "encodings/encodings.h"
-#include "encodings/msgpack/values.h"
-#include "encodings/nanover/keys.h"
+#include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
+#include "wire/msgpack_walk.h"
 #include "wire/visit.h"
 
 #include <string.h>
@@ -102,10 +101,13 @@ static bool nanover_fields(const void *state, reel_field_visit visit, void *cont
 }
 
 const struct reel_encoding reel_encoding_nanover = {
-    .encoding = "nanover",
+    .name = NANOVER_ENCODING,
     .open = nanover_open,
     .close = nanover_close,
     .decode = nanover_decode,
     .fields = nanover_fields,
+    .state_at = nanover_state_at,
+    .message_encoding = "msgpack",
+    .is_map = true,
     .version = 1,
 };

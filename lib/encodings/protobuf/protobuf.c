@@ -7,12 +7,11 @@
  *   - fields that the definition lacks are told as "#NUMBER", one by one; groups are passed over.
  * Rule: work is linear in the payload, see STEPS_PER_BYTE. */
 #include "encodings/protobuf/protobuf.h"
-#include "encodings/rsb/rsb.h"
 
 #include "core/definition.h"
-#include "encodings/encodings.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
+#include "wire/proto_text.h"
 #include "wire/visit.h"
 
 #include <inttypes.h>
@@ -390,7 +389,7 @@ static void pb_close(void *p) {
 /* TIDE 2.0 keeps definitions as .proto texts. */
 static bool read_text(struct pb_schema *schema, const struct reel_channel *channel, struct reel_error *err) {
     struct grow set = {0};
-    bool compiled = rsb_proto_compile_channel(channel, &set, err);
+    bool compiled = proto_text_compile_channel(channel, 0, &set, err);
     const uint8_t *kept = compiled ? arena_copy(&schema->arena, set.data, set.size) : NULL;
     size_t size = set.size;
     free(set.data);
@@ -429,10 +428,12 @@ static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visi
 }
 
 const struct reel_encoding reel_encoding_protobuf = {
-    .encoding = "protobuf",
+    .name = "protobuf",
     .open = pb_open,
     .close = pb_close,
     .decode = pb_decode,
     .fields = pb_fields,
+    .languages = (const char *const[]){"proto", NULL},
+    .is_viewable = true,
     .version = 2,
 };

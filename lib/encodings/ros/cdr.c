@@ -2,7 +2,6 @@
  * header. Only take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
-#include "encodings/encodings.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -223,4 +222,13 @@ static void close_state(void *state) {
 }
 
 const struct reel_encoding reel_encoding_cdr = {
-    .encoding = "cdr", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 2};
+    .name = "cdr",
+    .open = open_channel,
+    .close = close_state,
+    .decode = decode,
+    .fields = ros_definition_fields,
+    .profile = "ros2",
+    .languages = (const char *const[]){"ros2", "omg", NULL},
+    .is_viewable = true,
+    .version = 2,
+};

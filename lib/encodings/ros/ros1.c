@@ -1,6 +1,5 @@
 /* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. A run of
  * steps of fixed size is checked against the payload once and then read without further checks. */
-#include "encodings/encodings.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"
@@ -140,4 +139,13 @@ static void close_state(void *state) {
 }
 
 const struct reel_encoding reel_encoding_ros1 = {
-    .encoding = "ros1", .open = open_channel, .close = close_state, .decode = decode, .fields = ros_definition_fields, .version = 2};
+    .name = "ros1",
+    .open = open_channel,
+    .close = close_state,
+    .decode = decode,
+    .fields = ros_definition_fields,
+    .profile = "ros1",
+    .languages = (const char *const[]){"ros", NULL},
+    .is_viewable = true,
+    .version = 2,
+};

@@ -16,9 +16,9 @@
  *   meta data        15                              15: 2 create, 3 send, 4 receive, 5 deliver, 6* {1 key, 2 µs}, 7* {1 key, 2 value} */
 #include <stdio.h>
 
-#include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
+#include "wire/proto_text.h"
 #include "wire/protobuf.h"
 #include "wire/sha1.h"
 #include "wire/visit.h"
@@ -281,6 +281,12 @@ static void close_rsb(void *state) {
 }
 
 /* Who takes part, said on the channels of /__rsb/introspection: for logs that keep no definition of it. */
+/* Is the first schema that of the event around the payload? */
+static bool has_envelope(const struct reel_channel *channel) {
+    const char *name = channel->n_schemas > 0 ? channel->schemas[0].name : "";
+    return strcmp(name, "rsb.protocol.Notification") == 0 || strcmp(name, "rsb.serialization.Event") == 0;
+}
+
 static const char introspection[] =
     "package rsb.protocol.introspection;"
     "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required "
@@ -298,9 +304,9 @@ static const char introspection[] =
 /* Without a definition, payloads are told by number. */
 static void open_message(struct rsb *r, const struct reel_channel *channel) {
     struct reel_error err = {0};
-    bool compiled = rsb_proto_compile_channel(channel, &r->definition, &err);
+    bool compiled = proto_text_compile_channel(channel, has_envelope(channel), &r->definition, &err);
     if (err.code == REEL_UNSUPPORTED && strncmp(channel->type, ".rsb.protocol.introspection.", 28) == 0) {
-        compiled = rsb_proto_compile(bytes_text(introspection), &r->definition, NULL);
+        compiled = proto_text_compile(bytes_text(introspection), &r->definition, NULL);
     }
     if (compiled) {
         r->schema = (struct reel_schema){
@@ -365,7 +371,7 @@ static bool fields(const void *state, reel_field_visit visit, void *context) {
 }
 
 const struct reel_encoding reel_encoding_rsb = {
-    .encoding = "rsb",
+    .name = RSB_ENCODING,
     .open = open_rsb,
     .close = close_rsb,
     .decode = decode,

@@ -1,7 +1,6 @@
 /* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be
  * the type's.
  */
-#include "encodings/encodings.h"
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"
@@ -99,7 +98,7 @@ static bool fields_of_bytes(const void *state, reel_field_visit visit, void *con
 }
 
 const struct reel_encoding reel_encoding_bytes = {
-    .encoding = "bytes",
+    .name = RSB_PLAIN_ENCODING,
     .open = open_bytes,
     .close = close_bytes,
     .decode = decode_bytes,

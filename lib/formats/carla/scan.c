@@ -1,7 +1,6 @@
 /* Reads CARLA recorder files. Rule: packets are walked by their size alone, each is given to its frame, and every list is checked to end
  * where its packet ends; what does not fit is told and never stops the walk while a next frame can be found. */
 #include "formats/carla/carla.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -435,6 +434,6 @@ const struct reel_format reel_format_carla = {
     .probe = carla_probe,
     .scan = carla_scan,
     .describe = carla_describe,
-    .state_at = carla_state_at,
+    .contract = CARLA_CONTRACT,
     .version = 1,
 };

@@ -4,7 +4,6 @@
 #include "reel/write.h"
 #include "core/stream.h"
 #include "formats/carla/carla.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"

@@ -1,6 +1,7 @@
 /* Keys and values in the MCAP writer: metadata of channels, and of the recording as Metadata records. Rule: what Reel knows and MCAP has no
  * place for goes into the channel's metadata under "reel.…", so that a channel can come back as it was (mcap_pairs.c reads it). */
 #include "formats/mcap/write.h"
+#include "reel/encoding.h"
 
 #include "wire/cleanup.h"
 #include "wire/ros_rename.h"
@@ -127,7 +128,7 @@ static bool add_hashes(struct arena *arena, const struct reel_channel *c, const 
 bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,
                         struct reel_error *err) {
     enum { OWN = 7 };
-    bool ros1 = strcmp(c->encoding, "ros1") == 0;
+    bool ros1 = reel_channel_has_profile(c, "ros1");
     const char *topics, *list;
     out->items = arena_alloc(arena, (c->metadata.count + c->n_schemas + OWN) * sizeof *out->items);
     if (!out->items || !topic_lines(arena, c, &topics, err) || !schema_list(arena, c, schemas, &list, err)) {

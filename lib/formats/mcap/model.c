@@ -4,9 +4,8 @@
 #include "core/definition.h"
 #include "core/ros_md5.h"
 #include "core/ros_text.h"
-#include "formats/formats.h"
 #include "formats/mcap/write.h"
-
+#include "reel/encoding.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -14,8 +13,8 @@
 
 #include <stdlib.h>
 
-/* The registry knows no schema language for msgpack, and the viewers' checker refuses channels without a schema. What can be said of a
- * NanoVer or plain JSON message is that it is one object; for payloads of which not even that is known the schema bears the type's name,
+/* The registry knows no schema language for msgpack, and the viewers' checker refuses channels without a schema. Of encodings
+ * whose payloads are maps it says that they are one object; for payloads of which not even that is known the schema bears the type's name,
  * and encoding "" with no data, MCAP's way of saying that there is no definition. */
 #define ANY_OBJECT "{\"type\":\"object\"}"
 
@@ -40,16 +39,11 @@ struct mcap_model {
 };
 
 static bool is_ros1(const struct reel_channel *c) {
-    return strcmp(c->encoding, "ros1") == 0;
-}
-static bool is_json(const struct reel_channel *c) {
-    return strcmp(c->encoding, "json") == 0;
-}
-static bool is_nanover(const struct reel_channel *c) { /* a msgpack map a message */
-    return strcmp(c->encoding, "nanover") == 0;
+    return reel_channel_has_profile(c, "ros1");
 }
 const char *mcap_message_encoding(const struct reel_channel *c) {
-    return is_nanover(c) ? "msgpack" : c->encoding;
+    const struct reel_encoding *encoding = reel_encoding_of(c);
+    return encoding && encoding->message_encoding ? encoding->message_encoding : c->encoding;
 }
 
 /* A joined definition is read only in the languages that MCAP names. */
@@ -61,6 +55,7 @@ static const char *language_of(const struct reel_channel *c, const struct reel_s
 /* The record that the channel refers to. */
 static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out, struct reel_error *err) {
     const struct reel_schema *s = reel_channel_schema(c);
+    const struct reel_encoding *encoding = reel_encoding_of(c);
     struct reel_error why = {0};
     struct reel_bytes definition;
     if (!channel_definition(arena, c, &definition, &why) && why.code != REEL_LIMIT) {
@@ -71,7 +66,8 @@ static bool choose_schema(struct arena *arena, const struct reel_channel *c, str
         return !s || ros_rename_definition(arena, c->type, definition, &out->data, err);
     }
     if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
-        const char *assumed = is_json(c) ? "jsonschema" : c->encoding; /* a definition in no named language: that of the payload */
+        /* a definition in no named language: that of the payload */
+        const char *assumed = encoding && encoding->schema_encoding ? encoding->schema_encoding : c->encoding;
         const char *language = language_of(c, s);
         *out = (struct mcap_schema){.name = s->name[0] ? s->name : c->type,
                                     .encoding = language[0] ? language : assumed,
@@ -80,7 +76,7 @@ static bool choose_schema(struct arena *arena, const struct reel_channel *c, str
         return true;
     }
     *out = (struct mcap_schema){.name = s && s->name[0] ? s->name : c->type, .encoding = "", .empty = s != NULL};
-    if (is_json(c) || is_nanover(c)) {
+    if (encoding && encoding->is_map) {
         out->encoding = "jsonschema";
         out->data = bytes_text(ANY_OBJECT);
         out->made_up = true;
@@ -186,7 +182,7 @@ static const struct reel_index *index_of(const struct reel_stream *stream, uint3
     return reel_recording_index(reel_reader_recording(stream->readers[source]));
 }
 static bool is_mcap(const struct reel_index *index) {
-    return strcmp(reel_index_info(index)->format->name, reel_writer_mcap.name) == 0;
+    return reel_index_info(index)->format == &reel_format_mcap;
 }
 
 static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
@@ -209,22 +205,23 @@ static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
     return true;
 }
 
-static bool all_encoded(const struct reel_stream *stream, const char *encoding) {
+static bool all_of_profile(const struct reel_stream *stream, const char *profile) {
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        if (strcmp(stream->channels[i]->encoding, encoding) != 0) {
+        if (!reel_channel_has_profile(stream->channels[i], profile)) {
             return false;
         }
     }
     return stream->n_channels > 0;
 }
 
-/* "ros1" when all channels are; else what the sources call theirs, when they agree: MCAP files say it, of others only ROS 2 uses cdr. */
+/* "ros1" when all channels are; else what the sources have as theirs, when they agree: MCAP files name it, of others only those of ROS 2
+ * have one. */
 static const char *choose_profile(const struct reel_stream *stream) {
-    bool ros1 = all_encoded(stream, "ros1"), cdr = all_encoded(stream, "cdr");
+    bool ros1 = all_of_profile(stream, "ros1"), ros2 = all_of_profile(stream, "ros2");
     const char *profile = NULL;
     for (uint32_t i = 0; i < stream->n_sources && !ros1; i++) {
         const struct reel_pairs *pairs = reel_index_metadata(index_of(stream, i));
-        const char *own = cdr && !is_mcap(index_of(stream, i)) ? "ros2" : "";
+        const char *own = ros2 && !is_mcap(index_of(stream, i)) ? "ros2" : "";
         for (size_t p = 0; p < pairs->count && is_mcap(index_of(stream, i)); p++) {
             own = strcmp(pairs->items[p].key, MCAP_PROFILE_KEY) == 0 ? pairs->items[p].value : own;
         }

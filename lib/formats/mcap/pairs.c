@@ -1,6 +1,7 @@
 /* From a Channel record to the model's channel. Rule: it undoes what mcap_model.c does: keys "reel.…" say what MCAP has no field for, and
  * are no metadata of the channel. */
 #include "formats/mcap/read.h"
+#include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -181,7 +182,7 @@ static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, con
             return false;
         }
     } else if (out->n_schemas > 0) {
-        schemas[0].name = own->type && strcmp(out->encoding, "ros1") == 0 ? own->type : schemas[0].name;
+        schemas[0].name = own->type && reel_channel_has_profile(out, "ros1") ? own->type : schemas[0].name;
         schemas[0].encoding = own->schema_encoding ? own->schema_encoding : schemas[0].encoding;
     }
     for (uint32_t i = 0; i < out->n_schemas; i++) {

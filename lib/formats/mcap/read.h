@@ -5,13 +5,13 @@
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
-#include "core/window.h"
 #include "formats/mcap/wire.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
+#include "wire/window.h"
 
 enum {
     MCAP_IDS = 1 << 16,

@@ -2,12 +2,12 @@
  * record of its own cannot say is taken from the summary, which is looked at before. */
 #include "formats/mcap/read.h"
 
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
+#include "wire/mcap.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 enum { PROGRESS_STEP = 4 << 20 };
@@ -369,6 +369,6 @@ const struct reel_format reel_format_mcap = {
     .scan = mcap_scan,
     .summary = mcap_summary,
     .describe = mcap_describe,
-    .state_at = nanover_foreign_state_at,
+    .metadata_records = true,
     .version = MCAP_SCAN_VERSION,
 };

@@ -1,7 +1,6 @@
 /* The MCAP writer's tail. Its parts: one for each attachment; metadata, DataEnd and the front of the summary; ChunkIndex records by the
  * thousand; the indexes of attachments and metadata, summary offsets, footer. Rule: the summary is emitted twice while planning, once
  * through a hashing sink, so that its CRC is known to every later run. */
-#include "formats/formats.h"
 #include "formats/mcap/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -56,7 +55,7 @@ static bool find_create_time(const struct attached *from, uint64_t *create_ns, s
     size_t name = strlen(a->name), media_type = strlen(a->media_type), head = 8 + 8 + 4 + name + 4 + media_type + 8;
     const struct reel_index *index = reel_recording_index(reel_reader_recording(from->reader));
     *create_ns = attachment_time(a);
-    if (strcmp(reel_index_info(index)->format->name, reel_writer_mcap.name) != 0 || a->offset < head) {
+    if (reel_index_info(index)->format != &reel_format_mcap || a->offset < head) {
         return true;
     }
     struct reel_bytes b;

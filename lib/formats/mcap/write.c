@@ -3,7 +3,6 @@
  * messages is in the note that planning left. */
 #include "formats/mcap/write.h"
 #include "core/codec.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

@@ -10,6 +10,9 @@
 #include "wire/bytes.h"
 #include "wire/limits.h"
 
+extern const struct reel_format reel_format_mcap;
+extern const struct reel_writer reel_writer_mcap;
+
 enum {
     MCAP_CHUNK_BYTES = 1 << 20, /* records in a chunk, unless one message alone is larger */
     MCAP_CHUNK_MESSAGES = 16384,

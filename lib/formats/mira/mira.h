@@ -5,14 +5,17 @@
 #ifndef REEL_FORMATS_MIRA_H
 #define REEL_FORMATS_MIRA_H
 
-#include "core/window.h"
 #include "formats/mira/wire.h"
+#include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/grow.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
+#include "wire/window.h"
+
+extern const struct reel_format reel_format_mira;
 
 struct libdeflate_decompressor;
 

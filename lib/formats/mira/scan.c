@@ -1,8 +1,6 @@
 /* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own
  * bytes decide; what was tried is in mira_wire.h. */
-#include "formats/formats.h"
 #include "formats/mira/mira.h"
-#include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
 
 #include <libdeflate.h>
@@ -109,6 +107,5 @@ const struct reel_format reel_format_mira = {
     .scan = mira_scan,
     .summary = mira_summary,
     .describe = mira_describe,
-    .state_at = nanover_foreign_state_at,
     .version = 1,
 };

@@ -20,6 +20,8 @@
 #ifndef REEL_FORMATS_MIRA_WIRE_H
 #define REEL_FORMATS_MIRA_WIRE_H
 
+#include "wire/mira.h"
+
 enum mira_type { MIRA_BLOCK = 0x0a, MIRA_INFO = 0x0b, MIRA_MESSAGE = 0x0c, MIRA_INDEX = 0x0d };
 
 enum {
@@ -34,10 +36,8 @@ enum {
     MIRA_VERSION_USUAL = 0x10000, /* no value is documented */
 };
 
-#define MIRA_ENCODING "mira"             /* of payloads and of the meta data as a schema: MIRA's binary serializer */
-#define MIRA_FRAME_KEY "frame_id"        /* channel metadata: the frame ids of its messages, in order of appearance */
-#define MIRA_CODEC_KEY "mira.codec"      /* channel metadata: "unknown" when messages are delivered as they are stored */
-#define MIRA_ORDER_KEY "mira.byte_order" /* channel metadata: "big" when the tape is big-endian, and so its numbers */
+#define MIRA_FRAME_KEY "frame_id"   /* channel metadata: the frame ids of its messages, in order of appearance */
+#define MIRA_CODEC_KEY "mira.codec" /* channel metadata: "unknown" when messages are delivered as they are stored */
 #define MIRA_VERSION_KEY "mira.version"
 #define MIRA_START_KEY "mira.start_ns"
 #define MIRA_UTC_KEY "mira.utc_offset_ns"

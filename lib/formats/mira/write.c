@@ -3,7 +3,6 @@
  * front of what it tells of – counts, sums, links – the plan knows. */
 #include "formats/mira/write.h"
 #include "core/codec.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 

@@ -8,6 +8,9 @@
 #include "wire/arena.h"
 #include "wire/grow.h"
 
+extern const struct reel_format reel_format_mira;
+extern const struct reel_writer reel_writer_mira;
+
 enum { MIRA_OUT_META_MAX = 16 << 20 }; /* what our reader keeps */
 
 /* A stream channel as it stands in the tape. */

@@ -2,7 +2,6 @@
  * else is to be said of a channel stands in these bytes, as the fields of ros_wrap.h, and our reader restores it. */
 #include "core/naming.h"
 #include "core/ros_write.h"
-#include "formats/formats.h"
 #include "formats/mira/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

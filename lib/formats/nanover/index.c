@@ -1,7 +1,6 @@
 /* The index of a NanoVer recording. Rule: it says where messages are and when they came, each message says what it is; both are walked
  * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
 #include "formats/nanover/scan.h"
-#include "formats/nanover/wire.h"
 #include "wire/bytes.h"
 
 #include <inttypes.h>

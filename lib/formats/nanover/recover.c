@@ -1,7 +1,6 @@
 /* Messages without an index: the recorder was killed, or the index is damaged. They delimit themselves, so they are walked; their times are
  * gone and are put together again from what frames carry. Rule: a time never runs backwards, and a clock that jumps is not believed. */
 #include "formats/nanover/scan.h"
-#include "formats/nanover/wire.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

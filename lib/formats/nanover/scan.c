@@ -2,8 +2,6 @@
  * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
 #include "formats/nanover/scan.h"
 #include "core/codec.h"
-#include "formats/formats.h"
-#include "formats/nanover/wire.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -18,7 +16,7 @@ enum {
 
 /* --- members --- */
 
-bool nanover_address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
+bool nanover_address_member(struct reel_scan *scan, const struct zip_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
                             struct reel_error *err) {
     *run = (struct reel_chunk){.part = 0, .codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
     *chunk = 0;
@@ -33,8 +31,8 @@ bool nanover_address_member(struct reel_scan *scan, const struct nanover_member 
     return reel_scan_chunk(scan, run, chunk, err);
 }
 
-static bool open_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_source **source, uint32_t *chunk,
-                        uint64_t *base, struct reel_error *err) {
+static bool open_member(struct reel_scan *scan, const struct zip_member *m, struct reel_source **source, uint32_t *chunk, uint64_t *base,
+                        struct reel_error *err) {
     struct reel_chunk run;
     if (!nanover_address_member(scan, m, &run, chunk, base, err)) {
         return false;
@@ -44,7 +42,7 @@ static bool open_member(struct reel_scan *scan, const struct nanover_member *m, 
     return *source != NULL;
 }
 
-static bool check_crc(struct nanover_scan *s, const struct nanover_member *m, struct reel_error *err) {
+static bool check_crc(struct nanover_scan *s, const struct zip_member *m, struct reel_error *err) {
     while (m->crc_known && s->crc_end < s->size) {
         size_t size = s->size - s->crc_end < REEL_WINDOW_BYTES ? (size_t)(s->size - s->crc_end) : REEL_WINDOW_BYTES;
         const uint8_t *p = nanover_scan_bytes(s, s->crc_end, size, err);
@@ -83,7 +81,7 @@ static const char *suffix_type(const char *name) {
 }
 
 /* A compressed member is tried while the budget lasts, so that one that cannot be had is told now and not when it is written again. */
-static bool try_member(struct reel_scan *scan, const struct nanover_member *m, uint64_t *budget, struct reel_error *err) {
+static bool try_member(struct reel_scan *scan, const struct zip_member *m, uint64_t *budget, struct reel_error *err) {
     uint64_t raw = m->raw;
     if (m->codec == REEL_CODEC_NONE || m->raw > *budget) {
         return true;
@@ -95,8 +93,8 @@ static bool try_member(struct reel_scan *scan, const struct nanover_member *m, u
 
 /* Every other member, as an attachment. */
 static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
-    for (size_t i = 0; i < archive->count; i++) {
-        const struct nanover_member *m = &archive->members[i];
+    for (size_t i = 0; i < archive->zip.count; i++) {
+        const struct zip_member *m = &archive->zip.members[i];
         bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
         bool messages = bytes_is(m->name, NANOVER_MESSAGES), index = bytes_is(m->name, NANOVER_INDEX);
         if ((messages && m != archive->messages) || (index && m != archive->index)) {
@@ -140,7 +138,7 @@ static inline void reel_auto_free_scan(struct nanover_scan *s) {
 
 bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
                         struct reel_error *err) {
-    const struct nanover_member *m = archive->index;
+    const struct zip_member *m = archive->index;
     if (!m || m->problem) {
         reel_fail(why, REEL_DAMAGED, "%s", m ? m->problem : "it is missing");
         return true;
@@ -157,7 +155,7 @@ bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *ar
 }
 
 bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
-    const struct nanover_member *m = archive->messages, *index = archive->index;
+    const struct zip_member *m = archive->messages, *index = archive->index;
     reel_scan_container(scan, m->codec == REEL_CODEC_NONE ? "ZIP, stored" : "ZIP, deflated");
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
     if (archive->lost) {
@@ -173,11 +171,11 @@ bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *
 
 /* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
 static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     if (!nanover_archive_open(&archive, scan->parts[0], err)) {
         return false;
     }
-    const struct nanover_member *m = archive.messages;
+    const struct zip_member *m = archive.messages;
     if (m->problem) {
         return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
     }
@@ -219,7 +217,7 @@ static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     if (!zip && (size < n || strcasecmp(source->name + size - n, suffix) != 0)) {
         return 0;
     }
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     struct reel_error err;
     bool mine = nanover_archive_open(&archive, source, &err) && archive.index;
     return mine ? 8 * (4 + (int)name) : 0;
@@ -233,6 +231,6 @@ const struct reel_format reel_format_nanover = {
     .probe = nanover_probe,
     .scan = nanover_scan,
     .summary = nanover_summary,
-    .state_at = nanover_state_at,
+    .contract = NANOVER_CONTRACT,
     .version = 1,
 };

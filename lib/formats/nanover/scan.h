@@ -3,12 +3,11 @@
 #ifndef REEL_NANOVER_SCAN_H
 #define REEL_NANOVER_SCAN_H
 
-#include "core/window.h"
-#include "formats/nanover/key_sets.h"
 #include "formats/nanover/nanover.h"
 #include "reel/scan.h"
-
-#define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are no times */
+#include "wire/hash_table.h"
+#include "wire/nanover_keys.h"
+#include "wire/window.h"
 
 struct nanover_scan {
     struct reel_scan *scan;
@@ -103,7 +102,7 @@ const char *nanover_claim_problem(const struct nanover_claim *e, uint64_t size);
 
 /* The archive's members, for a scan and a summary (nanover_scan.c). How entries and attachments address a member's raw bytes: in the file
  * itself, or in a chunk of its own. */
-bool nanover_address_member(struct reel_scan *scan, const struct nanover_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
+bool nanover_address_member(struct reel_scan *scan, const struct zip_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
                             struct reel_error *err);
 /* The index member as w->source; none when it cannot be had, and then `why` tells. */
 bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,

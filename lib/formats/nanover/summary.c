@@ -3,7 +3,6 @@
  * the messages, when they are stored plain, the first LOOK_MESSAGES, LOOK_BYTES in all at most. Rule: the index must name every message's
  * types, and no byte of a message twice; else nothing is told. */
 #include "formats/nanover/scan.h"
-#include "formats/nanover/wire.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -43,7 +42,8 @@ static bool look_for_name(struct looking *l, struct nanover_scan *s, const struc
     struct nanover_message m;
     const char *why;
     struct cursor c = cursor_of(bytes_of(data, (size_t)e->length));
-    s->named = nanover_message_read(&c, &m, NULL, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
+    s->named =
+        nanover_message_read(&c, &m, NULL, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
     return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
 }
 
@@ -122,7 +122,7 @@ static bool count_all(struct nanover_walk *w, struct looking *l, struct reel_err
 
 /* The index as w->source. */
 static bool open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *err) {
-    const struct nanover_member *m = archive->messages, *index = archive->index;
+    const struct zip_member *m = archive->messages, *index = archive->index;
     struct reel_error why = {.code = REEL_OK};
     if (archive->lost || m->problem) {
         return reel_fail(err, REEL_UNSUPPORTED, "%s: only a scan tells what there is", archive->lost ? archive->lost : m->problem);
@@ -141,7 +141,7 @@ static inline void reel_auto_free_ids(struct nanover_scan *s) {
 
 /* Members become chunks in the same order as in a scan: the index, the messages, the others. */
 bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     AUTO(free_ids) struct nanover_scan s = {.scan = scan};
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
     AUTO(looking) struct looking look = {.left = LOOK_MESSAGES, .bytes_left = LOOK_BYTES};

@@ -2,12 +2,11 @@
  * index, then whatever else the source's archive held. Rule: nothing is patched; sizes and CRCs stand in front of the bytes, so the plan
  * learns them. */
 #include "reel/write.h"
-#include "formats/formats.h"
 #include "formats/nanover/nanover.h"
-#include "formats/nanover/wire.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/nanover_legacy.h"
+#include "wire/nanover_view.h"
 
 #include <msgpack.h>
 #include <zlib.h>
@@ -399,7 +398,7 @@ static bool write_tail(struct reel_write *w, uint64_t part, struct reel_sink *ou
 /* --- the writer --- */
 
 static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
-    if (strcmp(channel->encoding, "nanover") != 0) {
+    if (strcmp(channel->encoding, NANOVER_ENCODING) != 0) {
         reel_loss_add(loss, REEL_REFUSES, channel, "a NanoVer recording holds NanoVer messages only, not %s",
                       channel->encoding[0] ? channel->encoding : "messages of no known encoding");
         return false;
@@ -407,9 +406,17 @@ static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) 
     return true;
 }
 
+static bool holds_legacy(const struct reel_index *index) {
+    bool any = false;
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && !any; i++) {
+        any = legacy_channel_kind(reel_index_channel(index, i)) != LEGACY_NONE;
+    }
+    return any;
+}
+
 static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        if (reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format == &reel_format_nanover_legacy) {
+        if (holds_legacy(reel_recording_index(reel_reader_recording(stream->readers[i])))) {
             reel_loss_add(loss, REEL_CHANGES, NULL, "protobuf messages become MessagePack, as the official converter makes them");
             break;
         }

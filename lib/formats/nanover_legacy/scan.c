@@ -1,12 +1,14 @@
 /* Reads NanoVer recordings of the older form: a .traj, a .state, or both as the two parts of one recording. Rule: a record counts when its
  * message is whole and can be converted, so what is scanned can be written as a recording of today; whatever follows damage is looked for
  * byte by byte. */
-#include "formats/nanover/scan.h"
-#include "formats/formats.h"
+#include "reel/scan.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover_legacy/wire.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/nanover_keys.h"
+#include "wire/nanover_legacy.h"
+#include "wire/window.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -412,6 +414,6 @@ const struct reel_format reel_format_nanover_legacy = {
     .probe = legacy_probe,
     .scan = legacy_scan,
     .joins = legacy_joins,
-    .state_at = legacy_state_at,
+    .contract = NANOVER_CONTRACT,
     .version = 1,
 };

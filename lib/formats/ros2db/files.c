@@ -7,11 +7,11 @@
 
 #include "core/codec.h"
 #include "core/spool.h"
-#include "formats/nanover/nanover.h"
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/tar.h"
+#include "wire/zip.h"
 
 enum {
     FILES_MAX = 500, /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
@@ -75,11 +75,11 @@ const char *ros2db_last_part(const char *path) {
 
 static bool zip_holds_bag(struct reel_source *source) {
     struct reel_error ignored;
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
+    AUTO(zip_contents_free) struct zip_contents zip = {.count = 0};
     bool found = false;
-    if (nanover_archive_list(&archive, source, &ignored)) {
-        for (size_t i = 0; i < archive.count && !found; i++) {
-            found = ros2db_names_data((const char *)archive.members[i].name.data);
+    if (zip_contents_read(&zip, source, &ignored)) {
+        for (size_t i = 0; i < zip.count && !found; i++) {
+            found = ros2db_names_data((const char *)zip.members[i].name.data);
         }
     }
     return found;
@@ -209,7 +209,7 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
     return name ? add_or_tell(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
 }
 
-static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct nanover_member *m,
+static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct zip_member *m,
                       struct reel_source *source, struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(CRC_PIECE);
     if (!piece) {
@@ -232,12 +232,12 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
 }
 
 static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.count = 0};
-    if (!nanover_archive_list(&archive, outer->source, err)) {
+    AUTO(zip_contents_free) struct zip_contents zip = {.count = 0};
+    if (!zip_contents_read(&zip, outer->source, err)) {
         return false;
     }
-    for (size_t i = 0; i < archive.count; i++) {
-        const struct nanover_member *m = &archive.members[i];
+    for (size_t i = 0; i < zip.count; i++) {
+        const struct zip_member *m = &zip.members[i];
         const char *path = arena_utf8(f->arena, m->name), *name = path ? ros2db_last_part(path) : NULL;
         if (!name) {
             return arena_fail(f->arena, err);

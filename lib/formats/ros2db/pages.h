@@ -2,7 +2,7 @@
 #ifndef REEL_ROS2DB_PAGES_H
 #define REEL_ROS2DB_PAGES_H
 
-#include "core/window.h"
+#include "wire/window.h"
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cursor.h"

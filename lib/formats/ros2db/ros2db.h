@@ -9,10 +9,13 @@
 #include <sqlite3.h>
 
 #include "formats/ros2db/wire.h"
+#include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
+
+extern const struct reel_format reel_format_rosbag2;
 
 /* --- repair.c --- */
 

@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/mcap.h"
 
 enum {
     PROBE_YAML_BITS = 8 * 28,
@@ -343,6 +342,5 @@ const struct reel_format reel_format_rosbag2 = {
     .open_rows = ros2db_open_rows,
     .joins = ros2db_joins,
     .is_folder = true,
-    .state_at = nanover_foreign_state_at,
     .version = 4 + MCAP_SCAN_VERSION,
 };

@@ -255,7 +255,7 @@ static bool read_topic(struct ros2db_base *b, sqlite3_stmt *rows, struct topic_r
     }
     const struct ros2db_meta_topic *meta = t->qos[0] == '\0' ? meta_topic(b->s, t->name, t->type) : NULL;
     t->qos = meta && meta->qos ? meta->qos : t->qos;
-    t->encoding = t->encoding[0] ? t->encoding : "cdr";
+    t->encoding = t->encoding[0] ? t->encoding : ROS2DB_ENCODING;
     return true;
 }
 
@@ -309,7 +309,7 @@ static bool make_up(struct ros2db_base *b, int64_t id, size_t place, struct ros2
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
     struct topic_row t = {
-        .name = arena_text(&b->s->arena, name), .type = "", .encoding = "cdr", .qos = "", .hash = "", .definition_encoding = ""};
+        .name = arena_text(&b->s->arena, name), .type = "", .encoding = ROS2DB_ENCODING, .qos = "", .hash = "", .definition_encoding = ""};
     if (!t.name) {
         return arena_fail(&b->s->arena, err);
     }

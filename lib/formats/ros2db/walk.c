@@ -53,7 +53,7 @@ static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct ree
     const struct ros2db_meta *meta = &w->b->s->meta;
     bool told = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
     *packed = false;
-    if (!told && (c->payload == ROS2DB_PLAIN || strcmp(c->encoding, "cdr") != 0)) {
+    if (!told && (c->payload == ROS2DB_PLAIN || strcmp(c->encoding, ROS2DB_ENCODING) != 0)) {
         return true;
     }
     size_t size = e->size < PACKED_HEAD ? e->size : PACKED_HEAD;

@@ -58,4 +58,6 @@ static inline uint64_t ros2db_address(int64_t rowid) {
     return (uint64_t)rowid << ROS2DB_ROW_BITS;
 }
 
+#define ROS2DB_ENCODING "cdr" /* of the messages of a topic that names none */
+
 #endif

@@ -6,12 +6,15 @@
 #define REEL_FORMATS_ROSBAG1_H
 
 #include "formats/rosbag1/wire.h"
+#include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
 #include "wire/ros_record.h"
 #include "wire/ros_wrap.h"
+
+extern const struct reel_format reel_format_rosbag1;
 
 #define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
 

@@ -1,7 +1,5 @@
 /* Reads ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. Rule: one walk from front to back decides what is in the
  * file; an in-file index is proved against it and helps over damaged places, but is never believed. */
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -142,6 +140,5 @@ const struct reel_format reel_format_rosbag1 = {
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
     .summary = rosbag1_summary,
-    .state_at = nanover_foreign_state_at,
     .version = 3,
 };

@@ -3,7 +3,6 @@
  * functions that count and render alike. */
 #include "formats/rosbag1/write.h"
 #include "core/ros_write.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"

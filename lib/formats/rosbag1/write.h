@@ -8,6 +8,8 @@
 #include "reel/write.h"
 #include "wire/arena.h"
 
+extern const struct reel_writer reel_writer_rosbag12;
+
 enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
 
 /* A stream channel and the bytes before its payloads, whose stamp words are filled in for each message. */

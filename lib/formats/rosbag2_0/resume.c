@@ -6,6 +6,16 @@
 
 typedef unsigned long long ull;
 
+enum { PROGRESS_STEP = 4 << 20 };
+
+bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err) {
+    if (at < run->report_at) {
+        return true;
+    }
+    run->report_at = at + PROGRESS_STEP;
+    return reel_scan_progress(bag->scan, run == &bag->file ? at : bag->file.at, bag->source->size, err);
+}
+
 /* Where the search goes on. */
 struct place {
     struct bag2 *bag;

@@ -1,36 +1,18 @@
-/* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Layouts: rosbag2_0_wire.h.
+/* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Records: wire/rosbag2_0.h.
  * scan: recognise, file header, orchestrate · walk: records and the hot path · chunk: chunks and their index data · names: connections ·
  * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags · summary: the shallow depth. */
 #ifndef REEL_FORMATS_BAG2_H
 #define REEL_FORMATS_BAG2_H
 
-#include "formats/rosbag2_0/wire.h"
+#include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
-#include "wire/mix.h"
-#include "wire/ros_record.h"
 #include "wire/ros_wrap.h"
+#include "wire/rosbag2_0.h"
 
-/* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
-struct rosbag2_0_fields {
-    struct reel_bytes op, conn, topic, time, compression, size, ver, count;
-    struct reel_bytes index_pos, conn_count, chunk_count, chunk_pos, start_time, end_time, encryptor;
-    struct reel_bytes all;          /* the whole header */
-    struct reel_bytes unknown_name; /* of the last field that is none of these */
-    uint32_t unknown;               /* how many such */
-    bool odd;                       /* a field name is empty or unprintable */
-};
-
-struct rosbag2_0_record {
-    uint64_t at;
-    uint32_t head; /* bytes before the data */
-    uint32_t size; /* of the data */
-    uint8_t op;
-    bool cut; /* not read because the file (or chunk) ends inside it */
-    struct rosbag2_0_fields fields;
-};
+extern const struct reel_format reel_format_rosbag2_0;
 
 struct rosbag2_0_connection {
     uint32_t id;
@@ -74,16 +56,6 @@ struct rosbag2_0_chunk {
     struct rosbag2_0_connection *touched;
 };
 
-/* One chunk info record. */
-struct rosbag2_0_info {
-    uint64_t chunk_pos, start, end; /* stamps as sec << 32 | nsec */
-    uint64_t messages, sum;         /* sum of rosbag2_0_row_hash() */
-    uint32_t connections;
-    uint32_t rows; /* that it says and has */
-};
-struct rosbag2_0_row {
-    uint32_t conn, messages;
-};
 /* What stands at index_pos, read beside the walk. */
 struct rosbag2_0_tail {
     struct window window;
@@ -134,24 +106,6 @@ struct bag2 {
     uint64_t search_left;                        /* bytes that searching may still look at, so that it stays linear */
 };
 
-static inline uint64_t rosbag2_0_entry_hash(uint64_t stamp, uint64_t offset) {
-    return mix_pair(stamp, offset);
-}
-static inline uint64_t rosbag2_0_row_hash(uint32_t conn, uint64_t messages) {
-    return rosbag2_0_entry_hash(conn, messages);
-}
-/* A time field or index entry as one number that sorts. */
-static inline uint64_t rosbag2_0_stamp(const uint8_t *p) {
-    return (uint64_t)load_u32le(p) << 32 | load_u32le(p + 4);
-}
-static inline int64_t rosbag2_0_stamp_ns(uint64_t stamp) {
-    return (int64_t)(stamp >> 32) * ROSBAG2_0_NS_PER_SEC + (int64_t)(stamp & UINT32_MAX);
-}
-/* A u32 field, or `other` when it is not there or of another size. */
-static inline uint32_t rosbag2_0_u32(struct reel_bytes field, uint32_t other) {
-    return field.size == 4 ? load_u32le(field.data) : other;
-}
-
 /* Where in the file something at `at` of the run is. */
 static inline uint64_t rosbag2_0_place(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
     return run == &bag->file ? at : bag->chunk.at;
@@ -170,15 +124,10 @@ bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const 
 bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err); /* makes its channel */
 void rosbag2_0_finish_connections(struct bag2 *bag);
 
-/* walk */
-bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *r,
-                           struct reel_error *err);
-bool rosbag2_0_is_record(const struct rosbag2_0_record *r); /* has the fields of its op */
+/* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
 bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err);
 void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: tells the clock */
-bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
 
-/* chunk */
 bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
                           struct reel_error *err);                            /* moves bag->file.at into or over it */
 void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r); /* a plain one that the file's end cuts */
@@ -193,11 +142,8 @@ bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
 bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err);
-bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err);
-bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
-                        struct reel_error *err);
-
 /* resume: moves run->at over a damaged place and reports it */
+bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
 bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err);
 
 /* sealed: lists what an encrypted bag tells in the clear */

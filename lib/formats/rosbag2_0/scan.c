@@ -1,7 +1,5 @@
 /* Reads ROS bags 2.0. Rule: one walk from front to back decides what is in the file, and decodes every chunk once; what the file says of
  * itself – index data, chunk infos, counts – is compared with it and helps over damaged places. */
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -198,6 +196,5 @@ const struct reel_format reel_format_rosbag2_0 = {
     .probe = rosbag2_0_probe,
     .scan = rosbag2_0_scan,
     .summary = rosbag2_0_summary,
-    .state_at = nanover_foreign_state_at,
     .version = 2,
 };

@@ -7,38 +7,6 @@ typedef unsigned long long ull;
 
 enum { TAIL_WINDOW = 64 << 10 };
 
-bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
-                        struct reel_error *err) {
-    const uint8_t *p = window_at(window, r->at + r->head + (uint64_t)i * ROSBAG2_0_INFO_ROW, ROSBAG2_0_INFO_ROW, err);
-    *row = (struct rosbag2_0_row){.conn = p ? load_u32le(p) : 0, .messages = p ? load_u32le(p + 4) : 0};
-    return p != NULL;
-}
-
-bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err) {
-    const struct rosbag2_0_fields *f = &r->fields;
-    uint32_t count = rosbag2_0_u32(f->count, 0), rows = r->size / ROSBAG2_0_INFO_ROW;
-    *info = (struct rosbag2_0_info){.chunk_pos = f->chunk_pos.size == 8 ? load_u64le(f->chunk_pos.data) : 0,
-                                    .start = f->start_time.size == 8 ? rosbag2_0_stamp(f->start_time.data) : 0,
-                                    .end = f->end_time.size == 8 ? rosbag2_0_stamp(f->end_time.data) : 0,
-                                    .rows = count < rows ? count : rows};
-    size_t all = (size_t)info->rows * ROSBAG2_0_INFO_ROW;
-    if (all <= TAIL_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* to go over them again costs no read */
-        return false;
-    }
-    for (uint32_t i = 0; i < info->rows; i++) {
-        struct rosbag2_0_row row;
-        if (!rosbag2_0_info_row(window, r, i, &row, err)) {
-            return false;
-        }
-        if (row.messages > 0) {
-            info->messages += row.messages;
-            info->sum += rosbag2_0_row_hash(row.conn, row.messages);
-            info->connections++;
-        }
-    }
-    return true;
-}
-
 bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct rosbag2_0_tail *tail = &bag->tail;

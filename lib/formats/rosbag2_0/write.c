@@ -4,7 +4,6 @@
  * and once more when it is rendered, so nothing is stored and any range can be given. */
 #include "formats/rosbag2_0/write.h"
 #include "core/ros_write.h"
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
 #include "wire/ros_wrap.h"

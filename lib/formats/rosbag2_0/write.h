@@ -4,8 +4,11 @@
 
 #include "core/codec.h"
 #include "core/ros_write.h"
-#include "formats/rosbag2_0/wire.h"
 #include "reel/write.h"
+#include "wire/rosbag2_0.h"
+
+extern const struct reel_writer reel_writer_rosbag2_0;
+extern const struct reel_writer reel_writer_rosbag2_0_named;
 
 enum {
     ROSBAG2_0_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */

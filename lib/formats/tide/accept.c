@@ -1,5 +1,4 @@
 /* What a TIDE log cannot hold as it is, told before one is written. */
-#include "formats/formats.h"
 #include "formats/tide/write.h"
 #include "wire/cleanup.h"
 
@@ -81,7 +80,7 @@ static void tell_records(const struct reel_index *index, struct reel_loss *loss)
         const char *colon = strchr(pairs->items[i].key, ':');
         named += colon && colon > pairs->items[i].key;
     }
-    if (named > 0 && reel_index_info(index)->format == &reel_format_mcap) {
+    if (named > 0 && reel_index_info(index)->format->metadata_records) {
         reel_loss_add(loss, REEL_CHANGES, NULL,
                       "%zu values of metadata records are named RECORD:key, and are no longer in records of their own", named);
     }

@@ -5,7 +5,9 @@
  * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself names; the others are what those need) · and for schema N
  * tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "formats/tide/tide.h"
+#include "reel/encoding.h"
 #include "wire/bytes.h"
+#include "wire/rsb.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -205,24 +207,27 @@ static void make_old(struct making *m, const struct tide_fields *f) {
     struct reel_bytes wire = f->type;
     bool rsb = rsb_type(f->type, &wire);
     m->out->type = text_of(m, wire);
-    m->out->encoding = rsb ? "rsb" : "bytes";
+    m->out->encoding = rsb ? RSB_ENCODING : RSB_PLAIN_ENCODING;
     make_format(m, f, rsb, wire);
     make_plain_pairs(m, f, rsb);
 }
 
-/* A syntax names a language of definitions; whose payloads are known is said here. */
+/* A syntax names a language of definitions: how payloads of it are encoded. */
 static const char *encoding_of(struct reel_bytes syntax) {
-    static const struct {
-        const char *begin, *encoding;
-    } known[] = {{"ros2", "cdr"},       {"omg", "cdr"},   {"ros", "ros1"},        {"protobuf", "protobuf"},
-                 {"proto", "protobuf"}, {"json", "json"}, {"msgpack", "msgpack"}, {"flatbuffer", "flatbuffer"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t size = strlen(known[i].begin);
-        if (syntax.size >= size && strncasecmp((const char *)syntax.data, known[i].begin, size) == 0) {
-            return known[i].encoding;
+    static const char flatbuffer[] = "flatbuffer"; /* not decoded */
+    const char *found = RSB_PLAIN_ENCODING;
+    size_t longest = 0;
+    for (size_t i = 0; reel_encodings[i]; i++) {
+        for (const char *const *l = reel_encodings[i]->languages; l && *l; l++) {
+            size_t size = strlen(*l);
+            if (size > longest && syntax.size >= size && strncasecmp((const char *)syntax.data, *l, size) == 0) {
+                longest = size;
+                found = reel_encodings[i]->name;
+            }
         }
     }
-    return "bytes";
+    bool flat = syntax.size >= strlen(flatbuffer) && strncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
+    return flat ? flatbuffer : found;
 }
 
 static bool is_envelope(const struct tide_type *type) {
@@ -276,7 +281,9 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
         type = chosen->types[rsb]->name;
     }
     m->out->type = text_of(m, type);
-    m->out->encoding = rsb ? "rsb" : chosen->count > 0 && chosen->types[0] ? encoding_of(chosen->types[0]->syntax) : "bytes";
+    m->out->encoding = rsb                                     ? RSB_ENCODING
+                       : chosen->count > 0 && chosen->types[0] ? encoding_of(chosen->types[0]->syntax)
+                                                               : RSB_PLAIN_ENCODING;
     make_plain_pairs(m, f, rsb);
     if (f->n_hashes != chosen->count) {
         char count[16];

@@ -2,12 +2,12 @@
  * believed instead. */
 #include "formats/tide/tide.h"
 
-#include "formats/formats.h"
-#include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
+#include "wire/rsb.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 enum {
@@ -177,6 +177,7 @@ static bool tide_scan(struct reel_scan *scan, struct reel_error *err) {
 }
 
 const struct reel_format reel_format_tide = {
+    .contract = TIDE_CONTRACT,
     .name = "tide",
     .title = "TIDE log",
     .media_type = "application/x-tide",
@@ -184,6 +185,5 @@ const struct reel_format reel_format_tide = {
     .probe = tide_probe,
     .scan = tide_scan,
     .summary = tide_summary,
-    .state_at = nanover_foreign_state_at,
     .version = 1,
 };

@@ -6,13 +6,16 @@
 #ifndef REEL_FORMATS_TIDE_H
 #define REEL_FORMATS_TIDE_H
 
-#include "core/window.h"
 #include "formats/tide/wire.h"
+#include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
+#include "wire/window.h"
+
+extern const struct reel_format reel_format_tide;
 
 enum {
     TIDE_SLOTS = 1 << 18,            /* of the table of channel ids: at least twice REEL_CHANNELS_MAX */

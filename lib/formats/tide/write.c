@@ -3,7 +3,6 @@
  * planning left; a compressed chunk is compressed while planning and again when rendered, and only its size kept in between. */
 #include "formats/tide/write.h"
 
-#include "formats/formats.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 

@@ -8,6 +8,10 @@
 #include "formats/tide/tide.h"
 #include "reel/write.h"
 
+extern const struct reel_writer reel_writer_tide;
+extern const struct reel_writer reel_writer_tide0;
+extern const struct reel_writer reel_writer_tide2;
+
 enum {
     TIDE_CHUNK_BYTES = 1 << 20, /* entries in a chunk, unless one message alone is larger */
     TIDE_CHUNK_MESSAGES = 16384,

@@ -3,7 +3,7 @@
 #ifndef REEL_TOOLS_CARLA_TOOLS_H
 #define REEL_TOOLS_CARLA_TOOLS_H
 
-#include "formats/carla/carla.h"
+#include "encodings/carla/carla.h"
 #include "reel/carla.h"
 #include "reel/iterate.h"
 #include "wire/arena.h"

@@ -134,7 +134,7 @@ static bool read_header(struct reel_carla *pass, struct reel_error *err) {
 struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
                                    const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err) {
     const struct reel_format *format = reel_index_info(reel_recording_index(recording))->format;
-    if (strcmp(format->name, "carla") != 0) {
+    if (!reel_format_keeps(format, CARLA_CONTRACT)) {
         reel_fail(err, REEL_UNSUPPORTED, "this is no log of the CARLA recorder, but: %s", format->title);
         return NULL;
     }

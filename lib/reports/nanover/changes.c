@@ -1,9 +1,9 @@
 /* How the state changes: a row for each key that a message sets or removes. Rule: a message of any number of keys goes through in pieces;
  * its payload stays where it is as long as the stream is not asked for the next one. */
-#include "encodings/msgpack/values.h"
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
+#include "wire/msgpack_walk.h"
 
 enum { REST_ROWS = 256, REST_BYTES = 256 << 10, VALUE_TEXT_MAX = REEL_NANOVER_TEXT_MAX };
 

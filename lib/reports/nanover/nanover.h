@@ -3,7 +3,7 @@
 #ifndef REEL_TOOLS_NANOVER_TOOLS_H
 #define REEL_TOOLS_NANOVER_TOOLS_H
 
-#include "formats/nanover/nanover.h"
+#include "encodings/nanover/nanover.h"
 #include "reel/nanover.h"
 #include "reel/time.h"
 #include "wire/grow.h"

@@ -2,7 +2,6 @@
  * short, and between two steps nothing is held but what the question remembers. */
 #include <string.h>
 
-#include "formats/formats.h"
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -24,7 +23,7 @@ struct reel_bytes nanover_time_text(const struct reel_nanover *pass, int64_t tim
 
 bool nanover_carries(const struct reel_channel *channel, const char *type) {
     bool any = false;
-    for (uint32_t i = 0; i < channel->n_topics && strcmp(channel->encoding, "nanover") == 0; i++) {
+    for (uint32_t i = 0; i < channel->n_topics && reel_encoding_of(channel) == &reel_encoding_nanover; i++) {
         any |= strcmp(channel->topics[i], type) == 0;
     }
     return any;
@@ -66,7 +65,10 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
         reel_fail(err, REEL_UNSUPPORTED, "this recording holds no NanoVer messages");
         return NULL;
     }
-    return reel_writer_stream(&reel_writer_nanover, &recording, 1, selection, err);
+    struct reel_selection q = *selection;
+    q.prefixing = REEL_PREFIX_NEVER;
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
+    return stream ? nanover_view(stream, err) : NULL;
 }
 
 static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked,

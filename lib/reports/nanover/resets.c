@@ -160,9 +160,6 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
         return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets", (unsigned long long)run,
                          (unsigned long long)b.resets);
     }
-    if (run > 0 && !info->format->state_at) {
-        return reel_fail(err, REEL_UNSUPPORTED, "runs are cut out of NanoVer's own files; make this one a .nanover.zip first");
-    }
     if (run > 0 && b.end_ns == b.start_ns) {
         return reel_fail(err, REEL_NOT_FOUND, "run %llu lasts no time: the next reset is of the same instant", (unsigned long long)run);
     }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/reader.h"
-#include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
+#include "wire/rosbag2_0.h"
 
 enum { TAIL_WINDOW = 64 << 10, CHUNK_WINDOW = 512 };
 #define BAG1_LINE "#ROSRECORD V1.2\n"

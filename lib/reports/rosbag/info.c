@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reel/encoding.h"
 #include "reel/iterate.h"
 #include "wire/cleanup.h"
 #include "wire/ros_wrap.h"
@@ -172,8 +173,8 @@ static bool fill_chunks(struct bag_figures *f, struct reel_recording *recording,
 static bool is_ros(const struct reel_index *index, const struct reel_index_info *info) {
     bool ros = strncmp(info->container, "#ROS", 4) == 0;
     for (uint32_t i = 0; i < info->n_channels && !ros; i++) {
-        const char *encoding = reel_index_channel(index, i)->encoding;
-        ros = strcmp(encoding, "ros1") == 0 || strcmp(encoding, "cdr") == 0;
+        const struct reel_channel *c = reel_index_channel(index, i);
+        ros = reel_channel_has_profile(c, "ros1") || reel_channel_has_profile(c, "ros2");
     }
     return ros;
 }

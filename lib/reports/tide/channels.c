@@ -7,6 +7,7 @@
 #include "reel/time.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
+#include "wire/rsb.h"
 
 enum { COLUMNS = 14 };
 static const char *const columns[COLUMNS] = {"id",       "name",   "scope",         "type",     "wire_schema",
@@ -118,7 +119,7 @@ static bool put_channel(const struct reel_index *index, const struct reel_channe
 
 bool reel_tide_channels(const struct reel_index *index, const struct reel_table *to, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
-    if (strcmp(info->format->name, "tide") != 0) {
+    if (!reel_format_keeps(info->format, TIDE_CONTRACT)) {
         return reel_fail(err, REEL_UNSUPPORTED, "this is no TIDE file but a %s", info->format->title);
     }
     struct grow types = {0};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fields.h"
+#include "encodings/rsb/rsb.h"
 #include "reel/tide.h"
 #include "reel/time.h"
 #include "wire/arena.h"
@@ -191,7 +192,7 @@ static void reel_auto_events_done(struct events *e) {
 }
 
 static bool is_told_of(const struct reel_channel *c) {
-    return strcmp(c->encoding, "rsb") == 0 && (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
+    return reel_encoding_of(c) == &reel_encoding_rsb && (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
 }
 
 /* *any: there are such events. */
@@ -203,7 +204,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
     bool rsb = false;
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && q.n_topics < CHANNELS_MAX; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
-        rsb |= strcmp(c->encoding, "rsb") == 0;
+        rsb |= reel_encoding_of(c) == &reel_encoding_rsb;
         if (is_told_of(c)) {
             topics[q.n_topics++] = c->name;
         }

@@ -1,6 +1,6 @@
 /* What each CARLA packet is: one table, the records of its list, and its channel. Rule: whoever asks what a packet holds asks here. */
-#include "formats/carla/carla.h"
 #include "wire/bytes.h"
+#include "wire/carla.h"
 
 #include <stdio.h>
 
@@ -168,7 +168,7 @@ static void add_pair(struct carla_channel *c, const char *key, const char *value
 
 void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kind, const struct carla_layout *layout) {
     const struct carla_facts *facts = &carla_facts[kind];
-    *c = (struct carla_channel){.model = {.name = facts->topic, .type = facts->type, .encoding = "carla"}};
+    *c = (struct carla_channel){.model = {.name = facts->topic, .type = facts->type, .encoding = CARLA_ENCODING}};
     c->model.metadata.items = c->pairs;
     snprintf(c->id, sizeof c->id, "%u", id);
     if (kind == CARLA_UNKNOWN) {
@@ -212,7 +212,7 @@ static bool read_id(const char *text, uint8_t *id) {
 }
 
 bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind, struct carla_layout *layout) {
-    if (strcmp(channel->encoding, "carla") != 0 || !read_id(pair_of(channel, "packet"), id)) {
+    if (strcmp(channel->encoding, CARLA_ENCODING) != 0 || !read_id(pair_of(channel, "packet"), id)) {
         return false;
     }
     layout->vec = strcmp(pair_of(channel, "vectors"), "double") == 0 ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT;

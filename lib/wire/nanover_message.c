@@ -1,10 +1,9 @@
 /* One NanoVer message: what it is made of and what is odd about it, learnt in one walk over its bytes; and the channel that a list of
  * message types makes. Rule: only what is no MessagePack map of named types is damage; everything else is a quirk, and the message is kept.
  */
-#include "formats/nanover/key_sets.h"
-#include "formats/nanover/nanover.h"
-#include "formats/nanover/wire.h"
 #include "wire/bytes.h"
+#include "wire/nanover.h"
+#include "wire/nanover_keys.h"
 
 enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* below the message's map and the frame's or state's */
 
@@ -249,6 +248,15 @@ enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_messag
     return r;
 }
 
+void nanover_fill_entry(struct reel_bytes message, struct reel_entry *entry) {
+    struct nanover_message facts;
+    const char *why;
+    struct cursor c = cursor_of(message);
+    bool has_index = nanover_message_read(&c, &facts, NULL, &why) == MSGPACK_OK && facts.has_frame_index;
+    entry->extra[0] = has_index && facts.frame_index == 0;
+    entry->extra[1] = has_index ? facts.frame_index + 1 : 0;
+}
+
 static enum msgpack_result find_state(struct cursor *c, struct nanover_body *body, struct msgpack_faults *faults) {
     struct msgpack_item map;
     enum msgpack_result r = msgpack_read(c, &map);
@@ -339,8 +347,13 @@ bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsign
     schema->name = joined(arena, "nanover/", topics, n_types);
     schema->encoding = "";
     schema->hash = "";
-    *out = (struct reel_channel){
-        .name = name, .topics = topics, .n_topics = n, .type = schema->name, .encoding = "nanover", .schemas = schema, .n_schemas = 1};
+    *out = (struct reel_channel){.name = name,
+                                 .topics = topics,
+                                 .n_topics = n,
+                                 .type = schema->name,
+                                 .encoding = NANOVER_ENCODING,
+                                 .schemas = schema,
+                                 .n_schemas = 1};
     return name && schema->name;
 }
 

@@ -1,6 +1,6 @@
 /* Which keys a message touches, and a number for each set of them: of two messages with the same number the later overrides the other. */
-#ifndef REEL_NANOVER_KEY_SETS_H
-#define REEL_NANOVER_KEY_SETS_H
+#ifndef REEL_WIRE_NANOVER_KEYS_H
+#define REEL_WIRE_NANOVER_KEYS_H
 
 #include "wire/arena.h"
 #include "wire/grow.h"

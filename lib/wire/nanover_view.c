@@ -1,22 +1,15 @@
-/* What the NanoVer writer sees of a stream: messages of the older form as those of today, and entries by the contract of nanover.h whatever
- * file they come from. Rule: the index of a .traj or .state knows what each message becomes, so nothing is converted until its bytes are
- * wanted; messages that travelled in a container of another format are read to know it. */
-#include "formats/formats.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
+/* See nanover_view.h. The index of a .traj or .state knows what each message becomes, so nothing is converted until its bytes are read;
+ * messages that travelled in a container of another format are read to know it. */
+#include "wire/nanover_view.h"
+
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/nanover_legacy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { VIEW_VERSION = 1 }; /* part of every ETag: raise it when one byte that the view makes changes */
-
-enum legacy_kind legacy_channel_kind(const struct reel_channel *channel) {
-    return strcmp(channel->encoding, NANOVER_LEGACY_ENCODING) != 0 ? LEGACY_NONE
-           : strcmp(channel->type, "GetFrameResponse") == 0        ? LEGACY_FRAME
-           : strcmp(channel->type, "StateUpdate") == 0             ? LEGACY_STATE
-                                                                   : LEGACY_NONE;
-}
 
 struct mapping { /* of one channel below */
     enum legacy_kind kind;
@@ -61,22 +54,12 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     return true;
 }
 
-/* What the scan of a NanoVer file leaves in the entry. A message that is none is the writer's to pass on as it is. */
-static void fill_entry(struct reel_bytes message, struct reel_entry *entry) {
-    struct nanover_message facts;
-    const char *why;
-    struct cursor c = cursor_of(message);
-    bool has_index = nanover_message_read(&c, &facts, NULL, &why) == MSGPACK_OK && facts.has_frame_index;
-    entry->extra[0] = has_index && facts.frame_index == 0;
-    entry->extra[1] = has_index ? facts.frame_index + 1 : 0;
-}
-
 static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
     struct reel_bytes message;
     if (!load_message(v, m, &message, err)) {
         return false;
     }
-    fill_entry(message, &m->entry);
+    nanover_fill_entry(message, &m->entry);
     m->size = (uint32_t)message.size;
     return true;
 }
@@ -120,18 +103,13 @@ static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_
 
 /* --- channels --- */
 
-static bool is_nanover(const struct reel_channel *channel) {
-    return strcmp(channel->encoding, "nanover") == 0 || legacy_channel_kind(channel) != LEGACY_NONE;
+bool nanover_holds(const struct reel_channel *channel) {
+    return strcmp(channel->encoding, NANOVER_ENCODING) == 0 || legacy_channel_kind(channel) != LEGACY_NONE;
 }
-static bool is_own(const struct reel_index *index) {
-    const struct reel_format *format = reel_index_info(index)->format;
-    return format == &reel_format_nanover || format == &reel_format_nanover_legacy;
-}
-
 static struct mapping mapping_of(const struct reel_stream *stream, uint32_t channel) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[stream->channel_source[channel]]));
     const struct reel_channel *c = stream->channels[channel];
-    return (struct mapping){.kind = legacy_channel_kind(c), .foreign = is_nanover(c) && !is_own(index)};
+    return (struct mapping){.kind = legacy_channel_kind(c), .foreign = nanover_holds(c) && !nanover_is_own(index)};
 }
 
 /* The channel of today, under the number that the old one has. */
@@ -188,80 +166,4 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
         return NULL;
     }
     return &v->base;
-}
-
-/* --- what messages add up to, in whatever file they are --- */
-
-static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
-                       struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
-    enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
-    struct reel_bytes raw;
-    if (kind == LEGACY_NONE) {
-        return reel_reader_payload(reader, entry, out, err);
-    }
-    return reel_reader_payload(reader, entry, &raw, err) && legacy_convert(context, kind, raw, out, err);
-}
-
-bool legacy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
-    return nanover_state_by(load_entry, &converter, reader, time_ns, wanted, front, err);
-}
-
-static bool learn_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
-    struct reel_bytes message;
-    if (!load_entry(context, reader, entry, &message, err)) {
-        return false;
-    }
-    fill_entry(message, entry);
-    return true;
-}
-
-bool nanover_is_there(const struct reel_index *index) {
-    bool any = is_own(index);
-    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && !any; i++) {
-        any = is_nanover(reel_index_channel(index, i));
-    }
-    return any;
-}
-
-bool nanover_foreign_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                              struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
-    uint32_t n = reel_index_info(index)->n_channels;
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
-    AUTO_MEM bool *ours = calloc(n ? n : 1, sizeof *ours);
-    bool any = false;
-    if (!ours) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        ours[i] = wanted[i] && is_nanover(reel_index_channel(index, i));
-        any |= ours[i];
-    }
-    struct nanover_sum sum = {
-        .frame = true, .state = true, .as_run = true, .load = load_entry, .learn = learn_entry, .context = &converter};
-    return !any || nanover_sum_in_front(&sum, reader, time_ns, ours, front, err);
-}
-
-bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
-    uint32_t n = reel_index_info(index)->n_channels;
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
-    AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
-    if (!wanted) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        wanted[i] = is_nanover(reel_index_channel(index, i));
-    }
-    struct nanover_sum sum = {
-        .frame = frame, .state = !frame, .load = load_entry, .learn = is_own(index) ? NULL : learn_entry, .context = &converter};
-    bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err);
-    *data = good ? sum.data : NULL;
-    *size = good ? sum.size : 0;
-    if (!good) {
-        free(sum.data);
-    }
-    return good;
 }

@@ -2,8 +2,8 @@
 #ifndef REEL_DECODE_PACK_TELL_H
 #define REEL_DECODE_PACK_TELL_H
 
-#include "formats/nanover/nanover.h"
 #include "reel/encoding.h"
+#include "wire/msgpack.h"
 
 struct msgpack_walk {
     struct reel_bytes payload;

@@ -1,5 +1,5 @@
 /* See msgpack_walk.h. Its one rule: one walk with a small stack of counts; a key of a map is told as text whatever it is. */
-#include "encodings/msgpack/values.h"
+#include "wire/msgpack_walk.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The text of a protobuf definition, word by word. Rule: the word looked at is `token`; what takes one leaves the next. */
-#ifndef REEL_DECODE_RSB_WORDS_H
-#define REEL_DECODE_RSB_WORDS_H
+#ifndef REEL_WIRE_PROTO_WORDS_H
+#define REEL_WIRE_PROTO_WORDS_H
 
 #include "reel/error.h"
 #include "wire/bytes.h"

@@ -1,8 +1,7 @@
 /* The state of a CARLA recording at one instant, as packets to put in front of a cut: the actors alive, their parents, the last record of
  * what is written only when it changes, the last packet of what every frame writes anew. Rule: packets are folded in the order of the file,
  * and of an actor that is gone nothing stays. */
-#include "formats/carla/carla.h"
-#include "reel/iterate.h"
+#include "encodings/carla/carla.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -19,8 +18,12 @@ enum {
 
 /* --- which packets count --- */
 
+struct spot { /* where a packet's data lie; in the order of the file */
+    uint32_t chunk;
+    uint64_t offset;
+};
 struct place {
-    uint64_t offset; /* of the data, in the file */
+    struct spot spot;
     uint32_t size;
     uint8_t kind;
 };
@@ -37,7 +40,8 @@ static bool take_place(struct places *p, const struct reel_entry *entry) {
         p->failed = p->count >= FOLD_PACKETS_MAX ? REEL_LIMIT : REEL_NO_MEMORY;
         return false;
     }
-    p->items[p->count++] = (struct place){.offset = entry->offset + entry->head, .size = entry->size, .kind = (uint8_t)p->kind};
+    p->items[p->count++] =
+        (struct place){.spot = {entry->chunk, entry->offset + entry->head}, .size = entry->size, .kind = (uint8_t)p->kind};
     return true;
 }
 static bool visit_all(void *context, const struct reel_entry *entry) {
@@ -55,18 +59,20 @@ static bool visit_positions(void *context, const struct reel_entry *entry) {
     return p->bytes <= POSITION_BYTES_MAX && p->count < FOLD_PACKETS_MAX && visit_all(p, entry);
 }
 
+static int compare_spots(const struct spot *a, const struct spot *b) {
+    return a->chunk != b->chunk ? (a->chunk > b->chunk) - (a->chunk < b->chunk) : (a->offset > b->offset) - (a->offset < b->offset);
+}
 static int in_file_order(const void *a, const void *b) {
-    uint64_t x = ((const struct place *)a)->offset, y = ((const struct place *)b)->offset;
-    return (x > y) - (x < y);
+    return compare_spots(&((const struct place *)a)->spot, &((const struct place *)b)->spot);
 }
 
 /* --- the fold --- */
 
 /* The last record of a key of a kind. Actors have the kind CARLA_EVENT_ADD. */
 struct item {
-    uint64_t key;    /* kind above, the record's key below */
-    uint64_t offset; /* of its packet: a record older than its actor is another actor's */
-    uint8_t *data;   /* NULL: deleted */
+    uint64_t key;     /* kind above, the record's key below */
+    struct spot spot; /* of its packet: a record older than its actor is another actor's */
+    uint8_t *data;    /* NULL: deleted */
     uint32_t size;
     bool moved;
     uint8_t place[2 * CARLA_VEC_DOUBLE]; /* of an actor that has moved: location and rotation */
@@ -167,7 +173,7 @@ static bool keep(struct fold *f, const struct place *place, struct reel_bytes re
     }
     memcpy(item->data, record.data, record.size);
     item->size = (uint32_t)record.size;
-    item->offset = place->offset;
+    item->spot = place->spot;
     item->moved = false;
     return true;
 }
@@ -178,13 +184,13 @@ static bool forget(struct fold *f, const struct place *place, struct reel_bytes 
         return false;
     }
     item->data = NULL;
-    item->offset = place->offset;
+    item->spot = place->spot;
     return true;
 }
 
 static void move(const struct fold *f, const struct place *place, struct reel_bytes record) {
     struct item *actor = find(f, actor_key(load_u32le(record.data)));
-    if (actor && actor->data && place->offset > actor->offset && record.size - 4 <= sizeof actor->place) {
+    if (actor && actor->data && compare_spots(&place->spot, &actor->spot) > 0 && record.size - 4 <= sizeof actor->place) {
         memcpy(actor->place, record.data + 4, record.size - 4);
         actor->moved = true;
     }
@@ -193,7 +199,7 @@ static void move(const struct fold *f, const struct place *place, struct reel_by
 /* Every record of a packet, as far as they are whole. */
 static bool fold_packet(struct fold *f, const struct place *place, struct reel_error *err) {
     struct reel_bytes data, record;
-    if (!reel_reader_view(f->reader, 0, place->offset, place->size, &data, err)) {
+    if (!reel_reader_view(f->reader, place->spot.chunk, place->spot.offset, place->size, &data, err)) {
         return false;
     }
     enum carla_kind kind = (enum carla_kind)place->kind;
@@ -239,9 +245,9 @@ static bool fold_places(struct fold *f, struct reel_error *err) {
 
 /* The actor as it is now; NULL: deleted, or another than the one the record was about. */
 
-static bool actor_lives(const struct fold *f, uint32_t id, uint64_t record_offset, bool must_be_known) {
+static bool actor_lives(const struct fold *f, uint32_t id, const struct spot *record, bool must_be_known) {
     const struct item *actor = find(f, actor_key(id));
-    return actor ? actor->data && actor->offset <= record_offset : !must_be_known;
+    return actor ? actor->data && compare_spots(&actor->spot, record) <= 0 : !must_be_known;
 }
 
 static bool lives(const struct fold *f, const struct item *item) {
@@ -254,9 +260,9 @@ static bool lives(const struct fold *f, const struct item *item) {
         return find(f, item->key) == item;
     }
     if (kind == CARLA_EVENT_PARENT) {
-        return actor_lives(f, id, item->offset, true) && actor_lives(f, load_u32le(item->data + 4), item->offset, true);
+        return actor_lives(f, id, &item->spot, true) && actor_lives(f, load_u32le(item->data + 4), &item->spot, true);
     }
-    return actor_lives(f, id, item->offset, false);
+    return actor_lives(f, id, &item->spot, false);
 }
 
 /* --- the packets --- */
@@ -316,7 +322,8 @@ static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void
     for (size_t i = f->places.count; i-- > 0;) { /* found from the newest on */
         struct reel_bytes data;
         struct grow out = {0};
-        if (!reel_reader_view(f->reader, 0, f->places.items[i].offset, f->places.items[i].size, &data, err)) {
+        const struct place *place = &f->places.items[i];
+        if (!reel_reader_view(f->reader, place->spot.chunk, place->spot.offset, place->size, &data, err)) {
             return false;
         }
         grow_put(&out, data.data, data.size);

@@ -1,8 +1,7 @@
 /* The frame and state of one instant, as one message: to put in front of a cut, or to look at. Rule: from the newest message backwards, the
  * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read.
  */
-#include "formats/nanover/nanover.h"
-#include "formats/nanover/wire.h"
+#include "encodings/nanover/nanover.h"
 
 #include <msgpack.h>
 
@@ -62,8 +61,8 @@ static bool pick_add(struct picks *p, const struct reel_entry *entry) {
 /* Entries of one channel, newest first. */
 static bool visit(void *context, const struct reel_entry *given) {
     struct picks *p = context;
-    struct reel_entry learnt = *given, *entry = &learnt;
-    if (p->sum->learn && !p->sum->learn(p->sum->context, p->reader, entry, p->err)) {
+    struct reel_entry own = *given, *entry = &own;
+    if (p->sum->read_entry && !p->sum->read_entry(p->sum->context, p->reader, entry, p->err)) {
         p->failed = true;
         return false;
     }
@@ -135,7 +134,7 @@ struct fold {
     struct keys frame, state;
     uint32_t turn; /* lists folded so far */
     bool has_frame, has_state, has_reset;
-    bool unscanned; /* nobody has said that all messages are NanoVer's */
+    bool unscanned; /* no scan has checked that all messages are NanoVer's: others are skipped */
 };
 
 static uint64_t key_hash(struct reel_bytes name) {
@@ -344,7 +343,7 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
         return false;
     }
     AUTO(fold_free)
-    struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->learn != NULL};
+    struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
     for (size_t i = 0; i < picks->count; i++) {
         struct reel_bytes message;
         const struct pick *pick = &picks->items[i];
@@ -378,26 +377,71 @@ static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_fron
     return good;
 }
 
-static bool load_plain(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
+static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
                        struct reel_error *err) {
-    (void)context;
-    return reel_reader_payload(reader, entry, out, err);
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
+    struct reel_bytes raw;
+    if (kind == LEGACY_NONE) {
+        return reel_reader_payload(reader, entry, out, err);
+    }
+    return reel_reader_payload(reader, entry, &raw, err) && legacy_convert(context, kind, raw, out, err);
 }
 
-bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
-    return nanover_state_by(load_plain, NULL, reader, time_ns, wanted, front, err);
+/* The entry with the extra columns that it would have in a NanoVer file. */
+static bool read_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
+    struct reel_bytes message;
+    if (!load_entry(context, reader, entry, &message, err)) {
+        return false;
+    }
+    nanover_fill_entry(message, entry);
+    return true;
+}
+static bool is_foreign(const struct reel_reader *reader) {
+    return !nanover_is_own(reel_recording_index(reel_reader_recording(reader)));
 }
 
-bool nanover_sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
-                          struct reel_front *front, struct reel_error *err) {
+static bool sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                         struct reel_error *err) {
     bool good =
         nanover_sum_at(sum, reader, time_ns, wanted, err) && ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
     free(TAKE(sum->data));
     return good;
 }
 
-bool nanover_state_by(nanover_load load, void *context, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
-                      struct reel_front *front, struct reel_error *err) {
-    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load, .context = context};
-    return nanover_sum_in_front(&sum, reader, time_ns, wanted, front, err);
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .context = &converter};
+    sum.read_entry = is_foreign(reader) ? read_entry : NULL;
+    return sum_in_front(&sum, reader, time_ns, wanted, front, err);
+}
+
+bool nanover_is_there(const struct reel_index *index) {
+    bool any = nanover_is_own(index);
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && !any; i++) {
+        any = nanover_holds(reel_index_channel(index, i));
+    }
+    return any;
+}
+
+bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    uint32_t n = reel_index_info(index)->n_channels;
+    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
+    if (!wanted) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        wanted[i] = nanover_holds(reel_index_channel(index, i));
+    }
+    struct nanover_sum sum = {.frame = frame, .state = !frame, .load = load_entry, .context = &converter};
+    sum.read_entry = is_foreign(reader) ? read_entry : NULL;
+    bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err);
+    *data = good ? sum.data : NULL;
+    *size = good ? sum.size : 0;
+    if (!good) {
+        free(sum.data);
+    }
+    return good;
 }

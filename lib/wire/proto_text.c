@@ -1,16 +1,16 @@
-/* The text of protobuf definitions, as RSB writes it into a log, compiled into a FileDescriptorSet. Rule: two passes over the same grammar,
- * the first learns the names of messages and enums, the second emits with every type resolved; what is not understood is an error, never a
- * guess.
+/* The text of protobuf definitions, as RSB and others write it into a log, compiled into a FileDescriptorSet. Rule: two passes over the
+ * same grammar, the first learns the names of messages and enums, the second emits with every type resolved; what is not understood is an
+ * error, never a guess.
  *
  * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1
  * name, 3 number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
 #include <stdio.h>
 
-#include "encodings/rsb/rsb.h"
-#include "encodings/rsb/schemas.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
+#include "wire/proto_text.h"
+#include "wire/proto_words.h"
 
 enum { TYPE_MESSAGE = 11, TYPE_ENUM = 14, LABEL_OPTIONAL = 1, LABEL_REQUIRED = 2, LABEL_REPEATED = 3 };
 
@@ -26,7 +26,7 @@ struct parse {
     struct arena arena;
     struct name *names;
     size_t n_names, cap_names;
-    char scope[RSB_PROTO_NAME_MAX]; /* "package.Outer" */
+    char scope[PROTO_TEXT_NAME_MAX]; /* "package.Outer" */
     size_t scope_size;
     unsigned depth;
     struct grow *out;
@@ -38,7 +38,7 @@ struct parse {
 static bool enter(struct parse *p, struct reel_bytes name, size_t *outer) {
     *outer = p->scope_size;
     if (p->scope_size + name.size + 2 > sizeof p->scope) {
-        return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", RSB_PROTO_NAME_MAX);
+        return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", PROTO_TEXT_NAME_MAX);
     }
     p->scope_size += (size_t)snprintf(p->scope + p->scope_size, sizeof p->scope - p->scope_size, "%s%.*s", p->scope_size > 0 ? "." : "",
                                       (int)name.size, (const char *)name.data);
@@ -72,8 +72,8 @@ static const struct name *find(const struct parse *p, const char *full) {
 
 /* What is being defined in p->scope, at `at`. */
 static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
-    if (p->n_names == RSB_PROTO_NAMES_MAX) {
-        return reel_fail(p->err, REEL_LIMIT, "proto text: more than %d messages and enums", RSB_PROTO_NAMES_MAX);
+    if (p->n_names == PROTO_TEXT_NAMES_MAX) {
+        return reel_fail(p->err, REEL_LIMIT, "proto text: more than %d messages and enums", PROTO_TEXT_NAMES_MAX);
     }
     const char *full = arena_text(&p->arena, p->scope);
     if (!full) {
@@ -88,8 +88,8 @@ static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
 
 /* A type as the text writes it: from the innermost scope outwards; ".a.B" is whole. */
 static const struct name *resolve(const struct parse *p, struct reel_bytes type) {
-    char full[2 * RSB_PROTO_NAME_MAX];
-    if (type.size >= RSB_PROTO_NAME_MAX) {
+    char full[2 * PROTO_TEXT_NAME_MAX];
+    if (type.size >= PROTO_TEXT_NAME_MAX) {
         return NULL;
     }
     bool whole = type.data[0] == '.';
@@ -180,7 +180,7 @@ static bool emit_field(struct parse *p, int label, struct reel_bytes type, struc
     put_number(p, 4, label);
     put_number(p, 5, scalar ? scalar : named->type);
     if (named) {
-        char full[RSB_PROTO_NAME_MAX + 1];
+        char full[PROTO_TEXT_NAME_MAX + 1];
         snprintf(full, sizeof full, ".%s", named->full);
         put_text(p, 6, bytes_text(full));
     }
@@ -253,8 +253,8 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     if (!words_take(p->w, &name) || !enter(p, name, &outer)) {
         return false;
     }
-    if (++p->depth > RSB_PROTO_DEPTH_MAX) {
-        return reel_fail(p->err, REEL_LIMIT, "proto text: messages in messages, more than %d deep", RSB_PROTO_DEPTH_MAX);
+    if (++p->depth > PROTO_TEXT_DEPTH_MAX) {
+        return reel_fail(p->err, REEL_LIMIT, "proto text: messages in messages, more than %d deep", PROTO_TEXT_DEPTH_MAX);
     }
     if (!p->emit && !define(p, at, type)) {
         return false;
@@ -368,9 +368,9 @@ static bool parse_all(struct parse *p, bool emit) {
     return true;
 }
 
-bool rsb_proto_compile(struct reel_bytes text, struct grow *out, struct reel_error *err) {
-    if (text.size > RSB_PROTO_TEXT_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a proto text of %zu bytes; %d are compiled", text.size, RSB_PROTO_TEXT_MAX);
+bool proto_text_compile(struct reel_bytes text, struct grow *out, struct reel_error *err) {
+    if (text.size > PROTO_TEXT_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a proto text of %zu bytes; %d are compiled", text.size, PROTO_TEXT_MAX);
     }
     struct words words = {.text = text, .err = err};
     struct parse p = {.w = &words, .out = out, .err = err, .arena = {.max = REEL_SCHEMA_MAX}};
@@ -384,23 +384,21 @@ bool rsb_proto_compile(struct reel_bytes text, struct grow *out, struct reel_err
     return good;
 }
 
-/* A definition by that exact name is compiled already. */
-static bool is_text(const struct reel_channel *channel, uint32_t i) {
-    const struct reel_schema *s = &channel->schemas[i];
-    bool envelope = i == 0 && (strcmp(s->name, "rsb.protocol.Notification") == 0 || strcmp(s->name, "rsb.serialization.Event") == 0);
-    return !envelope && strncmp(s->encoding, "proto", 5) == 0 && strcmp(s->encoding, "protobuf") != 0;
+/* What the encoding "protobuf" names is compiled already. */
+static bool is_text(const struct reel_schema *s) {
+    return strncmp(s->encoding, "proto", 5) == 0 && strcmp(s->encoding, "protobuf") != 0;
 }
 
-bool rsb_proto_compile_channel(const struct reel_channel *channel, struct grow *out, struct reel_error *err) {
+bool proto_text_compile_channel(const struct reel_channel *channel, uint32_t first, struct grow *out, struct reel_error *err) {
     struct grow text = {0};
-    for (uint32_t i = 0; i < channel->n_schemas; i++) {
-        if (is_text(channel, i)) {
+    for (uint32_t i = first; i < channel->n_schemas; i++) {
+        if (is_text(&channel->schemas[i])) {
             grow_put(&text, channel->schemas[i].data.data, channel->schemas[i].data.size);
             grow_put(&text, "\n", 1);
         }
     }
     bool good = text.failed     ? reel_fail_memory(err)
-                : text.size > 0 ? rsb_proto_compile(bytes_of(text.data, text.size), out, err)
+                : text.size > 0 ? proto_text_compile(bytes_of(text.data, text.size), out, err)
                                 : reel_fail(err, REEL_UNSUPPORTED, "protobuf without a definition is not decoded");
     free(text.data);
     return good;

@@ -1,9 +1,7 @@
 /* One message of the older NanoVer form as MessagePack, equal in meaning to what the official converter makes of it. Rule: protobuf's own
  * rules decide what counts (of equal keys the last, of alternatives the last, unknown fields are passed over); each byte is walked a fixed
  * number of times however it is nested, and only so deep. */
-#include "formats/nanover/wire.h"
-#include "formats/nanover_legacy/nanover_legacy.h"
-#include "formats/nanover_legacy/wire.h"
+#include "wire/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
 
@@ -18,6 +16,13 @@ struct legacy_pair {
     uint32_t place; /* as it was met */
     bool array;     /* value is a ValueArray */
 };
+
+enum legacy_kind legacy_channel_kind(const struct reel_channel *channel) {
+    return strcmp(channel->encoding, NANOVER_LEGACY_ENCODING) != 0 ? LEGACY_NONE
+           : strcmp(channel->type, "GetFrameResponse") == 0        ? LEGACY_FRAME
+           : strcmp(channel->type, "StateUpdate") == 0             ? LEGACY_STATE
+                                                                   : LEGACY_NONE;
+}
 
 void legacy_converter_done(struct legacy_converter *c) {
     free(c->out.data);

@@ -1,5 +1,5 @@
-/* See rsb_words.h. */
-#include "encodings/rsb/schemas.h"
+/* See proto_words.h. */
+#include "wire/proto_words.h"
 #include "wire/bytes.h"
 
 #include <ctype.h>

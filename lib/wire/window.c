@@ -1,5 +1,5 @@
 /* A moving window on a source. Its one rule: bytes already held are kept, so a walk from front to back reads every byte once. */
-#include "core/window.h"
+#include "wire/window.h"
 
 #include <stdlib.h>
 #include <string.h>

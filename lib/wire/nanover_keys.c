@@ -1,8 +1,8 @@
-/* See key_sets.h. A packed key is its role (u8), its size (u32) and its bytes. */
-#include "formats/nanover/key_sets.h"
-#include "formats/nanover/nanover.h"
+/* See nanover_keys.h. A packed key is its role (u8), its size (u32) and its bytes. */
+#include "wire/nanover_keys.h"
 #include "wire/cleanup.h"
 #include "wire/cursor.h"
+#include "wire/nanover.h"
 
 enum {
     SET_BYTES_MAX = 1 << 20,   /* one set, packed */
