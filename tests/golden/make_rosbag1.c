@@ -1,4 +1,4 @@
-/* Makes the inputs of golden/rosbag1, one quirk each, and nothing else: `make_rosbag1 FOLDER` writes FOLDER/CASE/input.*,
+/* Makes the inputs of golden/rosbag-1.2, one quirk each, and nothing else: `make_rosbag1 FOLDER` writes FOLDER/CASE/input.*,
  * `make_rosbag1 --check FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
 #include "golden/golden_maker.h"
 

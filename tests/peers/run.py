@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Files we write, opened by readers that are not ours: ROS's librosbag_storage and python3-rosbag, npm's @mcap/core and @foxglove/rosbag.
+"""Files we write, and the golden files that we read, in independent readers: ROS's librosbag_storage and python3-rosbag, npm's @mcap/core and
+@foxglove/rosbag, the readers of ../shared.
 Last line: N passed, N failed, N skipped."""
 import argparse
 import os
