@@ -12,7 +12,7 @@ struct access;
 struct feed;
 struct imports;
 struct jobs;
-struct made;
+struct derived_cache;
 struct recordings;
 struct retention_daily;
 struct roots;
@@ -55,7 +55,7 @@ struct app {
     struct sessions *sessions;     /* ingest/sessions.h: uploads under way */
     struct imports *imports;       /* ingest/import.h */
     struct watches *watches;       /* ingest/watch.h; while it serves */
-    struct made *made;             /* api/made.h: plans of conversions and columns of series, bounded */
+    struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;

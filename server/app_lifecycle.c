@@ -103,8 +103,8 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
               watch_jobs(app) && (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
-              (app->made = made_new(app->jobs, config->cache_bytes / 4, err)) &&
-              (app->imports = imports_open(app, config->scan_threads, err)) && settings_keep(app, err) && ingest_resume(app, err);
+              (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) &&
+              (app->imports = imports_open(app, config->scan_threads, err)) && settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -173,7 +173,7 @@ void app_close(struct app *app) {
         }
     }
     feed_free(app->feed); /* no thread waits or writes any more */
-    made_free(app->made);
+    derived_cache_free(app->derived);
     recordings_free(app->recordings);
     reel_cache_free(app->cache);
     catalog_close(app->catalog);

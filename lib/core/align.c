@@ -96,7 +96,7 @@ static void make_prefix(struct reel_source_option *options, uint32_t i, const ch
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
                         struct reel_source_option *out, struct reel_error *err) {
     int64_t begin = 0;
-    bool wall, aligned = align == REEL_ALIGN_START && find_begin(recordings, n, &begin, &wall);
+    bool wall = false, aligned = align == REEL_ALIGN_START && find_begin(recordings, n, &begin, &wall);
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = info_of(recordings[i]);
         out[i] = (struct reel_source_option){.wall = info->clock == REEL_CLOCK_WALL};

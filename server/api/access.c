@@ -13,7 +13,7 @@
 #include "wire/cleanup.h"
 
 enum { PAGE = 256, LINK_DAYS_MAX = 366 };
-static const int64_t SECOND_NS = 1000000000, LINK_USUAL_NS = 86400 * INT64_C(1000000000);
+static const int64_t SECOND_NS = 1000000000, LINK_DEFAULT_NS = 86400 * INT64_C(1000000000);
 
 static json_t *time_or_null(int64_t ns) {
     return ns ? view_time(ns, REEL_CLOCK_WALL) : json_null();
@@ -62,7 +62,7 @@ void api_tokens_list(struct http_request *r) {
 
 /* ---- making and revoking */
 
-static void reply_made(struct http_request *r, const struct token *t, const char *text) {
+static void reply_created(struct http_request *r, const struct token *t, const char *text) {
     char address[64];
     snprintf(address, sizeof address, "/api/v1/tokens/%lld", (long long)t->row);
     http_add_header(r, "Location", address);
@@ -98,7 +98,7 @@ void api_token_create(struct http_request *r) {
         }
     }
     if (token_make(http_app(r)->catalog, &options, text, &token, &err)) {
-        reply_made(r, &token, text);
+        reply_created(r, &token, text);
         OPENSSL_cleanse(text, sizeof text);
     } else {
         http_reply_error(r, &err);
@@ -122,7 +122,7 @@ void api_token_revoke(struct http_request *r) {
 /* ---- links */
 
 static bool read_expires(struct http_request *r, const json_t *value, int64_t *expires_s) {
-    int64_t now = reel_now_ns(), ns = LINK_USUAL_NS;
+    int64_t now = reel_now_ns(), ns = LINK_DEFAULT_NS;
     struct reel_time t;
     const char *text = json_string_value(value);
     bool good = !value || (text && reel_duration_parse(text, &ns, NULL));
@@ -131,7 +131,7 @@ static bool read_expires(struct http_request *r, const json_t *value, int64_t *e
         good = at > now;
         ns = good ? at - now : 0;
     }
-    if (!good || ns > LINK_DAYS_MAX * LINK_USUAL_NS) {
+    if (!good || ns > LINK_DAYS_MAX * LINK_DEFAULT_NS) {
         http_reply_problem(r, 400, "bad-body", "expires is a duration such as \"12h\", or a time to come, at most %d days from now",
                            LINK_DAYS_MAX);
         return false;

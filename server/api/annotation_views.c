@@ -1,4 +1,4 @@
-/* See said_views.h. */
+/* See annotation_views.h. */
 #include "api/annotation_views.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static json_t *view_cut(const struct catalog_annotations *annotations) {
     return names;
 }
 
-bool view_add_said(json_t *recording, const struct catalog_recording *r) {
+bool view_add_annotations(json_t *recording, const struct catalog_recording *r) {
     const struct catalog_annotations *annotations = &r->annotations;
     json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "epoch",
                           annotations->has_epoch ? view_time(annotations->epoch_ns, REEL_CLOCK_WALL) : json_null(), "calendar_start",

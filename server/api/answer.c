@@ -8,8 +8,8 @@
 struct api_answer {
     struct api_pass pass;
     struct reel_text_sink sink;
-    struct reel_table_text *rows; /* NULL: the pass tells text */
-    struct grow text;             /* told and not yet sent, from `at` on */
+    struct reel_table_text *rows; /* NULL: the pass writes text */
+    struct grow text;             /* written; not yet sent from `at` on */
     size_t at;
     bool done;
 };
@@ -50,7 +50,7 @@ const struct reel_text_sink *api_answer_text(const struct api_answer *a) {
     return &a->sink;
 }
 
-/* Until there is something to send, or nothing more. */
+/* Runs the pass until there is something to send or it has ended. */
 static bool advance(struct api_answer *a, struct reel_error *err) {
     while (a->at == a->text.size && !a->done) {
         a->at = a->text.size = 0;

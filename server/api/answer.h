@@ -1,11 +1,11 @@
-/* Answers that take a while to tell: made step by step, sent as the client takes them, never whole in memory. */
+/* Long answers, computed step by step and sent at the client's pace; the whole is never in memory. */
 #ifndef SERVER_API_ANSWER_H
 #define SERVER_API_ANSWER_H
 
 #include "http/http.h"
 #include "reel/table.h"
 
-/* What tells the rows. */
+/* The pass that produces the rows. */
 struct api_pass {
     void *pass;
     bool (*step)(void *pass, bool *done, struct reel_error *err);
@@ -16,10 +16,10 @@ struct api_answer;
 struct api_answer *api_answer_new(int form, struct reel_error *err); /* as of api_table_form() */
 void api_answer_free(struct api_answer *answer);
 REEL_DEFINE_AUTO(struct api_answer, api_answer_free);
-/* Where the pass tells its rows (NULL: the form is API_TABLE_TEXT) or its text; alive as long as the answer. */
+/* Where the pass writes its rows (NULL: the form is API_TABLE_TEXT) or its text; valid as long as the answer. */
 const struct reel_table *api_answer_rows(const struct api_answer *answer);
 const struct reel_text_sink *api_answer_text(const struct api_answer *answer);
-/* Replies; takes the answer and the pass over. What goes wrong before the first byte is a problem document. */
+/* Replies; owns the answer and the pass from then on. An error before the first byte becomes a problem document. */
 void api_answer_reply(struct http_request *r, struct api_answer *answer, const struct api_pass *pass, const char *media_type);
 
 #endif

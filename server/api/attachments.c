@@ -1,5 +1,5 @@
-/* Files that came inside a recording, and what it says of itself: /attachments, /attachments/{n}, /metadata. Attachments are read where
- * they lie, by range. */
+/* Attachments and metadata stored in a recording's file: /attachments, /attachments/{n}, /metadata. Attachments are read from the file by
+ * range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void free_reading(void *context) {
     free(reading);
 }
 
-/* The recording says what type its attachment is of; only what can stand in a header is passed on. */
+/* The media type comes from the recording; it is sent only if it is valid in a header. */
 static const char *media_type_of(const struct reel_attachment *a) {
     const char *slash = strchr(a->media_type, '/');
     bool good = slash && slash != a->media_type && slash[1] != '\0';
@@ -86,7 +86,7 @@ static void reply_attachment(struct http_request *r, const struct api_recording 
         http_reply_no_memory(r);
         return;
     }
-    reading->attachment = attachment; /* the reader's recording keeps it */
+    reading->attachment = attachment; /* owned by the recording */
     char text[256], etag[64];
     snprintf(text, sizeof text, "%s attachment %s", a->row.content, http_segment(r, "n"));
     api_etag(text, etag);

@@ -1,4 +1,4 @@
-/* See body.h. Its one rule: nothing is kept beyond the limit, and nothing is parsed that is nested deeper than the stack is good for. */
+/* See body.h. Bytes beyond the limit are dropped, and JSON nested too deep for the recursive parser is rejected before it is parsed. */
 #include "api/body.h"
 
 #include <stdarg.h>
@@ -57,7 +57,7 @@ const char *body_text(struct http_request *r, size_t *size) {
     return b->text;
 }
 
-/* How deep brackets are nested outside of strings. What is no JSON may give any number. */
+/* The nesting depth of brackets outside of strings. For text that is not JSON the result is arbitrary. */
 static unsigned depth_of(const char *text, size_t size) {
     unsigned depth = 0, deepest = 0;
     bool quoted = false;

@@ -1,5 +1,4 @@
-/* /carla: the questions of CARLA's own tools, answered from the stored log as it is read: nothing is prepared, and nothing waits for a
- * simulator. */
+/* /carla: the queries of CARLA's own tools, answered by reading the stored log; no simulator is needed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ static void answer(struct http_request *r, const struct reel_carla_question *q, 
         return;
     }
     if (reel_index_info(reel_recording_index(recording))->damaged) {
-        http_add_header(r, "X-Recording-Damaged", "true"); /* told of what could be read; /scan says what could not */
+        http_add_header(r, "X-Recording-Damaged", "true"); /* the answer covers what could be read; /scan lists the rest */
     }
     api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
 }
@@ -92,7 +91,7 @@ void api_carla_actors(struct http_request *r) {
 
 void api_carla_trajectory(struct http_request *r) {
     struct reel_carla_question q = reel_carla_question(REEL_CARLA_TRAJECTORY);
-    uint64_t actor;
+    uint64_t actor = 0;
     if (!number_u64(http_segment(r, "actor"), &actor) || actor > UINT32_MAX) {
         http_reply_problem(r, 404, "not-found", "an actor is named by its number, as in …/carla/actors");
         return;

@@ -1,5 +1,5 @@
-/* PATCH /recordings/{id}: what people say of a recording, and what it is called, by a merge patch; and the entity tag that guards it. Its
- * one rule: the tag is the version of the row, asked again within the transaction that changes it. */
+/* PATCH /recordings/{id}: changes annotations, name and collection by a merge patch, and checks If-Match. The entity tag is the row's
+ * version, which is checked again inside the transaction that changes the row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ struct patch {
     char *custom;
 };
 
-/* A text, or where `empty` is given null for that. False: replied. */
+/* A text; with `empty` set, null means that text. False: replied. */
 static bool read_text(struct http_request *r, const json_t *body, const char *member, const char *empty, const char **out) {
     const json_t *value = json_object_get(body, member);
     if (!value) {
@@ -128,7 +128,7 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
     return !json_is_object(tags) || change_read_tags(r, tags, p->tags, TAG_CHANGES_MAX, &c->n_tags);
 }
 
-/* What the new name must be, and whether the caller may use the collection. False: replied. */
+/* Checks the new name, and that the caller may use the collection. False: replied. */
 static bool check_names(struct http_request *r, const struct catalog_recording *row, const struct catalog_change *c) {
     struct reel_error err = {0};
     const char *collection = c->collection ? c->collection : row->collection;

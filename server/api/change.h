@@ -1,4 +1,4 @@
-/* What changes of a recording have in common: its entity tag, and reading tags. */
+/* Shared by the routes that change a recording: entity tags, and tags read from JSON. */
 #ifndef SERVER_API_CHANGE_H
 #define SERVER_API_CHANGE_H
 
@@ -6,15 +6,15 @@
 
 enum { CHANGE_ETAG = 64 };
 
-/* Of the recording's JSON; the one with topics is another text. */
+/* The entity tag of the recording's JSON, which differs with and without topics. */
 void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]);
-/* Does If-Match hold for the row as it is, if it was sent? False: replied (412). */
+/* Whether If-Match, if sent, matches the row. False: replied (412). */
 bool change_if_match(struct http_request *r, const struct catalog_recording *row);
-/* Which version of the row If-Match wants to be changed: the one it held for, or CATALOG_ANY_VERSION. */
+/* The version of the row that If-Match names, or CATALOG_ANY_VERSION without it. */
 int64_t change_version(const struct http_request *r, const struct catalog_recording *row);
 /* As http_reply_error(), but REEL_CHANGED is a 412. */
 void change_refuse(struct http_request *r, const struct reel_error *err);
-/* {"key": "value" or null} into out; *n counts on. Texts are borrowed. False: replied. */
+/* Appends {"key": "value" or null} to out and increases *n. Texts are borrowed. False: replied. */
 bool change_read_tags(struct http_request *r, const json_t *tags, struct catalog_tag *out, uint32_t max, uint32_t *n);
 
 #endif

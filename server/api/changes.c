@@ -1,5 +1,5 @@
-/* /changes: what has happened, as pages or as it happens. Its one rule: a stream never outlives the right to it – whether its token still
- * holds is asked before each event and each heartbeat, and after a while the client has to come again. */
+/* /changes: the change feed, as pages or as a stream of events. The token is checked again before each event and heartbeat of a stream;
+ * after a while the stream ends and the client has to reconnect. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
 static const int64_t HEARTBEAT_NS = INT64_C(15000000000), LIFE_NS = INT64_C(900000000000);
 
-/* A number as we have given it; false: replied. */
+/* A sequence number. False: replied. */
 static bool read_seq(struct http_request *r, const char *what, const char *text, int64_t *out) {
     int64_t value;
     if (!number_i64(text, &value) || value < 0 || value == INT64_MAX) {
@@ -27,7 +27,7 @@ static bool read_seq(struct http_request *r, const char *what, const char *text,
     return true;
 }
 
-/* The kinds asked for; they live as long as the request. */
+/* The requested kinds, owned by the request. */
 static bool read_kinds(struct http_request *r, const char *kinds[KINDS_MAX + 1], struct change_filter *out) {
     size_t n = http_params(r, "kind", kinds, KINDS_MAX);
     if (n > KINDS_MAX) {
@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static bool put(struct text *t, const char
     return fits;
 }
 
-static bool still_welcome(const struct stream *s) {
+static bool is_still_allowed(const struct stream *s) {
     const struct http_caller *caller = http_caller(s->request);
     struct token token = {0};
     int64_t now = reel_now_ns();
@@ -82,7 +82,7 @@ static bool finish(struct stream *s, struct text *t, const char *why) {
     return put(t, "event: end\ndata: {\"why\":\"%s\"}\n\n", why);
 }
 
-/* As many of the items as fit; s->seq is then that of the last one told. */
+/* Writes as many items as fit and sets s->seq to that of the last one. */
 static bool put_events(struct stream *s, const json_t *items, struct text *t, struct reel_error *err) {
     size_t i;
     json_t *item;
@@ -93,14 +93,14 @@ static bool put_events(struct stream *s, const json_t *items, struct text *t, st
             return reel_fail_memory(err);
         }
         if (!put(t, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)seq, json_string_value(json_object_get(item, "kind")), data)) {
-            return i > 0 || reel_fail(err, REEL_LIMIT, "a change is too long to be told");
+            return i > 0 || reel_fail(err, REEL_LIMIT, "a change is too long to be sent");
         }
         s->seq = seq;
     }
     return true;
 }
 
-/* What is behind s->seq, if there is anything for this caller. */
+/* The changes after s->seq that this caller may see. */
 static bool put_news(struct stream *s, struct text *t, struct reel_error *err) {
     for (int64_t seq = s->seq, before = -1; t->used == 0 && before != seq;) {
         json_auto_t *items = json_array();
@@ -117,7 +117,7 @@ static bool put_news(struct stream *s, struct text *t, struct reel_error *err) {
     return true;
 }
 
-/* What the client last knew of is not kept any more (or never was: the catalog is another one): it has to look for itself. */
+/* The changes after the client's last one have been trimmed, or it was of another catalog: the client has to reload its state. */
 static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) {
     int64_t first = 0, last = 0;
     s->begun = true;
@@ -129,7 +129,8 @@ static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) 
         s->seq = last;
     } else if (s->seq > last || (s->seq > 0 && s->seq < first - 1)) {
         s->seq = s->seq > last ? last : first - 1;
-        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq, (long long)first, (long long)last);
+        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq, (long long)first,
+            (long long)last);
     }
     return true;
 }
@@ -150,7 +151,7 @@ static bool next_events(void *context, void *buffer, size_t size, size_t *got, s
         enum feed_news news = feed_wait(s->feed, s->seq, left_ns);
         if (news == FEED_OVER) {
             good = finish(s, &t, "the server stops");
-        } else if (!still_welcome(s)) {
+        } else if (!is_still_allowed(s)) {
             good = finish(s, &t, "come again");
         } else if (news == FEED_NEWS) {
             good = put_news(s, &t, err);
@@ -186,7 +187,7 @@ static void stream(struct http_request *r) {
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_add_header(r, "X-Accel-Buffering", "no"); /* a proxy is not to wait for more */
+    http_add_header(r, "X-Accel-Buffering", "no"); /* so that proxies pass events on at once */
     http_reply_stream(r, &(struct http_stream){.media_type = "text/event-stream", .next = next_events, .free = free_stream, .context = s});
 }
 

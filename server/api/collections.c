@@ -1,4 +1,4 @@
-/* /collections: what there is in each, and what it is about. */
+/* /collections: their totals and descriptions. */
 #include <stdlib.h>
 
 #include "api/annotation_views.h"

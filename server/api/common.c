@@ -27,7 +27,7 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
         http_reply_error(r, &err);
         return false;
     }
-    if (references_update_state(http_app(r), &out->row)) { /* files that are not copied come and go */
+    if (references_update_state(http_app(r), &out->row)) { /* referenced files may have been removed or changed */
         char id[RECORDING_ID_TEXT];
         memcpy(id, out->row.id, sizeof id);
         catalog_recording_done(&out->row);
@@ -36,7 +36,8 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
             return false;
         }
     }
-    if (!http_caller_sees(http_caller(r), out->row.collection)) { /* in the words for what is not there: they must not differ */
+    if (!http_caller_sees(http_caller(r),
+                          out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
         catalog_recording_done(&out->row);
         http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
         return false;
@@ -86,11 +87,11 @@ void api_reply_busy(struct http_request *r, const char *job, const char *what) {
     http_reply_problem(r, 503, "busy", "%s", what);
 }
 
-int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns) {
+int64_t api_wait_ns(const struct http_request *r, int64_t default_ns) {
     enum { WAIT_MAX_S = 60 };
     const char *prefer = http_header(r, "Prefer"), *wait = prefer ? strstr(prefer, "wait=") : NULL;
     if (!wait || wait[5] < '0' || wait[5] > '9') {
-        return prefer && strstr(prefer, "respond-async") ? 0 : usual_ns;
+        return prefer && strstr(prefer, "respond-async") ? 0 : default_ns;
     }
     unsigned long seconds = strtoul(wait + 5, NULL, 10);
     return (int64_t)(seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S) * 1000000000;
@@ -99,7 +100,7 @@ int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns) {
 static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
     switch (row->state) {
     case STATE_READY:
-    case STATE_SCANNING: /* waited for */
+    case STATE_SCANNING: /* api_open() has waited already */
         return true;
     case STATE_FAILED:
         http_reply_problem(r, 422, "unreadable", "this recording could not be read: %s", row->problem);
@@ -156,12 +157,12 @@ static bool read_globs(struct http_request *r, const char *name, const char **ou
     return true;
 }
 
-/* One end of the interval, under either of its names. *given says whether it was there. */
+/* One end of the time range, by either of its names. Sets *given when it was sent. */
 static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns, bool *given) {
     struct reel_time t, u;
     bool has = http_param_time(r, name, &t), has_alias = http_param_time(r, alias, &u);
     if (has && has_alias) {
-        http_reply_bad_param(r, alias, "%s and %s mean the same: give one", name, alias);
+        http_reply_bad_param(r, alias, "%s and %s mean the same; send only one", name, alias);
         return false;
     }
     *given = has || has_alias;
@@ -206,7 +207,7 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
         return false;
     }
     if (out->has_start && has_end && s->end_ns < s->start_ns) {
-        http_reply_bad_param(r, "end", "it lies before start");
+        http_reply_bad_param(r, "end", "must not be before start");
         return false;
     }
     return true;
@@ -278,7 +279,7 @@ void api_add_next_link(struct http_request *r, const char *cursor) {
     for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
         size_t n = strcspn(p, "&");
         if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0 && strncmp(p, "sig=", 4) != 0 &&
-            strncmp(p, "exp=", 4) != 0) { /* a signature is of one page */
+            strncmp(p, "exp=", 4) != 0) { /* a signature is valid for one page only */
             used += (size_t)snprintf(link + used, sizeof link - used, "%.*s&", (int)n, p);
         }
         p += n + (p[n] == '&');

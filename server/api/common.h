@@ -1,4 +1,4 @@
-/* What several resources need: the recording a path names, and the selection its query asks for. */
+/* Shared by several routes: the recording in the path, the selection in the query, entity tags, jobs. */
 #ifndef SERVER_API_COMMON_H
 #define SERVER_API_COMMON_H
 
@@ -8,7 +8,7 @@
 /* A recording found and opened for one request. */
 struct api_recording {
     struct catalog_recording row;
-    struct reel_recording *recording; /* NULL when only the row was asked for */
+    struct reel_recording *recording; /* NULL when only the row was requested */
 };
 void api_recording_done(struct api_recording *a);
 
@@ -21,21 +21,21 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 
 enum { API_GLOBS_MAX = 64 };
 
-/* Whether the caller may put things into this collection, which need not exist; false: replied (403). Whoever takes a collection's name
- * from a request asks this before ingest_check(); lists ask by catalog_query.allowed. */
+/* Whether the caller may write to this collection, which need not exist. False: replied (403). Every route that reads a collection's name
+ * from a request calls this before ingest_check(); lists use catalog_query.allowed. */
 bool api_may_use(struct http_request *r, const char *collection);
 
-/* A selection whose texts belong to the request. */
+/* A selection; its texts are owned by the request. */
 struct api_selection {
     struct reel_selection selection;
     const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX];
     bool has_start;
 };
-/* topic, exclude_topic, start/from, end/to, every, last, lookback of what spans [first_ns, last_ns]; false: replied (400). */
+/* topic, exclude_topic, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns]. False: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
-/* What the parameters of text targets say: decode, fields, time_format, end_record. `out->fields` points into `*text`, which the caller
- * keeps until the render is open. False: replied. */
+/* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must stay valid until
+ * the render is open. False: replied. */
 enum { API_FIELDS_MAX = 256 };
 struct api_text {
     const char *fields[API_FIELDS_MAX];
@@ -44,19 +44,19 @@ struct api_text {
 bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
 void api_text_done(struct api_text *text);
 
-/* "sha256-<base64>" in quotes over the text, for things made from a recording. `out` has room for 64. */
+/* The ETag "sha256-<base64>" of a text that names everything the bytes depend on. `out` has room for 64. */
 void api_etag(const char *text, char out[64]);
 /* The ETag of original bytes and the value of Repr-Digest from a SHA-256 in hex. */
 void api_digest_texts(const char *sha256_hex, char etag[64], char repr_digest[72]);
-/* Base64 of 32 bytes (44 characters and NUL); and back: false when it is no such thing. */
+/* Base64 of 32 bytes (44 characters and NUL); and back: false when malformed. */
 void api_base64_digest(const uint8_t digest[32], char out[45]);
 bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]);
 
 /* Adds Link: rel="next": the same request with another cursor. */
 void api_add_next_link(struct http_request *r, const char *cursor);
 
-/* How long the client will wait for work: Prefer: wait=N (seconds, at most a minute), respond-async: not at all, else usual_ns. */
-int64_t api_wait_ns(const struct http_request *r, int64_t usual_ns);
+/* How long the client waits for a job: Prefer: wait=N (seconds, at most a minute); respond-async: not at all; else default_ns. */
+int64_t api_wait_ns(const struct http_request *r, int64_t default_ns);
 
 /* {"id", "href"} of a job, as every answer names one. */
 json_t *api_view_job(const char *id);

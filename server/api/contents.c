@@ -1,4 +1,4 @@
-/* What is inside a recording: topics, definitions, the scan's report. */
+/* Contents of a recording: topics, schemas, scan report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ void api_scan(struct http_request *r) {
 
 /* "3" is channel 3's own schema, "3.1" the second of its schemas. */
 static const struct reel_schema *find_schema(const struct reel_index *index, const char *sid) {
-    uint64_t channel, n = 0;
+    uint64_t channel = 0, n = 0;
     const char *dot = strchrnul(sid, '.');
     if (!number_u64_of(sid, (size_t)(dot - sid), &channel) || (*dot && !number_u64(dot + 1, &n)) ||
         channel >= reel_index_info(index)->n_channels) {
@@ -50,7 +50,7 @@ static const struct reel_schema *find_schema(const struct reel_index *index, con
 
 static json_t *schema_text(struct reel_bytes data) {
     json_t *text = json_stringn((const char *)data.data, data.size);
-    return text ? text : json_null(); /* no UTF-8: only as octets */
+    return text ? text : json_null(); /* not UTF-8: only available as application/octet-stream */
 }
 
 void api_schema(struct http_request *r) {
@@ -58,7 +58,7 @@ void api_schema(struct http_request *r) {
     struct api_recording a;
     const char *media = http_negotiate(r, offers);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a definition is given as text/plain, application/json or application/octet-stream");
+        http_reply_problem(r, 406, "not-acceptable", "a schema is available as text/plain, application/json or application/octet-stream");
         return;
     }
     if (!api_open(r, &a)) {

@@ -1,5 +1,5 @@
-/* /as/{name}.EXT: a recording as another format, and /merge/as/{name}.EXT: several as one. Planned targets behave like files (length, ETag,
- * ranges); text targets are streamed. Nothing is stored. */
+/* /as/{name}.EXT exports a recording in another format, /merge/as/{name}.EXT several as one file. File formats are planned first, so they
+ * have a length, an ETag and ranges; rows are streamed. Nothing is stored. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "reel/view.h"
 #include "wire/cleanup.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000; /* longer planning goes on as a job: 503 */
+static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
 enum { MERGE_MAX = 64 };
 
@@ -39,7 +39,7 @@ static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
 }
 
-/* Everything the bytes depend on, as text; hashed it is the ETag and the plan's key. */
+/* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
 static void print_inputs(FILE *f, const struct inputs *in) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
@@ -94,7 +94,7 @@ static bool read_run(struct http_request *r, struct conversion *c) {
         return true;
     }
     if (c->q.has_start || c->q.selection.end_ns != REEL_TIME_MAX) {
-        http_reply_bad_param(r, "run", "it says where to start and end: give no times with it");
+        http_reply_bad_param(r, "run", "a run has its own start and end; send no times with it");
         return false;
     }
     if (!reel_nanover_run(c->in->recordings[0], run, &c->q.selection, &c->options, &err)) {
@@ -197,9 +197,9 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                              .recordings = c->in->recordings,
                              .n_recordings = c->in->n,
                              .selection = c->q.selection};
-    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->made, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
-        api_reply_busy(r, job, "this conversion is being planned; ask again");
+        api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
     }
     c->q.selection.front = plan ? reel_plan_front(plan) : NULL;
@@ -238,7 +238,7 @@ static void reply(struct http_request *r, struct inputs *in) {
         return;
     }
     struct reel_selection plain = c.q.selection;
-    bool streamed = c.writer->needs & REEL_STREAMED; /* else the front is made with the plan, once */
+    bool streamed = c.writer->needs & REEL_STREAMED; /* else the part before the messages is written with the plan, once */
     plain.state_at_cut = streamed && plain.state_at_cut;
     plain.last_per_topic = streamed && plain.last_per_topic;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
@@ -297,7 +297,7 @@ void api_convert(struct http_request *r) {
     }
 }
 
-/* How the recordings fit together. False: replied. */
+/* How the clocks of the recordings are aligned. False: replied. */
 static bool merge_inputs(struct http_request *r, struct inputs *in) {
     const char *names[MERGE_MAX], *align = http_param(r, "align");
     struct reel_error err = {0};

@@ -9,7 +9,7 @@
 #include "reel/iterate.h"
 #include "reel/table.h"
 
-enum { BINS_USUAL = 100, BINS_MAX = 2000 };
+enum { BINS_DEFAULT = 100, BINS_MAX = 2000 };
 
 struct coverage {
     const struct reel_index *index;
@@ -26,7 +26,7 @@ static json_t *view_span(const struct coverage *c, const struct reel_span *s) {
     return json_pack("[o, o, o]", view_time(s->first_ns, clock), view_time(s->last_ns, clock), view_u64(s->count));
 }
 
-/* Spans with no more than the tolerance between them are one. */
+/* Joins spans that are at most the tolerance apart. */
 static json_t *view_spans(const struct coverage *c) {
     json_t *out = json_array();
     struct reel_span now = {0};
@@ -61,7 +61,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* All channels of the name of the first together; *at goes behind them. NULL: an error is told. */
+/* The row of all channels that share a name with the first; moves *at behind them. NULL: error. */
 static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(c->index);
     const char *name = c->channels[*at]->name;
@@ -90,7 +90,7 @@ static json_t *view_topics_covered(const struct coverage *c, struct reel_error *
     return topics;
 }
 
-/* One row a span, for CSV and NDJSON. */
+/* One row per span, for CSV and NDJSON. */
 static json_t *rows_of(const json_t *topics) {
     json_t *rows = json_array(), *topic, *span;
     size_t i, k;
@@ -121,7 +121,7 @@ static void reply(struct http_request *r, const struct rows_form *form, const st
 
 /* False: replied. */
 static bool read_params(struct http_request *r, struct coverage *c, const struct reel_index_info *info) {
-    uint64_t bins = BINS_USUAL;
+    uint64_t bins = BINS_DEFAULT;
     int64_t tolerance;
     http_param_u64(r, "bins", &bins);
     c->n_globs = http_params(r, "topic", c->globs, API_GLOBS_MAX);

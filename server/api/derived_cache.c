@@ -1,104 +1,104 @@
-/* See made.h. Its one rule: the table is locked only to look and to put in; making happens on a worker. */
+/* See derived_cache.h. The lock is held only to look up and to insert; objects are computed on a worker. */
 #include "api/derived_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct making { /* what the job works on; owned by the job */
-    struct made *made;
-    const struct made_kind *kind;
+struct computation { /* owned by the job */
+    struct derived_cache *cache;
+    const struct derived_kind *kind;
     char *key;
     void *context;
 };
 
-struct kept {
-    const struct made_kind *kind;
+struct entry {
+    const struct derived_kind *kind;
     char *key;
-    void *thing; /* NULL while `job` makes it */
+    void *object; /* NULL while `job` computes it */
     struct job *job;
     uint64_t memory, used_at;
-    struct kept *next;
+    struct entry *next;
 };
 
-struct made {
+struct derived_cache {
     pthread_mutex_t lock;
     struct jobs *jobs;
     uint64_t budget, memory, clock;
-    struct kept *first;
+    struct entry *first;
 };
 
-struct made *made_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err) {
-    struct made *m = calloc(1, sizeof *m);
-    if (!m) {
+struct derived_cache *derived_cache_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err) {
+    struct derived_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
         reel_fail_memory(err);
         return NULL;
     }
-    pthread_mutex_init(&m->lock, NULL);
-    m->jobs = jobs;
-    m->budget = budget_bytes;
-    return m;
+    pthread_mutex_init(&cache->lock, NULL);
+    cache->jobs = jobs;
+    cache->budget = budget_bytes;
+    return cache;
 }
 
-static void free_kept(struct kept *k) {
-    if (k->thing) {
-        k->kind->unref(k->thing);
+static void free_entry(struct entry *k) {
+    if (k->object) {
+        k->kind->unref(k->object);
     }
     job_unref(k->job);
     free(k->key);
     free(k);
 }
 
-void made_free(struct made *m) {
-    if (!m) {
+void derived_cache_free(struct derived_cache *cache) {
+    if (!cache) {
         return;
     }
-    while (m->first) {
-        struct kept *k = m->first;
-        m->first = k->next;
-        free_kept(k);
+    while (cache->first) {
+        struct entry *k = cache->first;
+        cache->first = k->next;
+        free_entry(k);
     }
-    pthread_mutex_destroy(&m->lock);
-    free(m);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
 }
 
-/* ---- the table, under the lock */
+/* ---- the table; the lock is held */
 
-static struct kept **find(struct made *m, const char *key) {
-    struct kept **k = &m->first;
+static struct entry **find(struct derived_cache *cache, const char *key) {
+    struct entry **k = &cache->first;
     while (*k && strcmp((*k)->key, key) != 0) {
         k = &(*k)->next;
     }
     return k;
 }
 
-static void drop(struct made *m, struct kept **at) {
-    struct kept *k = *at;
+static void drop(struct derived_cache *cache, struct entry **at) {
+    struct entry *k = *at;
     *at = k->next;
-    m->memory -= k->memory;
-    free_kept(k);
+    cache->memory -= k->memory;
+    free_entry(k);
 }
 
-/* What was used longest ago goes until the budget holds. */
-static void trim(struct made *m) {
-    while (m->memory > m->budget) {
-        struct kept **oldest = NULL;
-        for (struct kept **k = &m->first; *k; k = &(*k)->next) {
-            if ((*k)->thing && (!oldest || (*k)->used_at < (*oldest)->used_at)) {
+/* Drops the least recently used until the budget holds. */
+static void trim(struct derived_cache *cache) {
+    while (cache->memory > cache->budget) {
+        struct entry **oldest = NULL;
+        for (struct entry **k = &cache->first; *k; k = &(*k)->next) {
+            if ((*k)->object && (!oldest || (*k)->used_at < (*oldest)->used_at)) {
                 oldest = k;
             }
         }
         if (!oldest) {
             return;
         }
-        drop(m, oldest);
+        drop(cache, oldest);
     }
 }
 
 /* ---- the job */
 
-static void free_making(void *context) {
-    struct making *m = context;
+static void free_computation(void *context) {
+    struct computation *m = context;
     if (m->context) {
         m->kind->free_context(m->context);
     }
@@ -107,107 +107,107 @@ static void free_making(void *context) {
 }
 
 static bool run(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct making *m = context;
-    void *thing = NULL;
+    struct computation *m = context;
+    void *object = NULL;
     uint64_t memory = 0;
-    bool good = m->kind->make(m->context, progress, &thing, &memory, err);
-    m->kind->free_context(m->context); /* the job is remembered for an hour, open files need not be */
+    bool good = m->kind->make(m->context, progress, &object, &memory, err);
+    m->kind->free_context(m->context); /* the job is listed for an hour; its files must not stay open that long */
     m->context = NULL;
     if (!good) {
         return false;
     }
-    pthread_mutex_lock(&m->made->lock);
-    struct kept **k = find(m->made, m->key);
-    if (*k && !(*k)->thing) {
-        (*k)->thing = m->kind->ref(thing);
+    pthread_mutex_lock(&m->cache->lock);
+    struct entry **k = find(m->cache, m->key);
+    if (*k && !(*k)->object) {
+        (*k)->object = m->kind->ref(object);
         (*k)->memory = memory;
-        (*k)->used_at = ++m->made->clock;
-        m->made->memory += memory;
+        (*k)->used_at = ++m->cache->clock;
+        m->cache->memory += memory;
     }
-    pthread_mutex_unlock(&m->made->lock);
-    m->kind->unref(thing);
+    pthread_mutex_unlock(&m->cache->lock);
+    m->kind->unref(object);
     return true;
 }
 
-/* ---- asking */
+/* ---- requests */
 
-struct question {
-    const struct made_kind *kind;
+struct lookup {
+    const struct derived_kind *kind;
     const char *key, *subject;
-    void *context; /* NULL once a job has it */
+    void *context; /* NULL once a job owns it */
 };
 
-/* Starts the job; under the lock. */
-static struct job *start(struct made *m, struct question *q, struct reel_error *err) {
-    struct making *making = calloc(1, sizeof *making);
-    struct kept *k = calloc(1, sizeof *k);
-    if (!q->context || !making || !k || !(making->key = strdup(q->key)) || !(k->key = strdup(q->key))) {
-        free(making ? making->key : NULL);
-        free(making);
+/* Starts the job; the lock is held. */
+static struct job *start(struct derived_cache *cache, struct lookup *q, struct reel_error *err) {
+    struct computation *computation = calloc(1, sizeof *computation);
+    struct entry *k = calloc(1, sizeof *k);
+    if (!q->context || !computation || !k || !(computation->key = strdup(q->key)) || !(k->key = strdup(q->key))) {
+        free(computation ? computation->key : NULL);
+        free(computation);
         free(k);
         reel_fail_memory(err);
         return NULL;
     }
-    making->made = m;
-    making->kind = k->kind = q->kind;
-    making->context = q->context;
+    computation->cache = cache;
+    computation->kind = k->kind = q->kind;
+    computation->context = q->context;
     q->context = NULL;
-    if (!(k->job = jobs_add(m->jobs, q->kind->job, q->subject, NULL, run, making, free_making, err))) {
-        free_kept(k);
+    if (!(k->job = jobs_add(cache->jobs, q->kind->job, q->subject, NULL, run, computation, free_computation, err))) {
+        free_entry(k);
         return NULL;
     }
-    k->next = m->first;
-    m->first = k;
+    k->next = cache->first;
+    cache->first = k;
     return job_ref(k->job);
 }
 
-/* The thing, or the job that makes it, started if need be; each with a reference. */
-static bool look(struct made *m, struct question *q, void **thing, struct job **job, struct reel_error *err) {
-    pthread_mutex_lock(&m->lock);
-    struct kept **at = find(m, q->key);
-    if (*at && (*at)->thing) {
-        (*at)->used_at = ++m->clock;
-        *thing = q->kind->ref((*at)->thing);
+/* The object, or the job that computes it, started if necessary; each with a new reference. */
+static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **object, struct job **job, struct reel_error *err) {
+    pthread_mutex_lock(&cache->lock);
+    struct entry **at = find(cache, q->key);
+    if (*at && (*at)->object) {
+        (*at)->used_at = ++cache->clock;
+        *object = q->kind->ref((*at)->object);
     } else {
-        *job = *at ? job_ref((*at)->job) : start(m, q, err);
+        *job = *at ? job_ref((*at)->job) : start(cache, q, err);
     }
-    pthread_mutex_unlock(&m->lock);
-    return *thing || *job;
+    pthread_mutex_unlock(&cache->lock);
+    return *object || *job;
 }
 
-/* After the job has ended: the thing, or why there is none. */
-static void *collect(struct made *m, const struct question *q, const struct job_view *view, struct reel_error *err) {
-    void *thing = NULL;
-    pthread_mutex_lock(&m->lock);
-    struct kept **at = find(m, q->key);
-    if (*at && (*at)->thing) {
-        thing = q->kind->ref((*at)->thing);
-        trim(m);
+/* After the job has ended: the object, or its error. */
+static void *collect(struct derived_cache *cache, const struct lookup *q, const struct job_view *view, struct reel_error *err) {
+    void *object = NULL;
+    pthread_mutex_lock(&cache->lock);
+    struct entry **at = find(cache, q->key);
+    if (*at && (*at)->object) {
+        object = q->kind->ref((*at)->object);
+        trim(cache);
     } else if (*at) {
-        drop(m, at);
+        drop(cache, at);
     }
-    pthread_mutex_unlock(&m->lock);
-    if (!thing) {
+    pthread_mutex_unlock(&cache->lock);
+    if (!object) {
         *err = view->error;
         if (err->code == REEL_OK) {
             reel_fail(err, REEL_CANCELLED, "it was cancelled");
         }
     }
-    return thing;
+    return object;
 }
 
-void *made_get(struct made *m, const struct made_kind *kind, const char *key, const char *subject, void *context, int64_t wait_ns,
-               char job_id[33], struct reel_error *err) {
-    struct question q = {.kind = kind, .key = key, .subject = subject, .context = context};
-    void *thing = NULL;
+void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject, void *context,
+                  int64_t wait_ns, char job_id[33], struct reel_error *err) {
+    struct lookup q = {.kind = kind, .key = key, .subject = subject, .context = context};
+    void *object = NULL;
     struct job *job = NULL;
     job_id[0] = '\0';
-    bool good = look(m, &q, &thing, &job, err);
+    bool good = find_or_start(cache, &q, &object, &job, err);
     if (q.context) {
         kind->free_context(q.context);
     }
-    if (!good || thing) {
-        return thing;
+    if (!good || object) {
+        return object;
     }
     bool ended = job_wait(job, wait_ns);
     struct job_view view;
@@ -217,5 +217,5 @@ void *made_get(struct made *m, const struct made_kind *kind, const char *key, co
         memcpy(job_id, view.id, sizeof view.id);
         return NULL;
     }
-    return collect(m, &q, &view, err);
+    return collect(cache, &q, &view, err);
 }

@@ -1,27 +1,27 @@
-/* Things that take a while to make from recordings, by key: made once, as a job when it takes longer than a moment, kept while there is
- * room. What is being made is found by its key too, so that many who ask for one thing make it once. */
-#ifndef SERVER_MADE_H
-#define SERVER_MADE_H
+/* A cache of objects that are expensive to derive from recordings (plans, columns), by key. Each is computed once, by a job; requests
+ * with the same key wait for the same job. The least recently used objects are dropped when the budget is exceeded. */
+#ifndef SERVER_DERIVED_CACHE_H
+#define SERVER_DERIVED_CACHE_H
 
 #include "ingest/jobs.h"
 
-struct made; /* the table */
+struct derived_cache;
 
-struct made_kind {
+struct derived_kind {
     const char *job; /* kind of the job */
-    /* Makes the thing from `context` (on a worker); its first reference goes to *thing. */
-    bool (*make)(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory_bytes, struct reel_error *err);
+    /* Computes the object from `context`, on a worker; *object is a new reference. */
+    bool (*make)(void *context, const struct reel_progress *progress, void **object, uint64_t *memory_bytes, struct reel_error *err);
     void (*free_context)(void *context);
-    void *(*ref)(void *thing);
-    void (*unref)(void *thing);
+    void *(*ref)(void *object);
+    void (*unref)(void *object);
 };
 
-struct made *made_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err);
-void made_free(struct made *made); /* after the jobs have ended */
+struct derived_cache *derived_cache_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err);
+void derived_cache_free(struct derived_cache *cache); /* after the jobs have ended */
 
-/* A reference to the thing. Takes `context` over (NULL: no memory). NULL with job[0] set: it is still being made after wait_ns (503,
+/* A new reference to the object. Owns `context` from then on (NULL: no memory). NULL with job[0] set: not ready after wait_ns (503,
  * Retry-After). NULL with err: it failed. `subject` is shown with the job. */
-void *made_get(struct made *made, const struct made_kind *kind, const char *key, const char *subject, void *context, int64_t wait_ns,
-               char job[33], struct reel_error *err);
+void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject, void *context,
+                  int64_t wait_ns, char job[33], struct reel_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* /events: intervals of recordings that somebody has marked. Its one rule: an event is kept in its recording's own time, so it stays where
- * it is in the recording when that gets another epoch. */
+/* /events: marked intervals of recordings. Events are stored in the recording's own time, so they keep their position when its epoch
+ * changes. */
 #include "api/events.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static bool is_calendar(const char *text) {
     return strspn(text, "0123456789") == 4 && text[4] == '-';
 }
 
-/* A time that somebody writes for a recording, in that one's own time. `bare_ns`: the unit of a number without one. */
-static bool own_time(const struct catalog_recording *row, const char *text, int64_t bare_ns, int64_t *ns, struct reel_error *err) {
+/* Parses a time and converts it to the recording's own time. `bare_ns`: the unit of a number without one. */
+static bool recording_time(const struct catalog_recording *row, const char *text, int64_t bare_ns, int64_t *ns, struct reel_error *err) {
     struct reel_time t;
     if (!reel_time_parse(text, bare_ns, &t, err)) {
         return false;
@@ -31,12 +31,12 @@ static bool own_time(const struct catalog_recording *row, const char *text, int6
         return true;
     }
     if (!row->annotations.has_epoch) {
-        return reel_fail(err, REEL_ARGUMENT, "this recording has a clock of its own and no epoch, so it has no place on the calendar");
+        return reel_fail(err, REEL_ARGUMENT, "this recording has a relative clock and no epoch, so it has no calendar time");
     }
     return !__builtin_sub_overflow(*ns, row->annotations.epoch_ns, ns) || reel_fail(err, REEL_ARGUMENT, "the time is out of reach");
 }
 
-/* A member of the body: nanoseconds as a number or, as the recording's own times are written, text. False: replied. */
+/* A time in the body: a number of nanoseconds, or a text. False: replied. */
 static bool read_time(struct http_request *r, const json_t *body, const char *member, const struct catalog_recording *row, bool *there,
                       int64_t *ns) {
     const json_t *value = json_object_get(body, member);
@@ -50,7 +50,7 @@ static bool read_time(struct http_request *r, const json_t *body, const char *me
         return true;
     }
     int64_t bare_ns = row->clock == REEL_CLOCK_RELATIVE ? 1000000000 : 1; /* its times are shown as seconds */
-    bool good = json_is_string(value) && own_time(row, json_string_value(value), bare_ns, ns, &err);
+    bool good = json_is_string(value) && recording_time(row, json_string_value(value), bare_ns, ns, &err);
     if (!good) {
         body_refuse(r, member, "must be nanoseconds as a number, or a text%s%s", err.text[0] ? ": " : "", err.text);
     }
@@ -92,7 +92,7 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
             continue;
         }
         *(i == 0 ? &q->has_start : &q->has_end) = true;
-        if (row && !own_time(row, text, 1, ns, &err)) {
+        if (row && !recording_time(row, text, 1, ns, &err)) {
             http_reply_bad_param(r, names[i], "%s", err.text);
             return false;
         }
@@ -105,7 +105,7 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
     return true;
 }
 
-/* Of the recording of the path or the parameter; or of all. */
+/* The events of the recording in the path or the parameter, or of all recordings. */
 void api_events_list(struct http_request *r) {
     const char *in_path = http_segment(r, "id"), *key = in_path ? in_path : http_param(r, "recording");
     struct catalog_event_query q = {.sees = events_caller_sees, .context = http_caller(r)};
@@ -127,7 +127,7 @@ void api_events_list(struct http_request *r) {
 
 /* ---- one */
 
-/* Tags as a JSON text; "": none given. NULL: replied. */
+/* Tags as a JSON text; "": none sent. NULL: replied. */
 static char *tags_of(struct http_request *r, const json_t *body) {
     const json_t *tags = json_object_get(body, "tags");
     if (tags && !json_is_object(tags) && !json_is_null(tags)) {
@@ -195,7 +195,7 @@ void api_event_add(struct http_request *r) {
     free(tags);
 }
 
-/* The event of the path, of a recording that the caller may see. False: replied. */
+/* The event in the path, if the caller may see its recording. False: replied. */
 static bool find_event(struct http_request *r, struct catalog_event *e, struct api_recording *a) {
     struct reel_error err = {0};
     if (!catalog_event_get(http_app(r)->catalog, http_segment(r, "event"), e, &err)) {

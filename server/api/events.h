@@ -1,4 +1,4 @@
-/* Events, for who else lists them. */
+/* For other routes that list events. */
 #ifndef SERVER_API_EVENTS_H
 #define SERVER_API_EVENTS_H
 

@@ -14,7 +14,7 @@
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
-enum { TRIES_MAX = 16 }; /* pages looked through for one answer to a caller who may see few of them */
+enum { TRIES_MAX = 16 }; /* pages read per answer, as the caller may be allowed to see few of the rows */
 
 static const char *const columns[] = {"id",     "path",  "recording",    "name",        "collection", "code",
                                       "reason", "tries", "first_failed", "last_failed", NULL};
@@ -46,7 +46,7 @@ static json_t *view_failure(const struct roots *roots, const struct catalog_fail
                      "last_failed", view_time(f->last_ns, REEL_CLOCK_WALL));
 }
 
-/* A page of what the caller may see. *more: where the next one goes on, 0 at the end. */
+/* A page of the failures that the caller may see. *more: the row where the next page begins, 0 at the end. */
 static bool fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more, struct reel_error *err) {
     AUTO_MEM struct catalog_failure *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
@@ -123,7 +123,7 @@ void api_failure_forget(struct http_request *r) {
     }
 }
 
-/* A file is imported once more, a recording that is kept is scanned once more. */
+/* Imports the file again, or scans the stored recording again. */
 static bool try_again(struct app *app, const struct catalog_failure *f, char job[33], struct reel_error *err) {
     if (!f->recording[0]) {
         AUTO(import_request_done) struct import_request q = {.failure = f->row};

@@ -1,11 +1,11 @@
-/* /file: the original bytes, as they came. */
+/* /file: the original bytes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "api/common.h"
 #include "api/routes.h"
 
-/* The part the path names; a recording of one file answers under any name, so that a link may carry the name it likes. */
+/* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of their own. */
 static const struct catalog_part *find_part(const struct catalog_recording *row, const char *name) {
     for (uint32_t i = 0; i < row->n_parts; i++) {
         if (strcmp(row->parts[i].file_name, name) == 0) {

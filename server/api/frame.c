@@ -1,4 +1,4 @@
-/* /frame: one image message as a picture that a browser shows. */
+/* /frame: one image message in a format that browsers show. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "reel/picture.h"
 #include "wire/cleanup.h"
 
-enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and what stands around them */, WIDTH_MAX = 16384, DRAWN_AT_ONCE = 4 };
+enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */, WIDTH_MAX = 16384, RENDER_SLOTS = 4 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -41,7 +41,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     return false;
 }
 
-/* What the client likes; where it is all the same, what the message is already, and of pixels a JPEG. */
+/* The media type the client prefers; without a preference the message's own, or JPEG for raw pixels. */
 static bool choose_form(struct http_request *r, const struct reel_image *image, enum reel_picture_form *form) {
     static const char *const jpeg_first[] = {"image/jpeg", "image/png", NULL}, *const png_first[] = {"image/png", "image/jpeg", NULL};
     const char *media = http_negotiate(r, image->compressed && image->form == REEL_PICTURE_PNG ? png_first : jpeg_first);
@@ -63,26 +63,26 @@ static bool read_width(struct http_request *r, uint32_t *width) {
     return true;
 }
 
-/* An image of a few bytes may be 64 million pixels: whoever asks for many at once waits. */
+/* A small file may hold 64 million pixels, so the number of images rendered at a time is limited; further requests wait. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t left;
-    unsigned drawing;
-} easel = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    pthread_cond_t released;
+    unsigned used;
+} render_slots = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
-static void easel_enter(void) {
-    pthread_mutex_lock(&easel.lock);
-    while (easel.drawing == DRAWN_AT_ONCE) {
-        pthread_cond_wait(&easel.left, &easel.lock);
+static void render_slot_acquire(void) {
+    pthread_mutex_lock(&render_slots.lock);
+    while (render_slots.used == RENDER_SLOTS) {
+        pthread_cond_wait(&render_slots.released, &render_slots.lock);
     }
-    easel.drawing++;
-    pthread_mutex_unlock(&easel.lock);
+    render_slots.used++;
+    pthread_mutex_unlock(&render_slots.lock);
 }
-static void easel_leave(void) {
-    pthread_mutex_lock(&easel.lock);
-    easel.drawing--;
-    pthread_cond_signal(&easel.left);
-    pthread_mutex_unlock(&easel.lock);
+static void render_slot_release(void) {
+    pthread_mutex_lock(&render_slots.lock);
+    render_slots.used--;
+    pthread_cond_signal(&render_slots.released);
+    pthread_mutex_unlock(&render_slots.lock);
 }
 
 static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
@@ -96,7 +96,7 @@ static void free_bytes(void *context) {
     free(context);
 }
 
-/* An image file goes as it is unless it is to be smaller or of another form. */
+/* An image file is sent unchanged unless another size or format was requested. */
 static bool make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                  struct reel_error *err) {
     if (!image->compressed || image->form != form || width > 0) {
@@ -168,9 +168,9 @@ void api_frame(struct http_request *r) {
         return;
     }
     if (find(r, &a, &stream, &m)) {
-        easel_enter();
+        render_slot_acquire();
         draw(r, &a, stream, &m, width);
-        easel_leave();
+        render_slot_release();
         reel_stream_free(stream);
     }
     api_recording_done(&a);

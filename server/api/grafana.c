@@ -1,4 +1,4 @@
-/* /grafana: the numbers of recordings for Grafana's panels. Rule: the numbers are those of /series, read and thinned by the same call. */
+/* /grafana: time series for Grafana's panels, read and downsampled by the code of /series. */
 #include "api/grafana.h"
 
 #include <math.h>
@@ -11,21 +11,21 @@
 #include "api/series.h"
 #include "reel/table.h"
 
-enum { SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_USUAL = 1000, POINTS_MAX = 20000 };
+enum { SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_DEFAULT = 1000, POINTS_MAX = 20000 };
 static const int64_t WAIT_NS = 20000000000, MS = 1000000;
 
 /* --- targets --- */
 
-struct panel { /* what all targets of a request share */
+struct panel { /* shared by all targets of a request */
     bool has_range;
     int64_t from_ns, to_ns, wait_until_ns;
     uint64_t max_points;
     enum reel_aggregate how;
     FILE *out;
-    size_t told;
+    size_t answered;
 };
 
-/* Variables come as parts of a regular expression: "\/odom\.x" means /odom.x. */
+/* Grafana escapes variables as for a regular expression: "\/odom\.x" means /odom.x. */
 static bool plain_text(const char *text, char out[TEXT_MAX]) {
     size_t n = 0;
     for (; *text && n + 1 < TEXT_MAX; text++) {
@@ -37,7 +37,7 @@ static bool plain_text(const char *text, char out[TEXT_MAX]) {
     return *text == '\0';
 }
 
-/* "ID:/topic.field" falls apart at its first colon, but for the one that a name: or sha256: has of its own. */
+/* Splits "ID:/topic.field" at its first colon, but not at that of "name:" or "sha256:". */
 static char *split_target(char *text) {
     static const char *const forms[] = {"name:", "sha256:"};
     size_t skip = 0;
@@ -60,11 +60,11 @@ static void put_string(FILE *f, const char *text) {
     json_decref(value);
 }
 
-/* One answer; `shift_ns` brings a recording of its own clock to where the panel begins. */
+/* Writes one series; `shift_ns` moves a recording with a relative clock to the start of the panel. */
 static void put_series(struct panel *p, const struct series *s, const char *ref_id, int64_t shift_ns) {
     char label[TEXT_MAX], value[REEL_NUMBER_TEXT];
     snprintf(label, sizeof label, "%.1000s %.1000s", s->name, s->field);
-    fputs(p->told++ > 0 ? ",\n{\"target\":" : "{\"target\":", p->out);
+    fputs(p->answered++ > 0 ? ",\n{\"target\":" : "{\"target\":", p->out);
     put_string(p->out, label);
     if (ref_id) {
         fputs(",\"refId\":", p->out);
@@ -119,7 +119,7 @@ static bool draw_fields(struct http_request *r, struct panel *p, const struct ap
             http_reply_problem(r, 400, "bad-target", "a field is a text such as /topic.field, of less than %d bytes", TEXT_MAX);
             return false;
         }
-        if (p->told == SERIES_MAX) {
+        if (p->answered == SERIES_MAX) {
             http_reply_problem(r, 413, "too-many", "at most %d series at a time", SERIES_MAX);
             return false;
         }
@@ -137,7 +137,7 @@ static bool draw_target(struct http_request *r, struct panel *p, const json_t *t
     enum reel_aggregate how = p->how;
     char text[TEXT_MAX];
     if (!given || !*given || json_is_true(json_object_get(target, "hide"))) {
-        return true; /* a row of the editor that is not filled in yet */
+        return true; /* an editor row that is still empty */
     }
     const char *agg = json_string_value(json_object_get(payload, "agg"));
     char *field = plain_text(given, text) ? split_target(text) : NULL;
@@ -193,8 +193,8 @@ static bool read_panel(struct http_request *r, const json_t *body, struct panel 
     if (!grafana_range(r, body, &p->from_ns, &p->to_ns, &p->has_range)) {
         return false;
     }
-    double wanted = json_is_number(points) ? json_number_value(points) : POINTS_USUAL;
-    p->max_points = wanted < 2 ? 2 : wanted > POINTS_MAX ? POINTS_MAX : (uint64_t)wanted;
+    double selected = json_is_number(points) ? json_number_value(points) : POINTS_DEFAULT;
+    p->max_points = selected < 2 ? 2 : selected > POINTS_MAX ? POINTS_MAX : (uint64_t)selected;
     json_array_foreach(json_object_get(body, "adhocFilters"), i, filter) {
         const char *key = json_string_value(json_object_get(filter, "key")), *value = json_string_value(json_object_get(filter, "value"));
         if (key && value && strcmp(key, "agg") == 0 && !series_how(value, &p->how)) {

@@ -1,5 +1,5 @@
-/* /grafana/annotations: events as Grafana's annotations. Its one rule: they stand where the panels draw their recording: on the calendar,
- * or, of a recording of its own clock that is asked for by name, from the panel's beginning on. */
+/* /grafana/annotations: events as Grafana's annotations, at the times at which panels draw their recording: calendar time, or, for a
+ * recording with a relative clock that is requested by name, relative to the start of the panel. */
 #include <stdio.h>
 
 #include "api/annotation_views.h"

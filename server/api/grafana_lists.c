@@ -1,5 +1,5 @@
-/* What there is to choose from in Grafana's editors: recordings, their topics and numeric fields. Rule: lists are for people, so they are
- * short: the newest, and of one recording the first thousands. */
+/* The choices in Grafana's editors: recordings, their topics and numeric fields. The lists are limited: the newest recordings, the first
+ * thousands of topics and fields. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +9,16 @@
 #include "api/routes.h"
 #include "reel/series.h"
 
-enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TOPICS_MAX = 1000 /* that are looked into */, TEXT_MAX = 2048 };
+enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TOPICS_MAX = 1000 /* whose fields are listed */, TEXT_MAX = 2048 };
 
 /* --- lists --- */
 
-/* {"label": …, "value": …} and the like: each call has its own words for the two. */
+/* {"label": …, "value": …}; the names of the two members differ from call to call. */
 struct list {
     json_t *items;
     const char *label_key, *value_key;
     const char *label_prefix, *value_prefix;
-    const char *part; /* only what has this in it; NULL: all */
+    const char *part; /* only those that contain this text; NULL: all */
     bool failed;
 };
 
@@ -36,11 +36,11 @@ static bool add(struct list *l, const char *label, const char *value) {
     snprintf(label_text, sizeof label_text, "%s%s", l->label_prefix, label);
     int n = snprintf(value_text, sizeof value_text, "%s%s", l->value_prefix, value);
     if (n < 0 || (size_t)n >= sizeof value_text) {
-        return true; /* nobody could choose it */
+        return true; /* too long to be chosen */
     }
     json_t *item = json_pack("{s:s}", l->value_key, value_text);
     json_t *shown = json_string(label_text);
-    if (shown) { /* a label that was cut in the middle of a character is none */
+    if (shown) { /* NULL when the label was cut inside a character */
         json_object_set_new(item, l->label_key, shown);
     } else {
         json_object_set_new(item, l->label_key, json_string(value_text));
@@ -58,7 +58,7 @@ static void reply_list(struct http_request *r, struct list *l) {
     http_reply_json(r, 200, l->items);
 }
 
-/* --- what is in a recording --- */
+/* --- contents of a recording --- */
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -143,7 +143,7 @@ static bool list_recordings(struct http_request *r, const char *words, uint32_t 
     return true;
 }
 
-/* What the builder asks for once a recording is chosen. */
+/* The options of the query builder once a recording is chosen. */
 static json_t *payloads_of_metric(void) {
     static const char text[] =
         "[{\"label\":\"Fields\",\"name\":\"field\",\"type\":\"multi-select\",\"placeholder\":\"/topic.field\",\"width\":40},"
@@ -170,7 +170,7 @@ void api_grafana_metrics(struct http_request *r) {
 }
 
 /* Fields or topics of the recording `key`; replies. */
-static void reply_inside(struct http_request *r, const char *key, bool fields, const char *topic, struct list *l) {
+static void reply_contents(struct http_request *r, const char *key, bool fields, const char *topic, struct list *l) {
     struct api_recording a;
     if (!api_open_key(r, key, &a)) {
         json_decref(l->items);
@@ -192,7 +192,7 @@ void api_grafana_payload_options(struct http_request *r) {
     if (!body) {
         json_decref(l.items);
     } else if (metric && *metric && name && strcmp(name, "field") == 0) {
-        reply_inside(r, metric, true, NULL, &l);
+        reply_contents(r, metric, true, NULL, &l);
     } else {
         reply_list(r, &l);
     }
@@ -208,13 +208,12 @@ void api_grafana_variable(struct http_request *r) {
     struct list l = list_new("__text", "__value");
     bool inside = what && (strcmp(what, "topics") == 0 || strcmp(what, "fields") == 0);
     if (body && inside && key) {
-        reply_inside(r, key, what[0] == 'f', json_string_value(json_object_get(payload, "topic")), &l);
+        reply_contents(r, key, what[0] == 'f', json_string_value(json_object_get(payload, "topic")), &l);
         return;
     }
     bool known = !what || !*what || strcmp(what, "recordings") == 0;
     if (body && (inside || !known)) {
-        http_reply_problem(r, 400, "bad-variable",
-                           "ask for {\"target\":\"recordings\"}, or for \"topics\" or \"fields\" of a \"recording\"");
+        http_reply_problem(r, 400, "bad-variable", "target must be \"recordings\", or \"topics\" or \"fields\" with a \"recording\"");
     }
     if (!body || !known || !list_recordings(r, json_string_value(json_object_get(payload, "q")), RECORDINGS_MAX, &page)) {
         json_decref(l.items);
@@ -227,7 +226,7 @@ void api_grafana_variable(struct http_request *r) {
     catalog_page_done(&page);
 }
 
-/* SimpleJSON's list of targets: fields of the newest recordings, or of the one that the text begins with. */
+/* SimpleJSON's list of targets: fields of the newest recordings, or of the recording that the text begins with. */
 void api_grafana_search(struct http_request *r) {
     json_t *body = body_json(r);
     const char *text = json_string_value(json_object_get(body, "target")), *colon = text ? strchr(text, ':') : NULL;

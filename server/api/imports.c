@@ -1,4 +1,4 @@
-/* /imports: files of the server's machine, below its import roots. */
+/* /imports: imports files of the server's machine that are below its import roots. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "wire/cleanup.h"
 
 static bool refuse_member(struct http_request *r, const char *member, const char *detail) {
-    http_reply_problem_with(r, 400, "bad-body", "the body does not say what is to be imported",
+    http_reply_problem_with(r, 400, "bad-body", "the body does not name any file to import",
                             json_pack("{s:[{s:s, s:s}]}", "errors", "member", member, "detail", detail));
     return false;
 }
 
-/* A path is there, and may be imported. */
-static bool take_path(struct http_request *r, const json_t *value, struct import_request *q) {
+/* Resolves a path and checks that it exists below an import root. */
+static bool read_path(struct http_request *r, const json_t *value, struct import_request *q) {
     const struct roots *roots = http_app(r)->roots;
     const char *text = json_string_value(value);
     char path[PATH_MAX];
@@ -46,7 +46,7 @@ static bool take_path(struct http_request *r, const json_t *value, struct import
     return true;
 }
 
-static bool take_paths(struct http_request *r, const json_t *body, struct import_request *q) {
+static bool read_paths(struct http_request *r, const json_t *body, struct import_request *q) {
     const json_t *one = json_object_get(body, "path"), *many = json_object_get(body, "paths"), *glob = json_object_get(body, "glob");
     const struct roots *roots = http_app(r)->roots;
     size_t n = json_array_size(many), i;
@@ -68,14 +68,14 @@ static bool take_paths(struct http_request *r, const json_t *body, struct import
         return false;
     }
     if (one) {
-        return take_path(r, one, q);
+        return read_path(r, one, q);
     }
     json_array_foreach(many, i, value) {
-        good = good && take_path(r, value, q);
+        good = good && read_path(r, value, q);
     }
-    for (unsigned k = 0; !many && good && k < roots_count(roots); k++) { /* a glob alone is for all roots */
+    for (unsigned k = 0; !many && good && k < roots_count(roots); k++) { /* a glob without paths applies to all roots */
         json_t *folder = json_string(roots_folder(roots, k));
-        good = take_path(r, folder, q);
+        good = read_path(r, folder, q);
         json_decref(folder);
     }
     if (good && q->n == 0) {
@@ -84,7 +84,7 @@ static bool take_paths(struct http_request *r, const json_t *body, struct import
     return good && q->n > 0;
 }
 
-static bool take_tags(struct http_request *r, const json_t *tags, struct import_request *q) {
+static bool read_tags(struct http_request *r, const json_t *tags, struct import_request *q) {
     struct catalog_tag items[TAGS_MAX];
     struct reel_error err = {0};
     uint32_t n = 0;
@@ -124,10 +124,10 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
         http_reply_error(r, &err);
         return false;
     }
-    return api_may_use(r, q->collection) && take_paths(r, body, q) && take_tags(r, json_object_get(body, "tags"), q);
+    return api_may_use(r, q->collection) && read_paths(r, body, q) && read_tags(r, json_object_get(body, "tags"), q);
 }
 
-/* ---- what would happen */
+/* ---- dry runs */
 
 struct listed {
     struct app *app;
@@ -135,30 +135,30 @@ struct listed {
     struct import_terms terms;
 };
 
-static void add_item(void *context, const struct import_report *told) {
+static void add_item(void *context, const struct import_report *report) {
     struct listed *l = context;
-    const char *folder = roots_below(l->app->roots, told->folder);
+    const char *folder = roots_below(l->app->roots, report->folder);
     json_t *files = json_array();
-    for (uint32_t i = 0; i < told->n; i++) {
-        json_t *path = strcmp(folder, ".") == 0 ? json_string(told->names[i]) : json_sprintf("%s/%s", folder, told->names[i]);
+    for (uint32_t i = 0; i < report->n; i++) {
+        json_t *path = strcmp(folder, ".") == 0 ? json_string(report->names[i]) : json_sprintf("%s/%s", folder, report->names[i]);
         json_array_append_new(files, path ? path : json_string("(no UTF-8)"));
     }
     json_t *item =
-        json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(told->outcome), "files", files, "size", view_u64(told->size));
-    if (told->name) {
+        json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(report->outcome), "files", files, "size", view_u64(report->size));
+    if (report->name) {
         struct catalog_recording there;
-        bool taken = told->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->terms.collection, told->name, &there, NULL);
-        json_object_set_new(item, "name", json_string(told->name));
+        bool taken = report->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->terms.collection, report->name, &there, NULL);
+        json_object_set_new(item, "name", json_string(report->name));
         json_object_set_new(item, "name_taken", json_boolean(taken));
         if (taken) {
             catalog_recording_done(&there);
         }
     }
-    if (told->format) {
-        json_object_set_new(item, "format", json_string(told->format->name));
+    if (report->format) {
+        json_object_set_new(item, "format", json_string(report->format->name));
     }
-    if (told->why) {
-        json_object_set_new(item, "problem", json_string(told->why->text));
+    if (report->why) {
+        json_object_set_new(item, "problem", json_string(report->why->text));
     }
     json_array_append_new(l->items, item);
 }

@@ -1,4 +1,4 @@
-/* /jobs: background work, seen and cancelled. */
+/* /jobs: lists and cancels background jobs. */
 #include "ingest/jobs.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "api/views.h"
 #include "app.h"
 
-enum { LIST_MAX = 1000, QUIET_LOOKS = 40 };
-static const int64_t LOOK_NS = 250000000;
+enum { LIST_MAX = 1000, QUIET_POLLS = 40 };
+static const int64_t POLL_NS = 250000000;
 
 static json_t *view_job(const struct job_view *j) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state",
@@ -33,14 +33,14 @@ static json_t *view_job(const struct job_view *j) {
     return o;
 }
 
-/* Who is limited to collections sees the jobs of these, and none of the server as a whole. */
+/* A token limited to collections sees the jobs of these, but no server-wide jobs. */
 static bool is_shown(const struct http_request *r, const struct job_view *j) {
     const struct http_caller *caller = http_caller(r);
     return !caller->collections || (j->collection[0] && http_caller_sees(caller, j->collection));
 }
 
-/* A plan is of no collection and may serve many at once: its id, which nobody guesses, is given to those who wait for it. They may look,
- * not end it. */
+/* A plan belongs to no collection, and several requests may wait for it. Its unguessable id is returned to each of them; they may read
+ * the job but not cancel it. */
 static bool is_waited_for(const struct job_view *j) {
     return strcmp(j->kind, "plan") == 0;
 }
@@ -72,18 +72,18 @@ static void reply_no_job(struct http_request *r) {
     http_reply_problem(r, 404, "not-found", "there is no job %s; ended ones are kept for an hour", http_segment(r, "id"));
 }
 
-/* What the path names, as far as the caller may know of it. */
+/* The job in the path, if the caller may see it. */
 static bool find(struct http_request *r, struct job_view *j) {
     return jobs_find(http_app(r)->jobs, http_segment(r, "id"), j) && (is_shown(r, j) || is_waited_for(j));
 }
 
-/* ---- as it goes: an event whenever something has changed, at most a few a second, and "end" with the last */
+/* ---- progress: an event for each change, at most a few per second, and "end" with the last */
 
 struct follow {
     struct http_request *request;
     struct job *job;
-    struct job_view told;
-    unsigned quiet; /* looks since something was sent */
+    struct job_view sent;
+    unsigned quiet; /* polls since the last event or comment */
     bool begun, over;
 };
 
@@ -92,11 +92,11 @@ static bool is_over(const struct job_view *v) {
 }
 
 static bool is_news(const struct follow *f, const struct job_view *now) {
-    return !f->begun || is_over(now) || now->state != f->told.state || now->done != f->told.done || now->total != f->told.total ||
-           strcmp(now->outcome, f->told.outcome) != 0;
+    return !f->begun || is_over(now) || now->state != f->sent.state || now->done != f->sent.done || now->total != f->sent.total ||
+           strcmp(now->outcome, f->sent.outcome) != 0;
 }
 
-/* The next event, or a comment so that nobody in between takes the line for dead. */
+/* The next event, or a comment that keeps proxies from closing the connection. */
 static bool next_event(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct follow *f = context;
     struct job_view now;
@@ -104,9 +104,9 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
     if (f->over) {
         return true;
     }
-    for (bool news = false; !news && f->quiet < QUIET_LOOKS; f->quiet++) {
+    for (bool news = false; !news && f->quiet < QUIET_POLLS; f->quiet++) {
         if (f->begun) {
-            job_wait(f->job, LOOK_NS);
+            job_wait(f->job, POLL_NS);
         }
         if (http_is_stopping(f->request)) {
             return reel_fail(err, REEL_CANCELLED, "the server stops");
@@ -114,7 +114,7 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
         job_view(f->job, &now);
         news = is_news(f, &now);
     }
-    if (f->quiet == QUIET_LOOKS) {
+    if (f->quiet == QUIET_POLLS) {
         *got = (size_t)snprintf(buffer, size, ": still there\n\n");
         f->quiet = 0;
         return true;
@@ -122,7 +122,7 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
     f->quiet = 0;
     f->begun = true;
     f->over = is_over(&now);
-    f->told = now;
+    f->sent = now;
     json_t *view = view_job(&now);
     char *text = json_dumps(view, JSON_COMPACT);
     json_decref(view);

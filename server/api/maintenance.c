@@ -12,9 +12,9 @@
 #include "maintenance/backup.h"
 #include "maintenance/scrub.h"
 
-enum { MB = 1000000, SCRUB_USUAL_MB = 50, SCRUB_MOST_MB = 100000 };
+enum { MB = 1000000, SCRUB_DEFAULT_MB = 50, SCRUB_MOST_MB = 100000 };
 
-/* 202 with the job, which it takes; NULL: replies with the error. */
+/* Replies 202 with the job, whose reference it takes; NULL: replies with the error. */
 static void reply_job(struct http_request *r, struct job *job, const struct reel_error *err) {
     if (!job) {
         http_reply_error(r, err);
@@ -43,7 +43,7 @@ void api_backup_last(struct http_request *r) {
     if (last) {
         http_reply_json(r, 200, last);
     } else if (text) {
-        http_reply_problem(r, 404, "not-found", "this server has made no backup yet");
+        http_reply_problem(r, 404, "not-found", "there is no backup yet");
     } else {
         http_reply_error(r, &err);
     }
@@ -53,7 +53,7 @@ void api_backup_last(struct http_request *r) {
 void api_scrub(struct http_request *r) {
     struct scrub_options options = {0};
     struct reel_error err = {0};
-    uint64_t rate = SCRUB_USUAL_MB;
+    uint64_t rate = SCRUB_DEFAULT_MB;
     if (http_param_u64(r, "rate", &rate) && (rate < 1 || rate > SCRUB_MOST_MB)) {
         http_reply_bad_param(r, "rate", "MB a second, 1 to %d", SCRUB_MOST_MB);
         return;

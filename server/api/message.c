@@ -1,4 +1,4 @@
-/* /message: one message, by time or by place; as a row or as its raw payload. */
+/* /message: one message, by time or by index, as a row or as its raw payload. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
         enum { PIECE = 64 << 10 };
         char *more = size > 2u * REEL_GROUP_WHOLE_MAX ? NULL : realloc(text, size + PIECE + 1);
         if (!more) {
-            reel_fail(&err, REEL_LIMIT, "this message is too large for a row; ask for application/octet-stream");
+            reel_fail(&err, REEL_LIMIT, "this message is too large for a row; request application/octet-stream");
             break;
         }
         text = more;
@@ -94,7 +94,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     struct reel_error err = {0};
     bool has_at = http_param_time(r, "at", &at), has_index = http_param_i64(r, "index", &index);
     if (has_at == has_index) {
-        http_reply_problem(r, 400, "bad-parameter", "give either at or index");
+        http_reply_problem(r, 400, "bad-parameter", "either at or index is required");
         return false;
     }
     q.topics = topics;

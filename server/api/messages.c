@@ -30,7 +30,7 @@ static const struct row_media *choose_media(struct http_request *r) {
     }
     http_reply_problem(
         r, 406, "not-acceptable",
-        "messages are given as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
+        "messages are available as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
         "text/event-stream");
     return NULL;
 }
@@ -42,7 +42,8 @@ static void free_rows(void *context) {
     reel_render_free(context);
 }
 
-/* With a limit the place of the first message that is left out is found ahead (from the index alone), so that the headers can lead on. */
+/* With a limit the position of the first message left out is found in advance, from the index, so that a header can link to the next page.
+ */
 static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from,
                      struct reel_error *err) {
     struct reel_message m;
@@ -72,7 +73,7 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
     struct reel_mark mark;
     struct reel_error err = {0};
     if (cursor && !reel_cursor_decode(cursor, &mark)) {
-        http_reply_bad_param(r, "cursor", "it is none that this server gave");
+        http_reply_bad_param(r, "cursor", "is not a cursor of this server");
         return false;
     }
     bool limited = http_param_u64(r, "limit", &options->limit);

@@ -1,5 +1,5 @@
-/* /metrics: figures of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in the text form of Prometheus. Its one
- * rule: every label has a fixed set of values. */
+/* /metrics: metrics of requests, jobs, store, catalog, uploads, imports, changes and webhooks, in Prometheus text format. Every label has
+ * a fixed set of values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static void put_http(FILE *f, const struct http_server *server) {
     put_figure(f, "reel_http_streams_cut_total", "counter", "Answers that ended before they were complete.", "", h.streams_cut);
 }
 
-/* ---- work */
+/* ---- jobs */
 
 static void put_jobs(FILE *f, struct app *app) {
     static const char *const ends[JOB_STATISTICS_ENDS] = {"done", "failed", "cancelled"};
@@ -108,7 +108,7 @@ static void put_imports(FILE *f, struct app *app) {
 
 static void put_changes(FILE *f, struct app *app) {
     struct webhook hooks[WEBHOOKS_MAX];
-    struct webhooks_statistics told;
+    struct webhooks_statistics delivery;
     uint32_t n = 0;
     int64_t first = 0, last = 0;
     uint64_t waiting = 0, failing = 0;
@@ -124,17 +124,18 @@ static void put_changes(FILE *f, struct app *app) {
         failing += hooks[i].tries > 0;
         webhook_done(&hooks[i]);
     }
-    webhooks_statistics(app->webhooks, &told);
+    webhooks_statistics(app->webhooks, &delivery);
     put_figure(f, "reel_webhooks", "gauge", "Webhooks.", "{last=\"good\"}", n - failing);
     put_figure(f, "reel_webhooks", "gauge", NULL, "{last=\"failed\"}", failing);
-    put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not looked at yet, summed over all webhooks.", "", waiting);
-    put_figure(f, "reel_webhook_tries_total", "counter", "Tries to tell a webhook of a change.", "{result=\"delivered\"}", told.delivered);
-    put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", told.failed);
-    put_figure(f, "reel_webhook_dropped_total", "counter", "Changes that a webhook will not hear of: tried for a day, or trimmed.", "",
-               told.dropped);
+    put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not read yet, summed over all webhooks.", "", waiting);
+    put_figure(f, "reel_webhook_tries_total", "counter", "Attempts to deliver a change to a webhook.", "{result=\"delivered\"}",
+               delivery.delivered);
+    put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", delivery.failed);
+    put_figure(f, "reel_webhook_dropped_total", "counter", "Changes dropped without delivery to a webhook: failed for a day, or trimmed.",
+               "", delivery.dropped);
 }
 
-/* ---- what there is */
+/* ---- contents of the archive */
 
 static void put_catalog(FILE *f, struct app *app, const struct catalog_statistics *c) {
     char labels[LABELS];
@@ -150,8 +151,7 @@ static void put_catalog(FILE *f, struct app *app, const struct catalog_statistic
         put_figure(f, "reel_uploads", "gauge", "Upload sessions that are known.", "", uploads);
     }
     if (catalog_corruption_count(app->catalog, &corrupted, &ignored)) {
-        put_figure(f, "reel_corrupted_files", "gauge", "Stored files whose bytes no longer match their SHA-256.", "",
-                   corrupted);
+        put_figure(f, "reel_corrupted_files", "gauge", "Stored files whose bytes no longer match their SHA-256.", "", corrupted);
     }
 }
 

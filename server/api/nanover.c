@@ -1,4 +1,4 @@
-/* /nanover: the questions of NanoVer's own tools: the whole frame or state of a moment, frames, resets, changes of the state, energies. */
+/* /nanover: the queries of NanoVer's own tools: the full frame or state at a time, frames, resets, state changes, energies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { KEYS_MAX = 64, MOMENT_VERSION = 1 /* part of its ETag: raise it when one byte changes */ };
+enum { KEYS_MAX = 64, MOMENT_VERSION = 1 /* part of the ETag: raise it when a byte of the output changes */ };
 
 /* --- frame and state --- */
 
@@ -121,8 +121,8 @@ static void reply_rows(struct http_request *r, const struct reel_nanover_questio
 }
 
 static const char *table_form(struct http_request *r, enum reel_nanover_topic topic, int *form) {
-    int usual = topic == REEL_NANOVER_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON;
-    return api_table_form(r, usual, usual, form);
+    int fallback = topic == REEL_NANOVER_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON;
+    return api_table_form(r, fallback, fallback, form);
 }
 
 static void answer(struct http_request *r, enum reel_nanover_topic topic) {

@@ -1,4 +1,4 @@
-/* /recordings/{id}/notes: texts of people about a recording. */
+/* /recordings/{id}/notes: notes on a recording. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ void api_notes_list(struct http_request *r) {
     api_recording_done(&a);
 }
 
-/* The text that the body has; NULL: replied. */
+/* The text in the body; NULL: replied. */
 static const char *text_of(struct http_request *r) {
     static const char *const known[] = {"text", NULL};
     const json_t *body = body_json(r);

@@ -1,5 +1,5 @@
-/* The page: files that were built into the program. Its one rule: they hold nothing of the archive, so they are open to all; what they then
- * ask for is the API's, and checked there. */
+/* The web page: files compiled into the program. They contain no data of the archive, so they need no token; the API requests that the page
+ * makes are checked like all others. */
 #include "api/page.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
     return true;
 }
 
-/* The page runs its own scripts, and talks to the server it came from: nothing else. */
+/* Only scripts of this server, and connections to this server. */
 static void add_guards(struct http_request *r) {
     http_add_header(
         r, "Content-Security-Policy",
@@ -70,11 +70,11 @@ void api_page(struct http_request *r) {
     http_reply_text(r, 200, "text/html; charset=utf-8", not_built);
 }
 
-/* One address for people and for programs: who prefers HTML gets the page, all others the service document. */
+/* Clients that prefer HTML get the page, all others the service document. */
 void api_root(struct http_request *r) {
     static const char *const offers[] = {"application/json", "text/html", NULL};
-    const char *wanted = http_negotiate(r, offers);
-    if (wanted && strcmp(wanted, "text/html") == 0) {
+    const char *media = http_negotiate(r, offers);
+    if (media && strcmp(media, "text/html") == 0) {
         api_page(r);
     } else {
         http_add_header(r, "Vary", "Accept");

@@ -1,4 +1,4 @@
-/* See paging.h. Its one rule: a cursor is hex, so it needs no escaping wherever it is put. */
+/* See paging.h. Cursors are hex, so they need no escaping in URLs. */
 #include "api/paging.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
-enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
+enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
 
 bool paging_limit(struct http_request *r, uint32_t *limit) {
-    uint64_t given = LIMIT_USUAL;
+    uint64_t given = LIMIT_DEFAULT;
     if (http_param_u64(r, "limit", &given) && given == 0) {
         http_reply_bad_param(r, "limit", "1 to %d", LIMIT_MAX);
         return false;

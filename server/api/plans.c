@@ -108,8 +108,9 @@ static void unref_plan(void *plan) {
     reel_plan_free(plan);
 }
 
-struct reel_plan *plans_get(struct made *made, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err) {
-    static const struct made_kind kind = {
+struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_request *q, int64_t wait_ns, char job[33],
+                            struct reel_error *err) {
+    static const struct derived_kind kind = {
         .job = "plan", .make = make_plan, .free_context = free_making, .ref = ref_plan, .unref = unref_plan};
-    return made_get(made, &kind, q->key, q->writer->name, copy_request(q), wait_ns, job, err);
+    return derived_get(cache, &kind, q->key, q->writer->name, copy_request(q), wait_ns, job, err);
 }

@@ -1,4 +1,4 @@
-/* Plans by ETag, made and kept by made.h. */
+/* Conversion plans by ETag, kept in the derived cache. */
 #ifndef SERVER_PLANS_H
 #define SERVER_PLANS_H
 
@@ -7,7 +7,7 @@
 #include "api/derived_cache.h"
 #include "reel/write.h"
 
-/* What a plan is made from; everything is copied or referenced. */
+/* The input of a plan; everything is copied or referenced. */
 struct plan_request {
     const char *key; /* the ETag's text: same key, same bytes */
     const struct reel_writer *writer;
@@ -17,8 +17,8 @@ struct plan_request {
     struct reel_selection selection;
 };
 
-/* A reference to the plan (reel_plan_free). NULL with job[0] set: it is still being made after wait_ns (503, Retry-After). NULL with err:
- * it failed. */
-struct reel_plan *plans_get(struct made *made, const struct plan_request *q, int64_t wait_ns, char job[33], struct reel_error *err);
+/* A reference to the plan (reel_plan_free). NULL with job[0] set: not ready after wait_ns (503, Retry-After). NULL with err: it failed. */
+struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_request *q, int64_t wait_ns, char job[33],
+                            struct reel_error *err);
 
 #endif

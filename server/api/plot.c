@@ -1,5 +1,4 @@
-/* /plot.svg: fields over time as a picture for a page that can hold one. Rule: it is one file that asks for nothing and runs nothing, and
- * whatever a recording calls its topics is text in it. */
+/* /plot.svg: fields over time as a picture. The SVG loads nothing and has no scripts; names from recordings are escaped text. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +8,10 @@
 #include "api/series.h"
 #include "wire/utf8.h"
 
-enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_USUAL = 800, HEIGHT_USUAL = 300, SIDE_MAX = 4000 };
+enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300, SIDE_MAX = 4000 };
 enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 }; /* pixels around the lines */
-enum { CHARACTER = 6, DATE = 11 };                    /* the width of one; so many are before the time of day */
-enum { LEGEND = 16, AREA_MIN = 40 };                  /* a row of the legend; what the lines need */
+enum { CHARACTER = 6, DATE = 11 };                    /* the width of one; the number of them before the time of day */
+enum { LEGEND = 16, AREA_MIN = 40 };                  /* height of a row of the legend; least height of the lines */
 static const char *const colours[PLOT_FIELDS_MAX] = {"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e",
                                                      "#9467bd", "#8c564b", "#e377c2", "#17becf"};
 
@@ -20,12 +19,12 @@ struct plot {
     const struct series *all;
     size_t n;
     unsigned width, height;
-    bool any; /* point that can be drawn */
+    bool any; /* there is a point that can be drawn */
     int64_t first_ns, last_ns;
     double low, high;
 };
 
-/* ---- where things are */
+/* ---- coordinates */
 
 static unsigned area_bottom(const struct plot *p) {
     return p->height - TIMES - LEGEND * (unsigned)p->n;
@@ -35,7 +34,7 @@ static double x_of(const struct plot *p, int64_t ns) {
     return LEFT + (p->width - LEFT - RIGHT) * (span > 0 ? at / span : 0.5);
 }
 static double y_of(const struct plot *p, double value) {
-    double span = p->high / 2 - p->low / 2, at = value / 2 - p->low / 2; /* the halves, as the whole may be more than a number holds */
+    double span = p->high / 2 - p->low / 2, at = value / 2 - p->low / 2; /* halved, as the difference may overflow */
     return area_bottom(p) - (area_bottom(p) - TOP) * (span > 0 ? at / span : 0.5);
 }
 
@@ -57,7 +56,7 @@ static void measure(struct plot *p) {
 
 /* ---- text */
 
-/* What XML cannot hold, whatever its spelling, becomes U+FFFD. */
+/* Characters that XML cannot represent become U+FFFD. */
 static void put_escaped(FILE *f, const char *text) {
     size_t left = strlen(text);
     for (const uint8_t *p = (const uint8_t *)text; left > 0;) {
@@ -88,7 +87,7 @@ static void put_number(FILE *f, const struct plot *p, double value) {
     put_text(f, LEFT - 6, y_of(p, value) + 4, "end", text);
 }
 
-/* Milliseconds where the whole takes seconds only; without the date where two of them have no room. */
+/* With milliseconds if the range is only seconds long; without the date if two labels do not fit. */
 static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anchor) {
     char text[REEL_TIME_TEXT], label[REEL_TIME_TEXT + 4];
     bool fine = (uint64_t)p->last_ns - (uint64_t)p->first_ns < UINT64_C(10000000000), relative = p->all[0].clock == REEL_CLOCK_RELATIVE;
@@ -138,7 +137,7 @@ static void put_line(FILE *f, const struct plot *p, size_t i) {
         }
     }
     fputs("\"/>\n", f);
-    if (drawn == 1) { /* a line of one point is not seen */
+    if (drawn == 1) { /* a line of one point is invisible */
         struct reel_point one = s->points[last];
         fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x_of(p, one.time_ns), y_of(p, one.value), colours[i]);
     }
@@ -205,7 +204,7 @@ static bool read_side(struct http_request *r, const char *name, unsigned low, un
 }
 
 static bool read_plot(struct http_request *r, const char **fields, struct plot *out) {
-    *out = (struct plot){.width = WIDTH_USUAL, .height = HEIGHT_USUAL, .n = http_params(r, "field", fields, PLOT_FIELDS_MAX)};
+    *out = (struct plot){.width = WIDTH_DEFAULT, .height = HEIGHT_DEFAULT, .n = http_params(r, "field", fields, PLOT_FIELDS_MAX)};
     if (out->n == 0 || out->n > PLOT_FIELDS_MAX) {
         http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", PLOT_FIELDS_MAX);
         return false;
@@ -227,7 +226,7 @@ void api_plot(struct http_request *r) {
     struct series *all = calloc(p.n, sizeof *all);
     if (!all) {
         http_reply_no_memory(r);
-    } else if (series_ask(r, reel_recording_index(a.recording), &q)) {
+    } else if (series_query(r, reel_recording_index(a.recording), &q)) {
         q.max_points = p.width;
         while (done < p.n && series_read(r, &a, &q, fields[done], &all[done], &trouble)) {
             done++;

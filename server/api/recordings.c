@@ -8,12 +8,12 @@
 #include "api/rows.h"
 #include "api/viewer.h"
 #include "api/views.h"
+#include "catalog/quota.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
-#include "catalog/quota.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;
@@ -108,14 +108,14 @@ void api_recordings_list(struct http_request *r) {
                                           "created", "updated",    "format", "size",        "messages", "clock",      "start",
                                           "end",     "start_ns",   "end_ns", "duration_ns", "damaged",  "lost_bytes", "description",
                                           "epoch",   "tags",       "custom", NULL};
-    struct recordings_query asked;
+    struct recordings_query query;
     struct rows_form form;
-    if (!rows_form(r, &form) || !recordings_read_query(r, &asked)) {
+    if (!rows_form(r, &form) || !recordings_read_query(r, &query)) {
         return;
     }
     struct catalog_page page = {0};
     struct reel_error err = {0};
-    if (!catalog_list(http_app(r)->catalog, &asked.q, &page, &err)) {
+    if (!catalog_list(http_app(r)->catalog, &query.q, &page, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -124,7 +124,7 @@ void api_recordings_list(struct http_request *r) {
     if (page.next) {
         api_add_next_link(r, page.next);
     }
-    if (asked.q.count) {
+    if (query.q.count) {
         add_number(r, "X-Total-Count", page.total);
         json_object_set_new(body, "total", view_u64(page.total));
         json_object_set_new(body, "total_capped", json_boolean(page.total_capped));
@@ -158,7 +158,7 @@ void api_recording_get(struct http_request *r) {
     api_recording_done(&a);
 }
 
-/* Out of the trash, when there is room for it; `row` is read anew. */
+/* Restores from the trash, if the quota allows it; reads `row` again. */
 static bool restore(struct app *app, struct catalog_recording *row, struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     memcpy(id, row->id, sizeof id);

@@ -1,10 +1,10 @@
-/* What else answers by the filters of the list. */
+/* The filters of the list of recordings, for other routes that take them. */
 #ifndef SERVER_API_RECORDINGS_H
 #define SERVER_API_RECORDINGS_H
 
 #include "api/common.h"
 
-/* The query of LIST_FILTERS; its texts belong to the request, the lists to it. */
+/* The query of LIST_FILTERS. Its texts are owned by the request, its lists by this struct. */
 struct recordings_query {
     struct catalog_query q;
     const char *topics[API_GLOBS_MAX], *types[API_GLOBS_MAX], *topic_patterns[API_GLOBS_MAX], *type_patterns[API_GLOBS_MAX],

@@ -13,7 +13,7 @@
 #include "maintenance/settings.h"
 #include "wire/cleanup.h"
 
-/* The document, with what is not in it: the configuration's part and the last run. */
+/* The stored document, with the settings of the configuration and the last run. */
 static void reply_document(struct http_request *r) {
     struct app *app = http_app(r);
     struct reel_error err = {0};
@@ -38,9 +38,9 @@ void api_retention_put(struct http_request *r) {
     if (!body) {
         return;
     }
-    json_object_del(body, "trash_days"); /* so that what GET gave may be put back */
+    json_object_del(body, "trash_days"); /* so that the answer of GET can be sent back with PUT */
     json_object_del(body, "last_run");
-    if (retention_set(http_app(r)->catalog, body, &err) && settings_keep(http_app(r), &err)) {
+    if (retention_set(http_app(r)->catalog, body, &err) && settings_save(http_app(r), &err)) {
         reply_document(r);
     } else if (err.code == REEL_ARGUMENT) {
         http_reply_problem(r, 400, "bad-body", "%s", err.text);
@@ -57,7 +57,7 @@ static json_t *view_item(const struct retention_item *item) {
                      (int)row->revision, "size", view_u64(row->size), "created", view_time(row->created_ns, REEL_CLOCK_WALL));
 }
 
-/* Walks until the page is full. */
+/* Runs the preview until the page is full. */
 static bool fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit, json_t *out, struct reel_error *err) {
     AUTO_MEM struct retention_item *items = calloc(RETENTION_STEP, sizeof *items);
     int64_t now_ns = reel_now_ns();
@@ -82,7 +82,7 @@ static void reply_dry(struct http_request *r) {
         return;
     }
     if (after && !retention_walk_parse(after, &w)) {
-        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
+        http_reply_bad_param(r, "cursor", "is not a cursor of this server");
         return;
     }
     json_auto_t *document = retention_get(http_app(r)->catalog, &err);

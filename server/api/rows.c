@@ -1,4 +1,4 @@
-/* See rows.h. A page has a bounded number of rows, so an answer is made whole before it is sent. */
+/* See rows.h. A page has a bounded number of rows, so the answer is built in memory. */
 #include "api/rows.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool put_text(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, context) == size;
 }
 
-/* `text` keeps what the cell points to. */
+/* `text` owns the text that the cell points to. */
 static struct reel_cell cell_of(const json_t *value, char **text) {
     switch (json_typeof(value ? value : json_null())) {
     case JSON_NULL:

@@ -1,5 +1,4 @@
-/* Lists whose rows are JSON objects, in each form that a list is given in: the JSON document, its rows one a line (NDJSON), or a table
- * (CSV). */
+/* Lists of JSON objects as JSON, NDJSON (a row per line) or CSV. */
 #ifndef SERVER_API_ROWS_H
 #define SERVER_API_ROWS_H
 
@@ -11,8 +10,8 @@ struct rows_form {
 };
 /* By ?output=, or else by Accept. False: replied (406). */
 bool rows_form(struct http_request *r, struct rows_form *out);
-/* Replies. Takes `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members that CSV tells of;
- * what is no plain value stands there as JSON. */
+/* Replies. Takes the references to `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members
+ * that CSV has; arrays and objects become JSON text there. */
 void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns);
 
 #endif

@@ -1,5 +1,5 @@
-/* /series: numbers over time, few enough to be drawn, of one recording or across several; /topics/fields: what numbers there are. A field
- * that was asked for is kept as a column, so that the next call, of any interval, reads no message. */
+/* /series: numeric fields over time, downsampled for drawing, of one recording or several; /topics/fields: the numeric fields. The values
+ * of a field are kept as a column in the derived cache, so the next request, for any time range, reads no messages. */
 #include "api/series.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@
 enum {
     FIELDS_MAX = 16,
     POINTS_MAX = 100000,
-    POINTS_USUAL = 1000,
-    AT_ONCE = 20000,           /* messages that are read anew rather than kept … */
-    AT_ONCE_BYTES = 256 << 20, /* … when they are no more than that, about */
+    POINTS_DEFAULT = 1000,
+    AT_ONCE = 20000,           /* up to this many messages are read without keeping a column … */
+    AT_ONCE_BYTES = 256 << 20, /* … if they have about this size at most */
     ACROSS_MAX = 20,           /* recordings */
 };
 static const int64_t COLUMN_WAIT_NS = 20000000000;
@@ -69,10 +69,10 @@ static void unref_column(void *c) {
     reel_column_free(c);
 }
 
-/* Few enough to be read while the request waits, and it has not waited for long already. */
-static bool few(const struct api_recording *a, const struct series_question *q, const char *topic, uint64_t count) {
+/* Whether the messages can be read within the request: they are few, and it has not waited for long yet. */
+static bool few_messages(const struct api_recording *a, const struct series_question *q, const char *topic, uint64_t count) {
     const struct reel_index *index = reel_recording_index(a->recording);
-    uint64_t largest = 0; /* of the means of its channels */
+    uint64_t largest = 0; /* mean message size among its channels */
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && count > 0; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         const struct reel_channel_stats *s = reel_index_stats(index, i);
@@ -84,10 +84,10 @@ static bool few(const struct api_recording *a, const struct series_question *q, 
     return count <= AT_ONCE && count * largest <= AT_ONCE_BYTES && reel_now_ns() < q->wait_until_ns + COLUMN_WAIT_NS;
 }
 
-/* The column of the whole recording, or, when few messages are in question, of these alone. */
+/* The column of the whole recording; for a few messages a column of these only, which is not kept. */
 static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q,
                                       const char *topic, const char *path, struct series_trouble *trouble) {
-    static const struct made_kind kind = {
+    static const struct derived_kind kind = {
         .job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
     char key[512], subject[256];
     uint64_t count;
@@ -95,16 +95,16 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
         return NULL;
     }
     int n = snprintf(key, sizeof key, "column %s %u %s.%s", a->row.content, reel_encodings_version(), topic, path);
-    int told = snprintf(subject, sizeof subject, "%s.%s", topic, path);
-    if (told < 0 || (size_t)told >= sizeof subject) { /* cut, it might end within a character */
+    int length = snprintf(subject, sizeof subject, "%s.%s", topic, path);
+    if (length < 0 || (size_t)length >= sizeof subject) { /* truncated, maybe inside a character */
         snprintf(subject, sizeof subject, "a field with a long name");
     }
-    if (n < 0 || (size_t)n >= sizeof key || few(a, q, topic, count)) {
+    if (n < 0 || (size_t)n >= sizeof key || few_messages(a, q, topic, count)) {
         return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
     struct column_request *request = make_request(a->recording, topic, path);
-    return made_get(http_app(r)->made, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
+    return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
 }
 
 bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
@@ -152,7 +152,7 @@ bool series_how(const char *name, enum reel_aggregate *how) {
     return false;
 }
 
-bool series_ask(struct http_request *r, const struct reel_index *index, struct series_question *out) {
+bool series_query(struct http_request *r, const struct reel_index *index, struct series_question *out) {
     const struct reel_index_info *info = reel_index_info(index);
     struct api_selection s;
     const char *how = http_param(r, "agg");
@@ -162,10 +162,10 @@ bool series_ask(struct http_request *r, const struct reel_index *index, struct s
     *out = (struct series_question){.start_ns = s.selection.start_ns,
                                     .end_ns = s.selection.end_ns,
                                     .zero_ns = s.has_start ? s.selection.start_ns : info->start_ns,
-                                    .max_points = POINTS_USUAL,
+                                    .max_points = POINTS_DEFAULT,
                                     .wait_until_ns = reel_now_ns() + api_wait_ns(r, COLUMN_WAIT_NS)};
     if (how) {
-        series_how(how, &out->how); /* one of them: the route's table has checked it */
+        series_how(how, &out->how); /* valid: the route table has checked it */
     }
     if (http_param_u64(r, "max_points", &out->max_points) && (out->max_points < 2 || out->max_points > POINTS_MAX)) {
         http_reply_bad_param(r, "max_points", "2 to %d", POINTS_MAX);
@@ -202,7 +202,7 @@ void api_series(struct http_request *r) {
         return;
     }
     struct series *all = new_series(r, n);
-    if (all && series_ask(r, reel_recording_index(a.recording), &q)) {
+    if (all && series_query(r, reel_recording_index(a.recording), &q)) {
         while (done < n && series_read(r, &a, &q, fields[done], &all[done], &trouble)) {
             done++;
         }
@@ -221,11 +221,11 @@ void api_series(struct http_request *r) {
 struct across {
     const char *fields[FIELDS_MAX], *keys[ACROSS_MAX];
     size_t n_fields, n_keys;
-    struct catalog_page page; /* has the keys, where the list was asked */
+    struct catalog_page page; /* owns the keys when they come from a search */
     int64_t wait_until_ns;
     struct series *all;
     size_t count;
-    struct reel_error missing; /* a topic that is there has no such number */
+    struct reel_error missing; /* a topic exists, but has no such numeric field */
 };
 
 static bool find_listed(struct http_request *r, struct across *x) {
@@ -261,7 +261,7 @@ static bool find_listed(struct http_request *r, struct across *x) {
     return true;
 }
 
-/* Those named, or those that the list finds. False: replied. */
+/* The recordings that are named, or those that the search finds. False: replied. */
 static bool find_recordings(struct http_request *r, struct across *x) {
     static const char *const list[] = {"q", "format", "collection", "topic"};
     x->n_keys = http_params(r, "recording", x->keys, ACROSS_MAX);
@@ -278,12 +278,12 @@ static bool find_recordings(struct http_request *r, struct across *x) {
     return x->n_keys > 0 || find_listed(r, x);
 }
 
-/* Each field that the recording has. False: replied. */
+/* Reads each requested field that the recording has. False: replied. */
 static bool read_recording(struct http_request *r, const struct api_recording *a, struct across *x) {
     const char *topic, *path;
     struct series_question q;
     struct series_trouble trouble;
-    if (!series_ask(r, reel_recording_index(a->recording), &q)) {
+    if (!series_query(r, reel_recording_index(a->recording), &q)) {
         return false;
     }
     uint64_t most = (uint64_t)POINTS_MAX * FIELDS_MAX / x->n_fields / x->n_keys;
@@ -292,7 +292,7 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
                              (unsigned long long)most);
         return false;
     }
-    q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* for all of them together */
+    q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* one limit for all of them together */
     for (size_t i = 0; i < x->n_fields; i++) {
         if (!reel_series_split(a->recording, x->fields[i], &topic, &path, NULL)) {
             continue;
@@ -331,7 +331,7 @@ void api_series_across(struct http_request *r) {
     catalog_page_done(&x.page);
 }
 
-/* ---- what there is */
+/* ---- the numeric fields */
 
 static bool add_field(void *context, const struct reel_field *f) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "path", f->path, "type", f->type, "unit", f->unit, "numeric", f->numeric);

@@ -1,4 +1,4 @@
-/* Numbers of fields over time, as requests ask for them: read in series.c, told in series_text.c, drawn in plot.c. */
+/* Numeric fields over time: read in series.c, written as text in series_text.c, drawn in plot.c. */
 #ifndef SERVER_API_SERIES_H
 #define SERVER_API_SERIES_H
 
@@ -6,8 +6,8 @@
 #include "reel/series.h"
 
 struct series {
-    char recording[RECORDING_ID_TEXT], *name; /* which has the field, and its name */
-    const char *field;                        /* as it was asked for */
+    char recording[RECORDING_ID_TEXT], *name; /* id and name of the recording */
+    const char *field;                        /* as in the request */
     enum reel_clock clock;
     int64_t zero_ns; /* of time_format=relative */
     struct reel_point *points;
@@ -15,28 +15,28 @@ struct series {
 };
 void series_free(struct series *all, size_t n); /* NULL is fine */
 
-struct series_question { /* of one recording: relative times are its own */
+struct series_question { /* for one recording, as relative times depend on it */
     int64_t start_ns, end_ns, zero_ns;
     uint64_t max_points;
     enum reel_aggregate how;
-    int64_t wait_until_ns; /* for columns that are being made */
+    int64_t wait_until_ns; /* how long to wait for columns */
 };
-bool series_how(const char *name, enum reel_aggregate *how); /* "minmax" …; false: no such way */
+bool series_how(const char *name, enum reel_aggregate *how); /* "minmax" …; false: unknown */
 /* start/from, end/to, max_points and agg; false: replied (400). */
-bool series_ask(struct http_request *r, const struct reel_index *index, struct series_question *out);
+bool series_query(struct http_request *r, const struct reel_index *index, struct series_question *out);
 
-/* Why a series could not be read. */
+/* Why a series is not available. */
 struct series_trouble {
     struct reel_error error;
-    char job[33]; /* set: its values are still being read, by this job */
+    char job[33]; /* set: this job is still reading the values */
 };
 bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
                  struct series *out, struct series_trouble *trouble);
 void series_refuse(struct http_request *r, const struct series_trouble *trouble); /* replies */
 
-/* The media type the client wants; NULL: replied (406). */
+/* The negotiated media type; NULL: replied (406). */
 const char *series_media(struct http_request *r);
-/* Replies with `n` series of one recording, or, `across`, each with the recording it is of. */
+/* Replies with `n` series; with `across` each names its recording. */
 void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const char *media);
 
 #endif

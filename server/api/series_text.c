@@ -1,5 +1,4 @@
-/* Series as text: JSON's pairs of time and value, CSV and NDJSON with a row a point. Rule: times are written by one function, whatever is
- * around them. */
+/* Series as text: JSON with pairs of time and value, CSV and NDJSON with a row per point. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +51,7 @@ static void put_points(FILE *f, const struct series *s, const char *format) {
     fputc(']', f);
 }
 
-/* Of one field just its points; of several each under its name; across recordings a list that says whose they are. */
+/* One field: its points. Several: an object by field name. Several recordings: a list whose items name their recording. */
 static void put_json(FILE *f, const struct series *all, size_t n, bool across, const char *format) {
     const char *open = across ? "{\"items\":[" : n > 1 ? "{" : "", *close = across ? "]}" : n > 1 ? "}" : "";
     fputs(open, f);
@@ -95,7 +94,7 @@ static bool put_row(const struct reel_table *t, const struct series *s, struct r
     return t->row(t->context, cells, n);
 }
 
-/* The field has no column in the CSV of just one. */
+/* The CSV of a single field has no column for its name. */
 static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, const char *format, enum reel_table_form form) {
     static const char *const with_field[] = {"recording", "time", "field", "value"}, *const without[] = {"time", "value"};
     bool field = across || n > 1 || form != REEL_TABLE_CSV;
@@ -117,7 +116,7 @@ const char *series_media(struct http_request *r) {
     static const char *const offers[] = {"application/json", "text/csv", "application/x-ndjson", NULL};
     const char *media = http_negotiate(r, offers);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a series is given as application/json, text/csv or application/x-ndjson");
+        http_reply_problem(r, 406, "not-acceptable", "a series is available as application/json, text/csv or application/x-ndjson");
     }
     return media;
 }

@@ -1,4 +1,4 @@
-/* The service document, health, and what problem types mean. */
+/* The service document, health, and the descriptions of problem types. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static json_t *view_targets(void) {
 }
 
 void api_service(struct http_request *r) {
-    if (http_caller(r)->role < ROLE_READ) { /* to strangers no more than where to knock */
+    if (http_caller(r)->role < ROLE_READ) { /* without a token only the addresses needed to log in */
         http_reply_json(r, 200, json_pack("{s:s, s:s}", "service", "reel", "api", "/api/v1"));
         return;
     }
@@ -82,35 +82,35 @@ void api_ready(struct http_request *r) {
 static const struct {
     const char *slug, *meaning;
 } problems[] = {
-    {"bad-body", "The body is not the JSON that this path takes. errors names the member."},
-    {"bad-parameter", "A query parameter is unknown, given too often, or not of its type. errors names it."},
+    {"bad-body", "The body is not the JSON that this path expects. errors names the member."},
+    {"bad-parameter", "A query parameter is unknown, repeated, or has an invalid value. errors names it."},
     {"bad-request", "The request breaks a rule of HTTP or of this API."},
-    {"catalog", "The server's catalog is damaged or cannot be read: reel fsck tells more."},
-    {"busy", "The work this needs is still under way. Ask again after Retry-After; job tells how far it is."},
-    {"conflict", "The name is taken by other content, or the thing is not in a state for this."},
-    {"content-encoding", "Uploads are taken as they are, without Content-Encoding."},
+    {"catalog", "The server's catalog is damaged or cannot be read. Run reel fsck for details."},
+    {"busy", "The result is still being computed. Try again after Retry-After; job shows the progress."},
+    {"conflict", "The name is in use for other content, or the resource is not in a state that allows this."},
+    {"content-encoding", "Uploads must not have a Content-Encoding."},
     {"digest-malformed", "Content-Digest or Repr-Digest is no sha-256 in the form of RFC 9530."},
     {"digest-mismatch", "The bytes received are not those announced. Nothing was kept: send them again."},
-    {"inconsistent-upload-length", "An upload was said to have another length before, or ends before it."},
+    {"inconsistent-upload-length", "The upload was announced with another length, or is shorter than announced."},
     {"key-reused", "The Idempotency-Key was used for another request in the last 24 hours."},
-    {"locked", "Another request adds to this upload just now. Ask with HEAD a little later how far it is."},
-    {"mismatching-upload-offset", "The bytes do not go on where the upload stands. Upload-Offset says where that is."},
-    {"io", "The server's disk has failed to do this. The log of the server tells more."},
+    {"locked", "Another request is writing to this upload. Send HEAD a little later to get its offset."},
+    {"mismatching-upload-offset", "The request's offset is not the upload's offset, which is in Upload-Offset."},
+    {"io", "A disk operation of the server failed. See the server's log for details."},
     {"missing", "The stored file is gone or changed. Upload it again."},
-    {"not-acceptable", "None of the media types asked for can be given; the detail lists those that can."},
+    {"not-acceptable", "None of the requested media types is available; the detail lists the available ones."},
     {"forbidden", "The token is good, but not for this: its role is too low, or it is limited to other collections."},
     {"no-memory", "The server has no memory for this just now. Nothing was kept; come again."},
     {"no-space", "The disk or a quota is full. Nothing was kept; come again when there is room."},
     {"not-found", "There is no such thing."},
-    {"read-only", "The server's disk takes nothing just now. Nothing was kept; come again."},
+    {"read-only", "The server's disk cannot be written to at the moment. Nothing was stored; try again later."},
     {"precondition-failed", "The thing has changed since the entity tag of If-Match. Get it again, and change that."},
     {"target-cannot-hold", "The target format cannot hold these messages. report names what and why."},
-    {"too-large", "The upload is larger than this server takes."},
+    {"too-large", "The upload is larger than this server accepts."},
     {"too-many-failures", "Log-ins from this address have failed too often. A right token is let in all the same."},
     {"trashed", "The recording is in the trash. POST …/restore brings it back."},
-    {"unauthorized",
-     "Who asks is not known. Send a token: as Authorization: Bearer TOKEN, as the password of any user name, or use a signed link."},
-    {"tus-version", "Say how you upload: Tus-Resumable: 1.0.0, or Upload-Complete."},
+    {"unauthorized", "The request is not authenticated. Send a token as Authorization: Bearer TOKEN or as the password of any user name, "
+                     "or use a signed link."},
+    {"tus-version", "The upload protocol is missing: send Tus-Resumable: 1.0.0, or Upload-Complete."},
     {"unknown-target", "The name's ending is no format this server writes; the detail lists those."},
     {"upload-complete", "The upload has ended, nothing can be added to it."},
     {"unreadable", "The file was recognised but nothing of it can be read."},

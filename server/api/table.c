@@ -7,7 +7,7 @@
 struct media {
     const char *media_type, *output, *sent_as;
     int form;
-    bool rare; /* only where it is named */
+    bool rare; /* only offered where the caller names it */
 };
 static const struct media medias[] = {
     {"text/plain", "text", "text/plain; charset=utf-8", API_TABLE_TEXT, true},
@@ -18,13 +18,13 @@ static const struct media medias[] = {
 };
 enum { MEDIAS = sizeof medias / sizeof *medias };
 
-const char *api_table_form(struct http_request *r, int usual, int also, int *form) {
+const char *api_table_form(struct http_request *r, int fallback, int also, int *form) {
     const struct media *there[MEDIAS];
     const char *offers[MEDIAS + 1] = {NULL};
     char list[160] = "";
     size_t n = 1;
     for (size_t i = 0; i < MEDIAS; i++) {
-        if (medias[i].form == usual) {
+        if (medias[i].form == fallback) {
             there[0] = &medias[i];
         } else if (!medias[i].rare || medias[i].form == also) {
             there[n++] = &medias[i];
@@ -41,6 +41,6 @@ const char *api_table_form(struct http_request *r, int usual, int also, int *for
             return there[i]->sent_as;
         }
     }
-    http_reply_problem(r, 406, "not-acceptable", "this is given as %s", list);
+    http_reply_problem(r, 406, "not-acceptable", "this is available as %s", list);
     return NULL;
 }

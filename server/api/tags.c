@@ -49,12 +49,12 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
     return true;
 }
 
-/* The value is the parameter, or the body as it is but for one line end. NULL: replied. */
+/* The value: the parameter, or the body without its last line end. NULL: replied. */
 static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]) {
     size_t size;
     const char *given = http_param(r, "value"), *body = body_text(r, &size);
     if (given && size > 0) {
-        http_reply_bad_param(r, "value", "the body says it already");
+        http_reply_bad_param(r, "value", "the value is in the body already");
         return NULL;
     }
     if (given) {
@@ -98,7 +98,7 @@ void api_tag_delete(struct http_request *r) {
     api_recording_done(&a);
 }
 
-/* ---- which there are */
+/* ---- all tags */
 
 static void reply_counts(struct http_request *r, struct catalog_counts *counts, const char *member) {
     const char *const columns[] = {member, "recordings", NULL};
@@ -111,7 +111,7 @@ static void reply_counts(struct http_request *r, struct catalog_counts *counts, 
     catalog_counts_done(counts);
 }
 
-/* Counts are of all collections. */
+/* Counts cover all collections. */
 static bool sees_all(struct http_request *r) {
     if (!http_caller(r)->collections) {
         return true;
@@ -146,7 +146,7 @@ struct batch {
     uint32_t n;
     struct catalog_tag tags[2 * TAGS_MAX];
     uint32_t n_tags;
-    json_t *missing; /* ids that are not there, or not for this caller */
+    json_t *missing; /* ids that do not exist or that this caller may not see */
 };
 
 /* False: replied. */
@@ -182,7 +182,7 @@ static bool add_ids(struct http_request *r, struct batch *b, const json_t *ids) 
     return true;
 }
 
-/* All that the words find; false: replied. */
+/* All recordings that the search finds. False: replied. */
 static bool add_found(struct http_request *r, struct batch *b, const char *words) {
     struct catalog_query q = {.words = words, .allowed = http_caller(r)->collections, .limit = 1000};
     struct reel_error err = {0};
@@ -199,7 +199,7 @@ static bool add_found(struct http_request *r, struct batch *b, const char *words
             break;
         }
         if (b->n + page.n_items > TAG_BATCH_MAX) {
-            http_reply_problem(r, 413, "limit", "this finds more than %d recordings; ask for fewer at a time", TAG_BATCH_MAX);
+            http_reply_problem(r, 413, "limit", "this finds more than %d recordings; narrow the search", TAG_BATCH_MAX);
             good = false;
         }
         for (uint32_t i = 0; i < page.n_items && good; i++) {
@@ -223,12 +223,12 @@ static bool read_batch(struct http_request *r, const json_t *body, struct batch 
         return false;
     }
     if (!ids == !q || (ids && !json_is_array(ids)) || (q && !json_string_length(q))) {
-        body_refuse(r, ids ? "ids" : "q", "give ids, an array, or q, a search that is not empty");
+        body_refuse(r, ids ? "ids" : "q", "either ids, an array, or q, a search that is not empty, is required");
         return false;
     }
     if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)) || json_object_size(set) + json_array_size(unset) == 0) {
         body_refuse(r, unset && !json_is_array(unset) ? "unset" : "set",
-                    "set is an object of tags, unset an array of keys; one of them says something");
+                    "set is an object of tags, unset an array of keys; one of them must not be empty");
         return false;
     }
     if (!change_read_tags(r, set, b->tags, TAGS_MAX, &b->n_tags)) {

@@ -1,5 +1,5 @@
-/* /recordings.tar: the originals of a search as one tar archive. Its one rule: a first pass fixes which files, their names and order; so
- * the archive has a length and an ETag, ranges work (a download is resumed), and a file that is gone meanwhile cuts it. */
+/* /recordings.tar: the originals that a search finds as one tar archive. A first pass determines the files, their names and order, so the
+ * archive has a length, an ETag and ranges. If a file is removed during the download, the connection is closed early. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct member {
     char *name; /* in the archive */
     char tag[48];
     char sha256[SHA256_HEX];
-    uint64_t size, at; /* at: where in the archive it begins */
+    uint64_t size, at; /* at: its offset in the archive */
     int64_t modified_s;
 };
 
@@ -47,7 +47,7 @@ static inline void reel_auto_archive_free(struct archive **a) {
 
 /* ---- the first pass */
 
-/* A part may be called by its path on the client's disk: nothing of it may lead out of the folder, or be a surprise on a terminal. */
+/* A part's name may be a path of the client's disk: "..", absolute paths and control characters are replaced. */
 static void make_safe(char *name) {
     for (char *at = name; *at; at++) {
         bool begins = at == name || at[-1] == '/';
@@ -60,7 +60,7 @@ static void make_safe(char *name) {
 
 static bool add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
     if (a->n == FILES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "these are more than the %d files that one archive takes: search for less", FILES_MAX);
+        return reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search", FILES_MAX);
     }
     if (a->n == a->room) {
         struct member *more = realloc(a->members, (a->room ? 2 * a->room : 64) * sizeof *more);
@@ -81,7 +81,7 @@ static bool add_part(struct archive *a, const struct catalog_recording *r, uint3
     a->n++;
     make_safe(m->name);
     return strlen(m->name) + sizeof m->tag < USTAR_NAME_MAX ||
-           reel_fail(err, REEL_LIMIT, "a name is longer than an archive takes: %.80s…", m->name);
+           reel_fail(err, REEL_LIMIT, "a name is too long for an archive: %.80s…", m->name);
 }
 
 static bool list_members(struct archive *a, struct catalog *catalog, struct catalog_query *q, struct reel_error *err) {
@@ -114,11 +114,11 @@ static bool part_names(struct archive *a, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < a->n; i++) {
-        names[i] = (struct ustar_name){.name = a->members[i].name, .tag = a->members[i].tag, .place = i};
+        names[i] = (struct ustar_name){.name = a->members[i].name, .tag = a->members[i].tag, .position = i};
     }
     bool ok = ustar_part(names, a->n, err);
     for (size_t i = 0; i < a->n; i++) {
-        a->members[names[i].place].name = names[i].name;
+        a->members[names[i].position].name = names[i].name;
     }
     return ok;
 }
@@ -167,7 +167,7 @@ static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buf
                                                : reel_fail(err, REEL_CHANGED, "a stored file is not what it was");
 }
 
-/* At most `size` bytes from `offset` on, which lie in one piece of one member. */
+/* Reads at most `size` bytes at `offset`, from one member only. */
 static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got, struct reel_error *err) {
     uint8_t head[USTAR_HEAD_MAX];
     size_t i = a->n > 0 ? member_at(a, offset) : 0, n;
@@ -203,10 +203,10 @@ static bool archive_read(void *context, uint64_t offset, void *buffer, size_t si
 }
 
 void api_recordings_tar(struct http_request *r) {
-    struct recordings_query asked;
+    struct recordings_query query;
     struct reel_error err = {0};
     char etag[64];
-    if (!recordings_read_query(r, &asked)) {
+    if (!recordings_read_query(r, &query)) {
         return;
     }
     AUTO(archive_free) struct archive *a = calloc(1, sizeof *a);
@@ -215,7 +215,7 @@ void api_recordings_tar(struct http_request *r) {
         return;
     }
     a->store = http_app(r)->store;
-    if (!list_members(a, http_app(r)->catalog, &asked.q, &err) || !part_names(a, &err)) {
+    if (!list_members(a, http_app(r)->catalog, &query.q, &err) || !part_names(a, &err)) {
         http_reply_error(r, &err);
         return;
     }

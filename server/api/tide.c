@@ -1,4 +1,4 @@
-/* /tide/channels and /tide/introspection: what RSBag's own tools tell of a TIDE file. */
+/* /tide/channels and /tide/introspection: the queries of RSBag's own tools. */
 #include "reel/tide.h"
 #include "api/answer.h"
 #include "api/common.h"

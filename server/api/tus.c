@@ -1,4 +1,4 @@
-/* See tus.h. Its one rule: a header is taken whole or refused; what it may be long is bounded before anything is copied. */
+/* See tus.h. A header with any invalid part is rejected as a whole; its length is checked before anything is copied. */
 #include "api/tus.h"
 
 #include <stdio.h>
@@ -20,14 +20,14 @@ bool tus_boolean(const char *text, bool *out) {
 
 /* ---- Upload-Metadata */
 
-static bool take_pair(struct upload_options *w, char file_name[UPLOAD_OPTION_TEXT], const char *key, const char *value, size_t size,
+static bool read_pair(struct upload_options *w, char file_name[UPLOAD_OPTION_TEXT], const char *key, const char *value, size_t size,
                       struct reel_error *err) {
     bool known, is_file_name = strcmp(key, "filename") == 0;
     json_t *text = memchr(value, '\0', size) ? NULL : json_stringn(value, size);
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Metadata: %.40s is no UTF-8 text", key);
     }
-    bool good = is_file_name || upload_options_set(w, key, text, &known, err); /* what is no wish is for others */
+    bool good = is_file_name || upload_options_set(w, key, text, &known, err); /* unknown keys are ignored, as tus allows any */
     if (is_file_name) {
         snprintf(file_name, UPLOAD_OPTION_TEXT, "%s", size < UPLOAD_OPTION_TEXT ? names_file(json_string_value(text)) : "");
     }
@@ -60,7 +60,7 @@ bool tus_metadata(const char *text, struct upload_options *w, struct reel_error 
             return reel_fail(err, REEL_ARGUMENT,
                              "Upload-Metadata must be pairs of a key and a value in base64, with commas between: %.40s is none", pair);
         }
-        if (!take_pair(w, file_name, pair, (const char *)value, value_size, err)) {
+        if (!read_pair(w, file_name, pair, (const char *)value, value_size, err)) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-/* What stands in the headers of tus 1.0 and of the IETF's resumable uploads. Parsing only: nothing here knows a request. */
+/* Parses the headers of tus 1.0 and of the IETF's resumable uploads. */
 #ifndef SERVER_API_TUS_H
 #define SERVER_API_TUS_H
 
@@ -11,10 +11,10 @@
 
 /* Digits, below 2^63. */
 bool tus_number(const char *text, int64_t *out);
-/* Upload-Metadata: "key base64,key base64,key". The pairs that are wishes are taken; "filename" is the name when nothing else says one.
+/* Upload-Metadata: "key base64,key base64,key". Sets the upload options among them; "filename" becomes the name if there is no other.
  * REEL_ARGUMENT. */
 bool tus_metadata(const char *text, struct upload_options *w, struct reel_error *err);
-/* Upload-Concat: "partial", or "final;" and addresses of uploads. */
+/* Upload-Concat: "partial", or "final;" and the URLs of uploads. */
 struct tus_concat {
     bool final;
     uint32_t n;
@@ -28,7 +28,7 @@ struct tus_checksum {
     size_t size;
 };
 bool tus_checksum(const char *text, struct tus_checksum *out, struct reel_error *err);
-/* A structured field's boolean: "?1", "?0", parameters passed over. */
+/* A structured field's boolean: "?1", "?0", parameters are ignored. */
 bool tus_boolean(const char *text, bool *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Uploads in one request: PUT by name, POST, forms. The body goes straight to the store while it is hashed; everything that can be refused
- * is refused before it. With an Idempotency-Key the first answer is given again; only answers that took the file are remembered. */
+/* Uploads in one request: PUT by name, POST, forms. The body is hashed while it is written to the store; all checks that do not
+ * need it are made before. With an Idempotency-Key the first answer is repeated; only answers that stored the file are remembered. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,11 +19,11 @@ struct upload {
     bool has_digest;
     uint8_t digest[32];
     uint64_t size, size_max;
-    struct reel_error failed; /* told at the end, when a reply can be sent */
+    struct reel_error failed; /* the first error; replied at the end of the body */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
-    char file_name[UPLOAD_OPTION_TEXT];          /* the name it has in the form */
-    char *field, field_name[UPLOAD_OPTION_TEXT]; /* the form's field that is not the file, as far as it came; NULL: none */
+    char file_name[UPLOAD_OPTION_TEXT];          /* the name in the form */
+    char *field, field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL: none */
     size_t field_size;
 };
 
@@ -36,7 +36,7 @@ static void free_upload(void *state) {
     free(u);
 }
 
-/* Content-Digest or Repr-Digest: "sha-256=:<base64>:", among others that are passed over. False: replied. */
+/* Content-Digest or Repr-Digest: "sha-256=:<base64>:", other algorithms are ignored. False: replied. */
 static bool read_digest(struct http_request *r, const char *header, struct upload *u) {
     const char *text = http_header(r, header), *at = text ? strstr(text, "sha-256=") : NULL;
     if (!text) {
@@ -53,7 +53,7 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
         return false;
     }
     if (u->form) {
-        http_reply_problem(r, 400, "digest-malformed", "of a form, meta says the file's digest: {\"sha256\": \"<hex>\"}");
+        http_reply_problem(r, 400, "digest-malformed", "in a form the digest of the file goes into meta: {\"sha256\": \"<hex>\"}");
         return false;
     }
     memcpy(u->digest, digest, 32);
@@ -66,7 +66,7 @@ static bool read_names(struct http_request *r, struct upload *u) {
     bool by_path = strcmp(http_method(r), "PUT") == 0;
     struct upload_options *w = &u->options;
     if (by_path && (http_param(r, "name") || http_param(r, "collection"))) {
-        http_reply_bad_param(r, http_param(r, "name") ? "name" : "collection", "the path says it already");
+        http_reply_bad_param(r, http_param(r, "name") ? "name" : "collection", "it is in the path already");
         return false;
     }
     const char *name = by_path ? http_segment(r, "name") : "", *collection = by_path ? http_segment(r, "collection") : "";
@@ -81,12 +81,12 @@ static bool read_names(struct http_request *r, struct upload *u) {
     }
     if (!w->name[0] && !u->form) {
         http_reply_problem(r, 400, "name-missing",
-                           by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it" : "give ?name=");
+                           by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it" : "?name= is required");
     }
     return w->name[0] || u->form;
 }
 
-/* ---- forms: the field "file", and wishes by their names, or several as a JSON object in "meta" */
+/* ---- forms: the field "file", and upload options as fields or as a JSON object in "meta" */
 
 static bool end_field(struct upload *u) {
     AUTO_MEM char *text = TAKE(u->field);
@@ -102,8 +102,8 @@ static bool end_field(struct upload *u) {
     bool good = value ? upload_options_set(&u->options, u->field_name, value, &known, &u->failed)
                       : reel_fail(&u->failed, REEL_ARGUMENT, "the field %.40s is not UTF-8", u->field_name);
     json_decref(value);
-    return good && (known ||
-                    reel_fail(&u->failed, REEL_ARGUMENT, "the form's field \"%.40s\" is neither file nor meta, nor a wish", u->field_name));
+    return good && (known || reel_fail(&u->failed, REEL_ARGUMENT,
+                                       "the form's field \"%.40s\" is neither file, nor meta, nor an upload option", u->field_name));
 }
 
 static bool begin_field(struct upload *u, const char *name, const char *file_name) {
@@ -112,7 +112,7 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
         return false;
     }
     if (is_file && u->has_file) {
-        return reel_fail(&u->failed, REEL_ARGUMENT, "one file a form: further parts come with part_of, each by its own");
+        return reel_fail(&u->failed, REEL_ARGUMENT, "only one file per form; upload further parts separately, with part_of");
     }
     if (is_file) {
         const char *own = names_file(file_name ? file_name : "");
@@ -129,7 +129,7 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
 static bool take_file(struct upload *u, const void *data, size_t size) {
     u->size += size;
     if (u->size_max > 0 && u->size > u->size_max) {
-        return reel_fail(&u->failed, REEL_LIMIT, "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
+        return reel_fail(&u->failed, REEL_LIMIT, "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
     }
     return store_upload_write(u->file, data, size, &u->failed);
 }
@@ -160,7 +160,7 @@ static bool end_form(struct http_request *r, struct upload *u) {
         http_reply_error(r, &u->failed);
     } else if (!whole || !u->has_file || !u->options.name[0]) {
         http_reply_problem(r, 400, "bad-request",
-                           !whole         ? "the form does not come to its end"
+                           !whole         ? "the form is incomplete"
                            : !u->has_file ? "the form has no field \"file\""
                                           : "the file has no name");
     } else {
@@ -203,10 +203,10 @@ void api_upload_begin(struct http_request *r) {
     }
     u->size_max = app->config.upload_max_bytes;
     if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {
-        http_reply_problem(r, 413, "too-large", "at most %llu bytes are taken in one upload", (unsigned long long)u->size_max);
+        http_reply_problem(r, 413, "too-large", "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
         return;
     }
-    if (u->form && !store_has_room(app->store, length)) { /* the rest is checked when the form has said it */
+    if (u->form && !store_has_room(app->store, length)) { /* the rest is checked once the form has named it */
         reel_fail(&err, REEL_NO_SPACE, "there is no room for %llu bytes", (unsigned long long)length);
         http_reply_error(r, &err);
         return;
@@ -233,7 +233,7 @@ void api_upload_aborted(struct http_request *r) {
 }
 
 static bool digest_holds(struct http_request *r, const struct upload *u, const char *sha256) {
-    char etag[64], got[72], want[45];
+    char etag[64], got[72], expected[45];
     if (u->options.sha256[0] && strcmp(u->options.sha256, sha256) != 0) {
         http_reply_problem(r, 400, "digest-mismatch",
                            "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again", sha256,
@@ -244,16 +244,16 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
         return true;
     }
     api_digest_texts(sha256, etag, got);
-    api_base64_digest(u->digest, want);
-    if (strstr(got, want)) {
+    api_base64_digest(u->digest, expected);
+    if (strstr(got, expected)) {
         return true;
     }
     http_reply_problem(r, 400, "digest-mismatch", "the bytes received have %s, announced was sha-256=:%s:; nothing was kept, send it again",
-                       got, want);
+                       got, expected);
     return false;
 }
 
-/* Replies with the first answer again, or that the key was used for something else. False: there is none, go on. */
+/* Repeats the first answer, or replies that the key was used for another request. False: the key is new. */
 static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
     AUTO(catalog_response_done) struct catalog_response first = {0};
     if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
@@ -268,7 +268,7 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
     return true;
 }
 
-/* Remembers before it answers. Not being able to is no reason to refuse what has been taken. */
+/* Stores the answer before it is sent. A failure to store it is ignored, as the upload has succeeded. */
 static void answer(struct http_request *r, const struct upload *u, const char *request, const struct ingest_result *result) {
     struct upload_answer a;
     json_t *body = upload_view(result, &a);
@@ -311,7 +311,7 @@ void api_upload_end(struct http_request *r) {
     const struct ingest_request q = upload_options_request(&u->options);
     err = (struct reel_error){0};
     ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
-    if (upload_is_taken(&result)) {
+    if (upload_is_stored(&result)) {
         answer(r, u, request, &result);
     } else {
         upload_refuse(r, &result, &err);

@@ -1,6 +1,6 @@
-/* /uploads: resumable uploads, by tus 1.0 (Tus-Resumable) and by the IETF's draft (Upload-Complete), on the same addresses. What a session
- * is stands in ingest/sessions.h, what the headers mean in tus.h. Its one rule: an answer names an offset only when the bytes before it
- * stay. The draft's 104 answers are not given: the HTTP library has none. */
+/* /uploads: resumable uploads, by tus 1.0 (Tus-Resumable) and by the IETF's draft (Upload-Complete), at the same URLs. Sessions
+ * are described in ingest/sessions.h, the headers in tus.h. An answer names an offset only once the bytes before it are durable. The
+ * draft's 104 responses are not sent, as the HTTP library does not support them. */
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 static void free_call(void *state) {
     struct call *c = state;
     struct reel_error ignored;
-    if (c->writer && c->hash) { /* the client left: what was to be checked as a whole does not count */
+    if (c->writer && c->hash) { /* the client disconnected: bytes with a checksum are discarded, as it cannot be checked */
         session_drop(c->writer);
     }
     if (c->writer) {
@@ -26,7 +26,7 @@ static void free_call(void *state) {
     free(c);
 }
 
-/* ---- what answers say */
+/* ---- replies */
 
 static void add_number(struct http_request *r, const char *name, uint64_t value) {
     char text[24];
@@ -64,7 +64,7 @@ static void reply_offset(struct http_request *r, const struct call *c, uint64_t 
         json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_acknowledged_offset(&c->now), "provided-offset", (json_int_t)given);
     uploads_add_state(r, c, &c->now);
     http_reply_problem_with(r, 409, "mismatching-upload-offset",
-                            "the bytes do not go on where the upload stands: ask with HEAD and go on from there", extra);
+                            "this is not the offset of the upload; send HEAD to get it and continue from there", extra);
 }
 
 /* ---- which protocol */
@@ -92,14 +92,15 @@ bool uploads_read_protocol(struct http_request *r, struct call *c) {
     return true;
 }
 
-/* The same where bytes may come: it must be one of the two. */
+/* The same for requests that may have a body: a protocol is required. */
 bool uploads_read_sender(struct http_request *r, struct call *c) {
     if (!uploads_read_protocol(r, c)) {
         return false;
     }
     if (!http_header(r, "Tus-Resumable") && !http_header(r, "Upload-Complete")) {
         http_add_header(r, "Tus-Version", TUS_VERSION);
-        http_reply_problem(r, 412, "tus-version", "say how you upload: Tus-Resumable: " TUS_VERSION ", or Upload-Complete: ?0 or ?1");
+        http_reply_problem(r, 412, "tus-version",
+                           "the upload protocol is missing: send Tus-Resumable: " TUS_VERSION ", or Upload-Complete: ?0 or ?1");
         return false;
     }
     return true;
@@ -120,7 +121,7 @@ bool uploads_has_body(struct http_request *r) {
     return !http_has_body_length(r, &length) || length > 0;
 }
 
-/* ---- what the bytes are to be checked by */
+/* ---- checksums */
 
 static bool start_hash(struct http_request *r, struct call *c) {
     c->hash = EVP_MD_CTX_new();
@@ -151,7 +152,7 @@ bool uploads_read_checksum(struct http_request *r, struct call *c) {
     return c->checksum.size == 0 || start_hash(r, c);
 }
 
-/* The bytes are those announced. False: they do not count any more, and it has replied. */
+/* Checks the checksum. False: the bytes of this request are discarded; replied. */
 static bool checksum_holds(struct http_request *r, struct call *c) {
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
@@ -168,7 +169,7 @@ static bool checksum_holds(struct http_request *r, struct call *c) {
     return false;
 }
 
-/* ---- going on */
+/* ---- appending */
 
 static void reply_begin(struct http_request *r, const struct call *c, enum session_answer answer, uint64_t offset,
                         const struct reel_error *err) {
@@ -182,7 +183,7 @@ static void reply_begin(struct http_request *r, const struct call *c, enum sessi
         break;
     case SESSION_ENDED:
         if (strncmp(c->now.concat, "final", 5) == 0) {
-            http_reply_problem(r, 403, "upload-complete", "this upload is made of others, nothing can be added to it");
+            http_reply_problem(r, 403, "upload-complete", "this upload is a concatenation of others; nothing can be appended to it");
         } else if (!uploads_has_body(r) && offset == c->now.offset) { /* the answer was lost */
             uploads_add_state(r, c, &c->now);
             http_reply_empty(r, 204);
@@ -196,7 +197,7 @@ static void reply_begin(struct http_request *r, const struct call *c, enum sessi
     }
 }
 
-/* The length that this request tells; -1: none. False: replied. */
+/* The length that this request announces; -1: none. False: replied. */
 bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t offset, int64_t *length) {
     const char *text = http_header(r, "Upload-Length");
     uint64_t body;
@@ -218,7 +219,7 @@ bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t 
     }
     uint64_t max = http_app(r)->config.upload_max_bytes;
     if (*length >= 0 && max > 0 && (uint64_t)*length > max) {
-        http_reply_problem(r, 413, "too-large", "at most %" PRIu64 " bytes are taken in one upload", max);
+        http_reply_problem(r, 413, "too-large", "an upload may have at most %" PRIu64 " bytes", max);
         return false;
     }
     return true;
@@ -250,9 +251,9 @@ void api_uploads_append_begin(struct http_request *r) {
         http_reply_problem(r, 405, "method-not-allowed", "PATCH goes on with an upload; POST does with X-HTTP-Method-Override: PATCH");
         return;
     }
-    const char *wanted = c->draft ? "application/partial-upload" : "application/offset+octet-stream";
-    if (!type || strcasecmp(type, wanted) != 0) {
-        http_reply_problem(r, 415, "content-type", "Content-Type must be %s", wanted);
+    const char *expected_type = c->draft ? "application/partial-upload" : "application/offset+octet-stream";
+    if (!type || strcasecmp(type, expected_type) != 0) {
+        http_reply_problem(r, 415, "content-type", "Content-Type must be %s", expected_type);
         return;
     }
     if (!text || !tus_number(text, &offset)) {
@@ -270,7 +271,7 @@ bool api_uploads_piece(struct http_request *r, const void *data, size_t size) {
 }
 
 void api_uploads_aborted(struct http_request *r) {
-    (void)r; /* the state's destructor keeps what came */
+    (void)r; /* the state's destructor keeps the bytes received so far */
 }
 
 /* ---- the end of a request */
@@ -279,7 +280,7 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     struct upload_answer a;
     char etag[64], digest[72];
     const struct ingest_result *ingest = &result->ingest;
-    if (!result->partial && !upload_is_taken(ingest)) {
+    if (!result->partial && !upload_is_stored(ingest)) {
         upload_refuse(r, ingest, err);
         return;
     }
@@ -297,7 +298,7 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     json_t *body = upload_view(ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
-    http_add_header(r, c->creates ? "Content-Location" : a.header, a.address); /* the Location of what this request made is the upload's */
+    http_add_header(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this answer */
     http_reply_json(r, a.status, body);
 }
 
@@ -309,8 +310,8 @@ static void finish(struct http_request *r, struct call *c) {
     session_result_done(&result);
 }
 
-/* All bytes of this request have come, and count. */
-void uploads_settle(struct http_request *r, struct call *c) {
+/* All bytes of this request were received and are valid. */
+void uploads_finish(struct http_request *r, struct call *c) {
     bool full = session_is_full(&c->now);
     if (c->draft && c->completes && c->now.length >= 0 && !full) {
         uploads_add_state(r, c, &c->now);
@@ -340,5 +341,5 @@ void api_uploads_end(struct http_request *r) {
             return;
         }
     }
-    uploads_settle(r, c);
+    uploads_finish(r, c);
 }

@@ -1,5 +1,5 @@
-/* POST /uploads: a new session, with its first bytes or without, or one made of others; and what can be asked of sessions: OPTIONS, HEAD,
- * GET, DELETE. */
+/* POST /uploads: a new session, with or without its first bytes, or a concatenation of others; and OPTIONS, HEAD, GET, DELETE of
+ * sessions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 
 struct creation {
     struct upload_options options;
-    struct session_request ask;
+    struct session_request request;
 };
 static void creation_done(struct creation *n) {
     upload_options_done(&n->options);
-    free((char *)n->ask.options);
+    free((char *)n->request.options);
 }
 static inline void reel_auto_creation_done(struct creation *n) {
     creation_done(n);
@@ -30,31 +30,31 @@ static bool bad_request(struct http_request *r, const char *detail) {
     return false;
 }
 
-/* How much will come. False: replied. */
-static bool read_total(struct http_request *r, const struct call *c, struct session_request *ask) {
+/* The announced length. False: replied. */
+static bool read_total(struct http_request *r, const struct call *c, struct session_request *request) {
     const char *deferred = http_header(r, "Upload-Defer-Length");
-    if (!uploads_read_length(r, c, 0, &ask->length)) {
+    if (!uploads_read_length(r, c, 0, &request->length)) {
         return false;
     }
     if (c->draft) {
         return true;
     }
-    if (c->concat.final && (ask->length >= 0 || deferred)) {
-        return bad_request(r, "an upload made of others has their length: no Upload-Length");
+    if (c->concat.final && (request->length >= 0 || deferred)) {
+        return bad_request(r, "a concatenation has the length of its parts; omit Upload-Length");
     }
     if (deferred && strcmp(deferred, "1") != 0) {
         return bad_request(r, "Upload-Defer-Length can only be 1");
     }
-    return c->concat.final || (ask->length >= 0) != (deferred != NULL) ||
-           bad_request(r, "give either Upload-Length or Upload-Defer-Length: 1");
+    return c->concat.final || (request->length >= 0) != (deferred != NULL) ||
+           bad_request(r, "either Upload-Length or Upload-Defer-Length: 1 is required");
 }
 
-/* What it is to become. False: replied. */
-static bool read_wishes(struct http_request *r, struct call *c, struct creation *n) {
+/* Metadata and upload options. False: replied. */
+static bool read_options(struct http_request *r, struct call *c, struct creation *n) {
     const char *metadata = c->draft ? NULL : http_header(r, "Upload-Metadata"), *concat = c->draft ? NULL : http_header(r, "Upload-Concat");
     struct reel_error err = {0};
-    n->ask.metadata = metadata ? metadata : "";
-    n->ask.concat = concat ? concat : "";
+    n->request.metadata = metadata ? metadata : "";
+    n->request.concat = concat ? concat : "";
     if (!upload_read_query(r, &n->options)) {
         return false;
     }
@@ -64,10 +64,10 @@ static bool read_wishes(struct http_request *r, struct call *c, struct creation 
     }
     bool partial = concat && !c->concat.final;
     if (!partial && !n->options.name[0]) {
-        http_reply_problem(r, 400, "name-missing", "say what it is to be called: ?name=, or filename in Upload-Metadata");
+        http_reply_problem(r, 400, "name-missing", "a name is required: ?name=, or filename in Upload-Metadata");
         return false;
     }
-    if (!(n->ask.options = upload_options_print(&n->options, &err))) {
+    if (!(n->request.options = upload_options_print(&n->options, &err))) {
         http_reply_error(r, &err);
         return false;
     }
@@ -75,9 +75,9 @@ static bool read_wishes(struct http_request *r, struct call *c, struct creation 
 }
 
 /* False: replied. */
-static bool may_come(struct http_request *r, const struct call *c, const struct creation *n) {
-    uint64_t length = n->ask.length > 0 ? (uint64_t)n->ask.length : 0;
-    if (strcmp(n->ask.concat, "partial") != 0) {
+static bool may_upload(struct http_request *r, const struct call *c, const struct creation *n) {
+    uint64_t length = n->request.length > 0 ? (uint64_t)n->request.length : 0;
+    if (strcmp(n->request.concat, "partial") != 0) {
         return upload_may(r, &n->options, length);
     }
     (void)c;
@@ -88,11 +88,12 @@ static bool may_come(struct http_request *r, const struct call *c, const struct 
     return true;
 }
 
-static void name_request(struct session_request *ask) {
+static void name_request(struct session_request *request) {
     char length[24];
-    snprintf(length, sizeof length, "%" PRId64, ask->length);
-    upload_fingerprint((const char *const[]){ask->options, ask->metadata, ask->concat, length, ask->draft ? "draft" : "tus"}, 5,
-                       ask->request);
+    snprintf(length, sizeof length, "%" PRId64, request->length);
+    upload_fingerprint(
+        (const char *const[]){request->options, request->metadata, request->concat, length, request->draft ? "draft" : "tus"}, 5,
+        request->request);
 }
 
 static void add_location(struct http_request *r, const char *id) {
@@ -101,11 +102,11 @@ static void add_location(struct http_request *r, const char *id) {
     http_add_header(r, "Location", address);
 }
 
-/* Replies with the session as it is when this key made it before. False: replied. */
-static bool create(struct http_request *r, struct call *c, const struct session_request *ask) {
+/* Creates the session; if this key has created it before, replies with its state. False: replied. */
+static bool create(struct http_request *r, struct call *c, const struct session_request *request) {
     struct reel_error err = {0};
     bool again;
-    if (!session_create(http_app(r), ask, &c->now, &again, &err)) {
+    if (!session_create(http_app(r), request, &c->now, &again, &err)) {
         if (err.code == REEL_CONFLICT) {
             http_reply_problem(r, 422, "key-reused", "%s", err.text);
         } else {
@@ -127,7 +128,7 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
         return true;
     }
     if (c->concat.final) {
-        return bad_request(r, "an upload made of others takes no bytes of its own");
+        return bad_request(r, "a concatenation cannot have a body");
     }
     if (!type || strcasecmp(type, "application/offset+octet-stream") != 0) {
         http_reply_problem(r, 415, "content-type", "first bytes come as Content-Type: application/offset+octet-stream");
@@ -138,15 +139,15 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
 
 void api_uploads_create_begin(struct http_request *r) {
     struct call *c = uploads_new_call(r);
-    AUTO(creation_done) struct creation n = {.ask = {.owner = upload_owner(r), .length = -1}};
-    if (!c || !uploads_read_sender(r, c) || !read_wishes(r, c, &n) || !read_total(r, c, &n.ask) || !check_first_bytes(r, c) ||
-        !(n.ask.key = upload_key(r)) || !may_come(r, c, &n) || !uploads_read_checksum(r, c)) {
+    AUTO(creation_done) struct creation n = {.request = {.owner = upload_owner(r), .length = -1}};
+    if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) || !check_first_bytes(r, c) ||
+        !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
         return;
     }
     c->creates = true;
-    n.ask.draft = c->draft;
-    name_request(&n.ask);
-    if (!create(r, c, &n.ask)) {
+    n.request.draft = c->draft;
+    name_request(&n.request);
+    if (!create(r, c, &n.request)) {
         return;
     }
     if (uploads_has_body(r) || c->completes) {
@@ -169,7 +170,7 @@ static void gather(struct http_request *r, struct call *c) {
     catalog_upload_done(&c->now);
     c->now = now;
     c->now.length = (int64_t)now.offset;
-    uploads_settle(r, c);
+    uploads_finish(r, c);
 }
 
 void api_uploads_create_end(struct http_request *r) {
@@ -181,7 +182,7 @@ void api_uploads_create_end(struct http_request *r) {
     }
 }
 
-/* ---- questions */
+/* ---- state of sessions */
 
 void api_uploads_options(struct http_request *r) {
     char max[24];
@@ -209,8 +210,8 @@ static json_t *view_upload(const struct catalog_upload *u) {
     return body;
 }
 
-/* The caller's own; who administers sees all. */
-static const char *owner_asked(const struct http_request *r) {
+/* The caller's sessions only; an administrator sees all. */
+static const char *owner_filter(const struct http_request *r) {
     return http_caller(r)->role == ROLE_ADMIN ? NULL : upload_owner(r);
 }
 
@@ -220,7 +221,7 @@ void api_uploads_get(struct http_request *r) {
     if (!c || !uploads_read_protocol(r, c)) {
         return;
     }
-    if (!session_get(http_app(r), owner_asked(r), http_segment(r, "id"), &c->now, &err)) {
+    if (!session_get(http_app(r), owner_filter(r), http_segment(r, "id"), &c->now, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -252,7 +253,7 @@ void api_uploads_delete(struct http_request *r) {
     if (!c || !uploads_read_protocol(r, c)) {
         return;
     }
-    if (session_remove(http_app(r), owner_asked(r), http_segment(r, "id"), &err)) {
+    if (session_remove(http_app(r), owner_filter(r), http_segment(r, "id"), &err)) {
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);

@@ -1,5 +1,4 @@
-/* See ustar.h. Its one rule: what does not fit a field goes into the pax header, and the field then holds what old programs can do with it.
- */
+/* See ustar.h. Values that do not fit a field go into the pax header; the field then holds a shortened value for old programs. */
 #include "api/ustar.h"
 
 #include <stdio.h>
@@ -78,7 +77,7 @@ size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t o
 
 /* ---- names */
 
-/* "/" before everything else, so that a file stands right before what would be in a folder of its name. */
+/* Compares with "/" before all other characters, so that "a" is directly followed by "a/b". */
 static int compare(const void *a, const void *b) {
     const struct ustar_name *m = a, *n = b;
     const unsigned char *x = (const unsigned char *)m->name, *y = (const unsigned char *)n->name;
@@ -96,7 +95,7 @@ static bool in_the_way(const struct ustar_name *a, const struct ustar_name *b) {
 }
 
 bool ustar_part(struct ustar_name *names, size_t n, struct reel_error *err) {
-    enum { ROUNDS = 8 }; /* names that were made to collide */
+    enum { ROUNDS = 8 }; /* for names chosen to collide */
     for (int round = 0; round < ROUNDS; round++) {
         size_t changed = 0;
         if (n > 1) {
@@ -118,5 +117,5 @@ bool ustar_part(struct ustar_name *names, size_t n, struct reel_error *err) {
             return true;
         }
     }
-    return reel_fail(err, REEL_CONFLICT, "these recordings have names that cannot be unpacked beside each other; choose fewer");
+    return reel_fail(err, REEL_CONFLICT, "the names of these recordings collide when unpacked; choose fewer recordings");
 }

@@ -1,4 +1,4 @@
-/* /values, /stats and /coverage: what there is, how much of it, and when. */
+/* /values, /stats and /coverage: values of a column, totals, and the times that recordings cover. */
 #include "catalog/values.h"
 #include "catalog/notes.h"
 
@@ -51,7 +51,7 @@ static void reply_values(struct http_request *r, const struct values_query *q, s
         json_array_append_new(items, json_pack("{s:s, s:o}", "value", found->counts.items[i].name, "recordings",
                                                view_u64(found->counts.items[i].recordings)));
     }
-    if (q->within) { /* also where the answer has no room for it */
+    if (q->within) { /* is not part of the answer, but applies */
         http_add_header(r, "X-Capped", found->capped ? "true" : "false");
     }
     json_t *members = q->within ? json_pack("{s:b, s:i}", "capped", found->capped, "counted", (int)found->counted) : NULL;
@@ -59,17 +59,17 @@ static void reply_values(struct http_request *r, const struct values_query *q, s
 }
 
 void api_values(struct http_request *r) {
-    struct recordings_query asked;
+    struct recordings_query query;
     struct values_query q = {.prefix = http_param(r, "prefix")};
     struct values_counts found;
     struct reel_error err = {0};
     char *after = NULL;
-    if (!read_field(r, &q) || !recordings_read_query(r, &asked) || !paging_limit(r, &q.limit) || !paging_after(r, &after)) {
+    if (!read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) || !paging_after(r, &after)) {
         return;
     }
     q.after = after;
-    asked.q.cursor = NULL; /* it is of the values */
-    q.within = has_filters(r, &asked.q) ? &asked.q : NULL;
+    query.q.cursor = NULL; /* the request's cursor is one of the values */
+    q.within = has_filters(r, &query.q) ? &query.q : NULL;
     if (catalog_values(http_app(r)->catalog, &q, &found, &err)) {
         reply_values(r, &q, &found);
         catalog_counts_done(&found.counts);
@@ -90,7 +90,7 @@ static json_t *view_total(const struct catalog_total *t) {
                      (double)t->duration_ms / 1e3);
 }
 
-/* Appends to `rows`; the sums of what is not trash go to `sum`. */
+/* Appends to `rows`; adds everything that is not in the trash to `sum`. */
 static bool add_totals(struct http_request *r, enum totals_by by, json_t *rows, struct catalog_total *sum, struct reel_error *err) {
     AUTO_MEM struct catalog_total *totals = NULL;
     uint32_t n;
@@ -126,12 +126,12 @@ static bool add_collections(struct http_request *r, json_t *rows, struct reel_er
     return true;
 }
 
-/* `by` NULL: by everything but days. */
+/* `by` NULL: all groupings except days. */
 static bool add_all(struct http_request *r, const char *by, json_t *rows, struct catalog_total *sum, struct reel_error *err) {
     struct catalog_total ignored = {0};
     for (enum totals_by k = TOTALS_FORMAT; k <= TOTALS_MONTH; k++) {
-        bool wanted = by ? strcmp(by, by_names[k]) == 0 : k != TOTALS_DAY;
-        if (wanted && !add_totals(r, k, rows, k == TOTALS_STATE ? sum : &ignored, err)) {
+        bool selected = by ? strcmp(by, by_names[k]) == 0 : k != TOTALS_DAY;
+        if (selected && !add_totals(r, k, rows, k == TOTALS_STATE ? sum : &ignored, err)) {
             return false;
         }
     }
@@ -212,26 +212,26 @@ static void reply_each(struct http_request *r, struct catalog_query *q) {
 }
 
 void api_coverage_across(struct http_request *r) {
-    struct recordings_query asked;
+    struct recordings_query query;
     struct catalog_spans spans;
     struct reel_error err = {0};
     int64_t tolerance = 0;
     const char *by = http_param(r, "by");
-    if (!recordings_read_query(r, &asked)) {
+    if (!recordings_read_query(r, &query)) {
         return;
     }
-    if (!asked.q.has_end) { /* only what has a place on the calendar */
-        asked.q.has_end = true;
-        asked.q.end_ns = INT64_MAX;
+    if (!query.q.has_end) { /* only recordings with calendar times */
+        query.q.has_end = true;
+        query.q.end_ns = INT64_MAX;
     }
     if (!by || strcmp(by, "recording") == 0) {
-        reply_each(r, &asked.q);
+        reply_each(r, &query.q);
         return;
     }
     http_param_duration(r, "tolerance", &tolerance);
     if (tolerance < 0) {
         http_reply_bad_param(r, "tolerance", "is not negative");
-    } else if (!catalog_coverage(http_app(r)->catalog, &asked.q, tolerance, &spans, &err)) {
+    } else if (!catalog_coverage(http_app(r)->catalog, &query.q, tolerance, &spans, &err)) {
         http_reply_error(r, &err);
     } else {
         reply_spans(r, &spans);

@@ -1,5 +1,5 @@
-/* /recordings/{id}/layout.json: panels for what a viewer can draw of the recording, so that it opens with pictures; and the links that open
- * it there. Rule: a layout is made of the channels of /as/x.mcap?view=foxglove alone, no message is read for it. */
+/* /recordings/{id}/layout.json: a viewer layout with panels for the recording's channels, and the links that open the recording in the
+ * viewer. The layout depends only on the channels of /as/x.mcap?view=foxglove; no messages are read. */
 #include "api/viewer.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void put_escaped(FILE *f, const char *text) {
     }
 }
 
-/* The name that the client has for this server, which the guard has seen to be one of ours. */
+/* The Host of the request; http/guard.c has checked it. */
 static void put_base(FILE *f, const struct http_request *r) {
     const char *host = http_header(r, "Host"), *proto = http_header(r, "X-Forwarded-Proto");
     if (host) {
@@ -54,7 +54,7 @@ static char *target(const char *id, const char *what, const char *name, const ch
     return closed(f, &text);
 }
 
-/* Signed where a token is needed: viewers send none. */
+/* Signed if a token is required, as viewers send none. */
 static char *address(const struct http_request *r, const char *id, const char *what, const char *name, const char *after) {
     char *text = NULL;
     size_t size;
@@ -102,7 +102,7 @@ void viewer_add_links(const struct http_request *r, json_t *recording, const str
     }
 }
 
-/* --- what draws what --- */
+/* --- panel types --- */
 
 enum panel { PANEL_NONE, PANEL_3D, PANEL_FRAMES, PANEL_IMAGE, PANEL_MAP, PANEL_LOG };
 
@@ -167,14 +167,14 @@ static enum panel panel_of_channel(const struct reel_channel *c) {
 struct layout {
     json_t *configs;
     char ids[PANELS_MAX][32];
-    const char *topics[PANELS_MAX]; /* what each shows */
+    const char *topics[PANELS_MAX]; /* topic of each panel */
     unsigned n, images, plots, maps, logs;
-    json_t *drawn; /* topics of the 3D panel */
-    bool pictures; /* … and there are any, or frames */
+    json_t *drawn; /* topics in the 3D panel */
+    bool pictures; /* there are topics for the 3D panel, or frames */
     const char *follow;
 };
 
-/* Several channels may bear one name: one of them is enough. False: another has it. */
+/* Several channels may share a topic; it gets one panel. False: it has one already. */
 static bool add_panel(struct layout *l, const char *kind, const char *topic, json_t *config) {
     bool there = l->n == PANELS_MAX;
     for (unsigned i = 0; i < l->n; i++) {
@@ -191,7 +191,7 @@ static bool add_panel(struct layout *l, const char *kind, const char *topic, jso
     return true;
 }
 
-/* How the viewer writes a topic in a path. */
+/* Writes a topic as in the viewer's message paths. */
 static void put_topic(FILE *f, const char *topic) {
     bool plain = topic[0] == '/';
     for (const char *p = topic; *p && plain; p++) {
@@ -208,22 +208,22 @@ static void put_topic(FILE *f, const char *topic) {
 struct lines {
     json_t *paths;
     const char *topic;
-    const char *unit; /* of the first: others of other units would press it flat */
+    const char *unit; /* of the first line; lines of other units would need another scale */
 };
 
-/* Not what stamps and counts, not single places of matrices. */
+/* Skips stamps, counters and elements of matrices. */
 static bool is_line(const struct reel_field *field) {
     const char *last = strrchr(field->path, '.');
     last = last ? last + 1 : field->path;
-    bool place = false;
+    bool is_element = false;
     for (const char *p = field->path; *p; p++) {
-        place |= *p >= '0' && *p <= '9' && (p == field->path || p[-1] == '.');
+        is_element |= *p >= '0' && *p <= '9' && (p == field->path || p[-1] == '.');
     }
-    return field->numeric && !place && strncmp(field->path, "header.", 7) != 0 && strcmp(last, "seq") != 0 && strcmp(last, "id") != 0 &&
-           strcmp(last, "sec") != 0 && strcmp(last, "nsec") != 0 && strcmp(field->type, "bool") != 0;
+    return field->numeric && !is_element && strncmp(field->path, "header.", 7) != 0 && strcmp(last, "seq") != 0 &&
+           strcmp(last, "id") != 0 && strcmp(last, "sec") != 0 && strcmp(last, "nsec") != 0 && strcmp(field->type, "bool") != 0;
 }
 
-static bool take_field(void *context, const struct reel_field *field) {
+static bool add_field(void *context, const struct reel_field *field) {
     struct lines *l = context;
     char *text = NULL;
     size_t size;
@@ -249,14 +249,14 @@ static bool is_read(const struct reel_channel *c) {
     return encoding && encoding->is_viewable;
 }
 
-/* Of the numbers that the channel's definition names, where no other panel shows it. */
+/* A plot of the numeric fields of a channel that no other panel shows. */
 static void add_plot(struct layout *l, const struct reel_channel *c) {
     struct reel_error err = {0};
-    bool wanted = l->plots < PLOTS_MAX && is_read(c) && panel_of_channel(c) == PANEL_NONE;
-    AUTO(reel_decoder_free) struct reel_decoder *decoder = wanted ? reel_decoder_open(c, &err) : NULL;
+    bool selected = l->plots < PLOTS_MAX && is_read(c) && panel_of_channel(c) == PANEL_NONE;
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = selected ? reel_decoder_open(c, &err) : NULL;
     struct lines lines = {.paths = json_array(), .topic = c->name};
     if (decoder) {
-        reel_decoder_fields(decoder, take_field, &lines);
+        reel_decoder_fields(decoder, add_field, &lines);
     }
     if (json_array_size(lines.paths) == 0) {
         json_decref(lines.paths);
@@ -302,7 +302,7 @@ static void add_scene(struct layout *l) {
     json_object_set_new(l->configs, SCENE_ID, config);
 }
 
-/* Panels [at, end) under each other. */
+/* Panels [at, end), stacked. */
 static json_t *stacked(const struct layout *l, unsigned at) {
     if (at + 1 == l->n) {
         return json_string(l->ids[at]);
@@ -311,7 +311,7 @@ static json_t *stacked(const struct layout *l, unsigned at) {
                      100.0 / (l->n - at));
 }
 
-/* The 3D panel to the left, the others to its right. */
+/* The 3D panel on the left, the others on the right. */
 static json_t *arranged(const struct layout *l) {
     if (!l->pictures || l->n == 0) {
         return l->n > 0 ? stacked(l, 0) : json_string(SCENE_ID);
@@ -325,7 +325,7 @@ static json_t *layout_of(const struct reel_stream *stream) {
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         add_channel(&l, stream->channels[i]);
     }
-    for (uint32_t i = stream->n_channels; i-- > 0;) { /* those that the view has made come last, and are made to be plotted */
+    for (uint32_t i = stream->n_channels; i-- > 0;) { /* backwards: the channels that the view adds for plotting come last */
         add_plot(&l, stream->channels[i]);
         shown = is_read(stream->channels[i]) ? stream->channels[i]->name : shown;
     }

@@ -1,4 +1,4 @@
-/* How a recording opens in a viewer: its links, for the JSON of a recording. */
+/* The links that open a recording in a viewer, for its JSON. */
 #ifndef SERVER_VIEWER_H
 #define SERVER_VIEWER_H
 
@@ -7,7 +7,7 @@
 #include "catalog/catalog.h"
 #include "http/http.h"
 
-/* Adds "links": {viewer, mcap, layout} when the server was told of a viewer and the recording is ready; else nothing. */
+/* Adds "links": {viewer, mcap, layout} if a viewer is configured and the recording is ready. */
 void viewer_add_links(const struct http_request *r, json_t *recording, const struct catalog_recording *row);
 
 #endif

@@ -1,5 +1,4 @@
-/* JSON of recordings: documents small enough for a tree. Its one rule: what the index says is said here once, for the API and the command
- * line alike. */
+/* JSON of recordings, used by both the API and the command line. */
 #include "api/views.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ json_t *view_u64(uint64_t value) {
     return json_string(text);
 }
 
-/* Always text: these pass 2^53 on any wall clock, and one type is kinder to clients than two. */
+/* Always text: wall clock nanoseconds exceed 2^53, and one type is simpler for clients than two. */
 static json_t *view_ns(int64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)value);
@@ -40,7 +39,7 @@ json_t *view_time(int64_t ns, enum reel_clock clock) {
     return json_string(text);
 }
 
-/* A summary does not know how many bytes its messages have, unless they are none. */
+/* A summary does not have the size of the messages, unless there are none. */
 static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool shallow) {
     return shallow && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
 }
@@ -74,7 +73,7 @@ static json_t *append(json_t *array, json_t *value) {
     return array;
 }
 
-/* first, last, first_ns, last_ns – or start, end, …; null when there is no message. */
+/* start, end, start_ns, end_ns; null without messages. */
 static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns,
                      enum reel_clock clock) {
     char name[16];
@@ -101,7 +100,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (x->channel > y->channel) - (x->channel < y->channel);
 }
 
-/* One row a channel and name, sorted. NULL: no memory. */
+/* One row per channel and topic, sorted. NULL: no memory. */
 static struct topic_row *list_topics(const struct reel_index *index, size_t *count) {
     uint32_t n_channels = reel_index_info(index)->n_channels;
     size_t n = 0;
@@ -148,8 +147,8 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
-/* The longest time without a message, in seconds. Where it is not known, entries are gone through, so many in one answer; or a note says
- * why not. */
+/* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a limit per answer;
+ * beyond that `note` gives the reason. */
 static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t count,
                     uint64_t *budget) {
     const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
@@ -159,7 +158,7 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
     if (count > 1 && !known && reel_index_info(index)->shallow) {
         note = "not known before the scan has ended";
     } else if (count > 1 && !known && count > *budget) {
-        note = "too many messages that are told of side by side; coverage shows where there are none";
+        note = "too many messages in interleaved channels; coverage shows the gaps";
     } else if (count > 1 && !known) {
         AUTO_MEM uint32_t *channels = calloc(n, sizeof *channels);
         for (size_t i = 0; channels && i < n; i++) {
@@ -206,7 +205,7 @@ static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_
     sum->bytes += more->bytes;
 }
 
-/* Rows of one name. Type, encoding and schema are those of the channel that bears just this name, or else of the first; the channels tell
+/* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first; `channels` shows
  * where they differ. */
 static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t *budget) {
     size_t chief = 0;
@@ -256,7 +255,7 @@ json_t *view_topics(const struct reel_index *index) {
 
 /* ---- recordings */
 
-static void put_place(struct object *o, const struct catalog_recording *r) {
+static void put_location(struct object *o, const struct catalog_recording *r) {
     char content[SHA256_HEX + 8];
     snprintf(content, sizeof content, "sha256:%s", r->content);
     put(o, "id", json_string(r->id));
@@ -307,8 +306,7 @@ static json_t *text_or_null(const char *text) {
     return text && text[0] ? json_string(text) : json_null();
 }
 
-/* Whether a scan has verified what is shown: until then it is the summary of the file's own index, or nothing. A row in the catalog is
- * what its scan has written into it. */
+/* Whether a scan has verified the contents shown. Until then they are the summary of the file's own index, or empty. */
 static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
     bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow;
     return r->format && r->format[0] && !summary && (index || r->state == STATE_READY);
@@ -319,7 +317,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     bool any = r->messages > 0;
     bool verified = is_indexed(r, index);
     if (r->id[0]) {
-        put_place(&o, r);
+        put_location(&o, r);
     } else {
         put(&o, "name", json_string(r->name));
     }
@@ -339,7 +337,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
     put(&o, "findings", verified ? view_u64(r->findings) : json_null());
     if (r->id[0]) {
-        o.failed = !view_add_said(o.json, r) || o.failed;
+        o.failed = !view_add_annotations(o.json, r) || o.failed;
     }
     if (index) {
         put(&o, "topics", view_topics(index));
@@ -347,7 +345,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     return object_end(&o);
 }
 
-/* ---- what is damaged, what is lost */
+/* ---- scan report, conversion report */
 
 static const char *severity_name(enum reel_severity severity) {
     return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";

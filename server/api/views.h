@@ -9,11 +9,12 @@
 #include "reel/index.h"
 #include "reel/write.h"
 
-/* A catalog row; `index` adds "topics" (NULL: without). For a file that is in no catalog, r has no id: those members are left out. */
+/* A catalog row; `index` adds "topics" (NULL: without). If r has no id (a file outside of a catalog), the members of the catalog are left
+ * out. */
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
 
-/* [{name, type, encoding, count, bytes, first, last, first_ns, last_ns, latched, channels: [{id, schema_id, …, metadata}]}], sorted by
- * name. Channels of one name make one topic; a channel with several topics counts under each. */
+/* [{name, type, encoding, messages, payload_bytes, start, end, start_ns, end_ns, latched, channels: [{id, schema_id, …, metadata}]}],
+ * sorted by name. Channels of one name make one topic; a channel with several topics counts for each. */
 json_t *view_topics(const struct reel_index *index);
 
 /* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length, text}]} */
@@ -24,7 +25,7 @@ json_t *view_loss(const struct reel_loss *loss);
 
 /* Integers beyond 2^53 as strings (systemd#32355: clients lose digits). */
 json_t *view_u64(uint64_t value);
-json_t *view_text(const char *text); /* null for none; bytes that are no UTF-8 as \xNN */
+json_t *view_text(const char *text); /* null for none; bytes that are not UTF-8 as \xNN */
 /* RFC 3339 for the wall clock, decimal seconds ("12.345678000") for a relative one. */
 json_t *view_time(int64_t ns, enum reel_clock clock);
 

@@ -1,4 +1,4 @@
-/* /webhooks: who is told of changes by a POST. */
+/* /webhooks: URLs that get changes by POST. */
 #include "events/webhooks.h"
 
 #include <openssl/rand.h>
@@ -40,7 +40,7 @@ void api_webhooks_list(struct http_request *r) {
     http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", items, "next"));
 }
 
-/* The number in the path; 0: none of ours. */
+/* The number in the path; 0: malformed. */
 static int64_t row_of(struct http_request *r) {
     int64_t row = 0;
     number_i64(http_segment(r, "id"), &row);
@@ -64,7 +64,7 @@ void api_webhook_get(struct http_request *r) {
 
 void api_webhook_delete(struct http_request *r) {
     struct reel_error err = {0};
-    if (catalog_webhook_delete(http_app(r)->catalog, row_of(r), &err) && settings_keep(http_app(r), &err)) {
+    if (catalog_webhook_delete(http_app(r)->catalog, row_of(r), &err) && settings_save(http_app(r), &err)) {
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);
@@ -74,13 +74,13 @@ void api_webhook_delete(struct http_request *r) {
 /* ---- a new one */
 
 /* A list of globs; NULL: replied. */
-static json_t *read_globs(struct http_request *r, const json_t *body, const char *name, size_t max, json_t *usual) {
+static json_t *read_globs(struct http_request *r, const json_t *body, const char *name, size_t max, json_t *fallback) {
     json_t *list = json_object_get(body, name), *one;
     size_t i;
     if (!list || json_is_null(list)) {
-        return usual;
+        return fallback;
     }
-    json_decref(usual);
+    json_decref(fallback);
     bool good = json_is_array(list) && json_array_size(list) <= max;
     json_array_foreach(list, i, one) {
         good = good && json_string_length(one) > 0 && json_string_length(one) <= GLOB_MAX;
@@ -107,11 +107,11 @@ static bool read_url_and_secret(struct http_request *r, const json_t *body, stru
     const json_t *secret = json_object_get(body, "secret");
     const char *url = json_string_value(json_object_get(body, "url")), *given = json_string_value(secret);
     if (!url || !webhook_url_check(url, http_app(r)->config.webhook_private, &err)) {
-        body_refuse(r, "url", "%s", url ? err.text : "is the address that is told");
+        body_refuse(r, "url", "%s", url ? err.text : "is the URL that gets the POST requests");
         return false;
     }
     if (secret && !json_is_null(secret) && (!given || strlen(given) < WEBHOOK_SECRET_MIN || strlen(given) > WEBHOOK_SECRET_MAX)) {
-        body_refuse(r, "secret", "must be a text of %d to %d bytes; without it one is made", WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        body_refuse(r, "secret", "must be a text of %d to %d bytes; without it one is generated", WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
         return false;
     }
     w->url = strdup(url);
@@ -123,7 +123,7 @@ static bool read_url_and_secret(struct http_request *r, const json_t *body, stru
     return true;
 }
 
-static bool read_wish(struct http_request *r, const json_t *body, struct webhook *w) {
+static bool read_webhook(struct http_request *r, const json_t *body, struct webhook *w) {
     static const char *const known[] = {"url", "events", "collections", "secret", NULL};
     return body_knows(r, body, known) && read_url_and_secret(r, body, w) &&
            (w->events = read_globs(r, body, "events", KINDS_MAX,
@@ -131,13 +131,13 @@ static bool read_wish(struct http_request *r, const json_t *body, struct webhook
            (w->collections = read_globs(r, body, "collections", COLLECTIONS_MAX, json_array()));
 }
 
-/* It is there and kept beside the catalog, or it is not there. */
+/* Adds it to the catalog and to the settings file, or to neither. */
 static bool add(struct app *app, struct webhook *hook, struct reel_error *err) {
     struct reel_error ignored;
     if (!catalog_webhook_add(app->catalog, hook, err)) {
         return false;
     }
-    bool kept = settings_keep(app, err);
+    bool kept = settings_save(app, err);
     if (!kept) {
         catalog_webhook_delete(app->catalog, hook->row, &ignored);
     }
@@ -149,7 +149,7 @@ void api_webhook_add(struct http_request *r) {
     struct webhook hook = {0};
     struct reel_error err = {0};
     json_t *body = body_json(r);
-    if (!body || !read_wish(r, body, &hook)) {
+    if (!body || !read_webhook(r, body, &hook)) {
         webhook_done(&hook);
         return;
     }

@@ -18,7 +18,7 @@ struct feed {
 };
 
 enum { NS = 1000000000 };
-static const int64_t LOOK_NS = NS;
+static const int64_t POLL_NS = NS;
 
 static struct timespec in(int64_t ns) {
     struct timespec t;
@@ -58,7 +58,7 @@ static void *run(void *context) {
             continue;
         }
         if (!f->committed) {
-            struct timespec until = in(LOOK_NS);
+            struct timespec until = in(POLL_NS);
             pthread_cond_timedwait(&f->poll, &f->mutex, &until);
         }
         if (!f->stop && f->waiting > 0) {
@@ -134,15 +134,15 @@ void feed_leave(struct feed *f) {
 
 static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *pokes, int64_t timeout_ns) {
     struct timespec until = in(timeout_ns);
-    bool looks = seq != INT64_MAX;
+    bool waits = seq != INT64_MAX;
     pthread_mutex_lock(&f->mutex);
-    if (looks && f->waiting++ == 0) { /* commits while no watcher waited */
+    if (waits && f->waiting++ == 0) { /* commits while no watcher waited */
         f->committed = true;
         pthread_cond_signal(&f->poll);
     }
     while (!f->stop && f->last <= seq && (!pokes || f->pokes == *pokes) && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
     }
-    f->waiting -= looks;
+    f->waiting -= waits;
     enum feed_news news = f->stop ? FEED_OVER : f->last > seq ? FEED_NEWS : FEED_QUIET;
     pthread_mutex_unlock(&f->mutex);
     return news;

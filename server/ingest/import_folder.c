@@ -17,7 +17,7 @@ enum fate {
     FATE_WAITS,
     FATE_REPORTED /* known, and reported together with another */,
     FATE_BUSY,
-    FATE_BESIDE /* known, and maybe a part with a new one */
+    FATE_NEIGHBOR /* known, and maybe a part with a new one */
 };
 
 struct inspection {
@@ -201,10 +201,10 @@ static bool is_named_like_a_recording(const char *name) {
 
 /* The first file with the ending that is usual for the format (run.traj, not run.state); else the first behind the one that holds them
  * together. */
-static const char *leading_name(const struct import_unit *u) {
-    const char *usual = u->n > 1 && u->format ? u->format->suffixes[0] : NULL;
-    for (uint32_t i = 0; usual && i < u->n; i++) {
-        if (ends_in(u->files[i].name, usual)) {
+static const char *name_of_leader(const struct import_unit *u) {
+    const char *suffix = u->n > 1 && u->format ? u->format->suffixes[0] : NULL;
+    for (uint32_t i = 0; suffix && i < u->n; i++) {
+        if (ends_in(u->files[i].name, suffix)) {
             return u->files[i].name;
         }
     }
@@ -220,7 +220,7 @@ static bool name_unit(const struct inspection *l, struct import_unit *u, bool *f
     bool by_folder = !l->run->named && !*folder_named && u->n > 1 && u->format && u->format->is_folder && last && last[1];
     *folder_named = *folder_named || by_folder;
     int n = by_folder ? snprintf(name, sizeof name, "%s", *below ? below : last + 1)
-                      : snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", leading_name(u));
+                      : snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", name_of_leader(u));
     free(u->name);
     u->name = n > 0 && n < (int)sizeof name ? strdup(name) : NULL;
     return u->name;
@@ -310,7 +310,7 @@ static bool check_neighbours(struct inspection *l, const struct collect_file *al
             const struct catalog_import *known =
                 l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_REPORTED ? find_known(&l->known, l->files[i].name) : NULL;
             if (known && known->content[0]) {
-                l->fates[i] = FATE_BESIDE;
+                l->fates[i] = FATE_NEIGHBOR;
                 l->new_ones[l->n_new++] = i;
             }
         }
@@ -323,12 +323,12 @@ static bool check_neighbours(struct inspection *l, const struct collect_file *al
 static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
     struct import_unit *u = import_unit_new(l->folder, "", l->n_new);
     enum fate fate = l->fates[l->new_ones[first]];
-    bool waits = fate == FATE_WAITS, fresh = fate != FATE_BESIDE, good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
+    bool waits = fate == FATE_WAITS, fresh = fate != FATE_NEIGHBOR, good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
     for (uint32_t i = 0; good && i < l->n_new; i++) {
         if (i != first && all[i].leader == first) {
             fate = l->fates[l->new_ones[i]];
             waits = waits || fate == FATE_WAITS;
-            fresh = fresh || fate != FATE_BESIDE;
+            fresh = fresh || fate != FATE_NEIGHBOR;
             good = import_unit_add(u, &l->files[l->new_ones[i]]);
         }
     }

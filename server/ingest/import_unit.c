@@ -109,7 +109,7 @@ static void record_imported(struct import_unit *u, const struct ingest_file *fil
     }
 }
 
-static void take_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
+static void list_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
     const struct import_terms *t = u->run->terms;
     struct taking taking = {.unit = u};
     const struct reel_progress progress = {.report = on_progress, .context = &taking};
@@ -160,7 +160,7 @@ void import_unit_import(struct import_unit *u) {
         good = disk_join(path, u->folder, u->files[i].name, &why) && ((paths[i] = strdup(path)) || reel_fail_memory(&why));
     }
     if (good) {
-        take_files(u, (const char *const *)paths, are, files);
+        list_files(u, (const char *const *)paths, are, files);
     } else {
         import_fail(u, &why);
     }

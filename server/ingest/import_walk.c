@@ -13,7 +13,7 @@
 #include "wire/number.h"
 
 /* Only files whose path below the base matches. */
-static void keep_matching(const struct import_run *run, const char *folder, struct folder_listing *l) {
+static void filter_by_glob(const struct import_run *run, const char *folder, struct folder_listing *l) {
     uint32_t kept = 0;
     const char *glob = run->terms->glob, *below = folder + strlen(run->base);
     below += *below == '/';
@@ -72,7 +72,7 @@ static enum folder_decision enter(void *context, const char *folder, struct reel
 static bool inspect_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
     struct import_run *run = context;
     struct reel_error why = {0};
-    keep_matching(run, folder, l);
+    filter_by_glob(run, folder, l);
     bool passed = run->terms->dry && run->folder < run->from_folder;
     if (passed || import_inspect(run, folder, fd, l->files, l->n_files, !run->terms->glob, &why)) {
         return true;

@@ -12,7 +12,7 @@
 
 #include "reel/time.h"
 
-enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2, IMPORT_WORKERS = 2, UPKEEP_WORKERS = 2 };
+enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2, IMPORT_WORKERS = 2, MAINTENANCE_WORKERS = 2 };
 #define ENDED_KEPT_NS (3600 * INT64_C(1000000000))
 
 struct job {
@@ -35,7 +35,7 @@ struct lane {
     struct job *queue, **queue_end;
 };
 
-enum lane_number { LANE_SCANS, LANE_PLANS, LANE_IMPORTS, LANE_UPKEEP, LANES };
+enum lane_number { LANE_SCANS, LANE_PLANS, LANE_IMPORTS, LANE_MAINTENANCE, LANES };
 
 struct jobs {
     pthread_mutex_t mutex;
@@ -128,7 +128,7 @@ static void run(const struct jobs *jobs, struct job *job) {
 }
 
 /* The next job, with the queue's reference; NULL: go home. */
-static struct job *take_queued(struct lane *lane) {
+static struct job *next_queued(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
     pthread_mutex_lock(&jobs->mutex);
     while (!lane->queue && !jobs->closing) {
@@ -144,7 +144,7 @@ static struct job *take_queued(struct lane *lane) {
 }
 
 static void *worker(void *argument) {
-    for (struct job *job; (job = take_queued(argument));) {
+    for (struct job *job; (job = next_queued(argument));) {
         run(((struct lane *)argument)->jobs, job);
         job_unref(job);
     }
@@ -153,7 +153,10 @@ static void *worker(void *argument) {
 
 static enum lane_number lane_of(const char *kind) {
     bool is_maintenance = strcmp(kind, "scrub") == 0 || strcmp(kind, "backup") == 0 || strcmp(kind, "references") == 0;
-    return strcmp(kind, "plan") == 0 ? LANE_PLANS : strcmp(kind, "import") == 0 ? LANE_IMPORTS : is_maintenance ? LANE_UPKEEP : LANE_SCANS;
+    return strcmp(kind, "plan") == 0     ? LANE_PLANS
+           : strcmp(kind, "import") == 0 ? LANE_IMPORTS
+           : is_maintenance              ? LANE_MAINTENANCE
+                                         : LANE_SCANS;
 }
 
 static void open_lane(struct lane *lane, struct jobs *jobs) {
@@ -172,11 +175,11 @@ struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
     for (unsigned lane = 0; lane < LANES; lane++) {
         open_lane(&jobs->lanes[lane], jobs);
     }
-    unsigned others = SHORT_WORKERS + IMPORT_WORKERS + UPKEEP_WORKERS;
+    unsigned others = SHORT_WORKERS + IMPORT_WORKERS + MAINTENANCE_WORKERS;
     const unsigned workers[LANES] = {threads < 1                      ? 1
                                      : threads > WORKERS_MAX - others ? WORKERS_MAX - others
                                                                       : threads,
-                                     SHORT_WORKERS, IMPORT_WORKERS, UPKEEP_WORKERS};
+                                     SHORT_WORKERS, IMPORT_WORKERS, MAINTENANCE_WORKERS};
     for (unsigned lane = 0; lane < LANES; lane++) {
         for (unsigned i = 0; i < workers[lane]; i++, jobs->n_workers++) {
             if (pthread_create(&jobs->workers[jobs->n_workers], NULL, worker, &jobs->lanes[lane]) != 0) {
@@ -255,7 +258,7 @@ static bool make_id(char out[33]) {
     return ok;
 }
 
-static bool is_own_business(const char *kind) {
+static bool is_internal(const char *kind) {
     static const char *const kinds[] = {"plan", "manifests", "sweep", "references", NULL};
     const char *const *k = kinds;
     while (*k && strcmp(*k, kind) != 0) {
@@ -274,7 +277,7 @@ static struct job *make_job(const char *kind, const char *subject, struct reel_e
     snprintf(job->view.kind, sizeof job->view.kind, "%s", kind);
     snprintf(job->view.subject, sizeof job->view.subject, "%s", subject ? subject : "");
     job->view.created_ns = reel_now_ns();
-    job->view.quiet = is_own_business(kind);
+    job->view.quiet = is_internal(kind);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -61,9 +61,9 @@ static void remove_source(struct app *app, const struct store_upload *upload, co
 
 void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q,
                   const struct local_options *options, struct ingest_file *files, struct ingest_result *out, struct reel_error *err) {
-    static const struct local_options usual = {.wait_ns = INT64_MAX};
+    static const struct local_options defaults = {.wait_ns = INT64_MAX};
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
-    options = options ? options : &usual;
+    options = options ? options : &defaults;
     AUTO_MEM struct store_reference *own = options->are ? NULL : calloc(n, sizeof *own);
     AUTO_MEM struct ingest_file *own_files = files ? NULL : calloc(n, sizeof *own_files);
     struct store_reference *are = options->are ? options->are : own;

@@ -121,19 +121,19 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
 }
 
 /* A reference for the caller; the first one that is put in stays. */
-static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *mine) {
+static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
     if (!o) {
         o = add(all, content);
     }
     if (!o->recording) {
-        o->recording = reel_recording_ref(mine);
+        o->recording = reel_recording_ref(opened);
     }
     job_unref(TAKE(o->job));
     struct reel_recording *shared = reel_recording_ref(o->recording);
     pthread_mutex_unlock(&all->mutex);
-    reel_recording_free(mine);
+    reel_recording_free(opened);
     return shared;
 }
 
@@ -243,8 +243,8 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
         }
         index = scan_open_pack(all->app, r->content, &why);
     }
-    struct reel_recording *mine = index ? open_with(all->app, r, index, &why) : NULL;
-    if (!mine) {
+    struct reel_recording *opened = index ? open_with(all->app, r, index, &why) : NULL;
+    if (!opened) {
         if (index) {
             set_missing(all->app, r, &why);
         }
@@ -253,5 +253,5 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
         }
         return NULL;
     }
-    return put_in(all, r->content, mine);
+    return put_in(all, r->content, opened);
 }

@@ -234,7 +234,7 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
 /* ---- one request's bytes */
 
 /* A writer that has fallen silent loses the session; what it wrote counts unless it was to be checked as a whole. */
-static bool overtake(struct live *l, struct reel_error *err) {
+static bool steal(struct live *l, struct reel_error *err) {
     struct session_writer *before = l->writer;
     l->writer = NULL;
     return !before || !before->piece.checked || store_upload_back(l->file, before->piece.offset, err);
@@ -250,7 +250,7 @@ static enum session_answer take_over(struct live *l, const struct session_piece 
     if (l->writer && reel_now_ns() - l->active_ns < SILENT_NS) {
         return SESSION_BUSY;
     }
-    if (!overtake(l, err) || !store_upload_flush(l->file, err)) {
+    if (!steal(l, err) || !store_upload_flush(l->file, err)) {
         return SESSION_FAILED;
     }
     now->offset = store_upload_size(l->file);

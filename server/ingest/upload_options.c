@@ -9,7 +9,7 @@ void upload_options_done(struct upload_options *w) {
     *w = (struct upload_options){0};
 }
 
-static bool take_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_t *value, struct reel_error *err) {
+static bool read_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text || json_string_length(value) != strlen(text) || strlen(text) >= UPLOAD_OPTION_TEXT) {
         return reel_fail(err, REEL_ARGUMENT, "%s must be a text of at most %d bytes", key, UPLOAD_OPTION_TEXT - 1);
@@ -20,7 +20,7 @@ static bool take_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_
     return true;
 }
 
-static bool take_bool(bool *out, const char *key, const json_t *value, struct reel_error *err) {
+static bool read_bool(bool *out, const char *key, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     bool yes = json_is_true(value) || (text && (strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0));
     bool no = json_is_false(value) || (text && (strcasecmp(text, "false") == 0 || strcmp(text, "0") == 0));
@@ -28,7 +28,7 @@ static bool take_bool(bool *out, const char *key, const json_t *value, struct re
     return yes || no || reel_fail(err, REEL_ARGUMENT, "%s must be true or false", key);
 }
 
-static bool take_sha256(struct upload_options *w, const json_t *value, struct reel_error *err) {
+static bool read_sha256(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text || strspn(text, "0123456789abcdefABCDEF") != 64 || text[64]) {
         return reel_fail(err, REEL_ARGUMENT, "sha256 must be 64 hex digits");
@@ -39,7 +39,7 @@ static bool take_sha256(struct upload_options *w, const json_t *value, struct re
     return true;
 }
 
-static bool take_tags(struct upload_options *w, const json_t *value, struct reel_error *err) {
+static bool read_tags(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value), *key;
     json_t *parsed = text ? json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL) : NULL, *item;
     const json_t *tags = text ? parsed : value;
@@ -53,7 +53,7 @@ static bool take_tags(struct upload_options *w, const json_t *value, struct reel
     return good;
 }
 
-static bool take_description(struct upload_options *w, const json_t *value, struct reel_error *err) {
+static bool read_description(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "description must be a text");
@@ -73,20 +73,20 @@ bool upload_options_set(struct upload_options *w, const char *key, const json_t 
     *known = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(key, texts[i].name) == 0) {
-            return take_text(texts[i].to, key, value, err);
+            return read_text(texts[i].to, key, value, err);
         }
     }
     if (strcmp(key, "replace") == 0 || strcmp(key, "keep") == 0) {
-        return take_bool(key[0] == 'r' ? &w->replace : &w->keep, key, value, err);
+        return read_bool(key[0] == 'r' ? &w->replace : &w->keep, key, value, err);
     }
     if (strcmp(key, "sha256") == 0) {
-        return take_sha256(w, value, err);
+        return read_sha256(w, value, err);
     }
     if (strcmp(key, "tags") == 0) {
-        return take_tags(w, value, err);
+        return read_tags(w, value, err);
     }
     if (strcmp(key, "description") == 0) {
-        return take_description(w, value, err);
+        return read_description(w, value, err);
     }
     *known = false;
     return true;

@@ -90,7 +90,7 @@ static void add_dirty(struct watches *all, unsigned watch, const char *folder, i
 }
 
 /* The next that is due; the caller frees its folder. */
-static bool take_dirty(struct watches *all, int64_t now, struct dirty *out) {
+static bool next_dirty(struct watches *all, int64_t now, struct dirty *out) {
     bool found = false;
     pthread_mutex_lock(&all->mutex);
     for (unsigned i = 0; i < all->n_dirty && !found; i++) {
@@ -126,7 +126,7 @@ static uint32_t position_of(const struct watches *all, int wd) {
     return low;
 }
 
-static bool keep_watched(struct watches *all, int wd, unsigned watch, const char *folder) {
+static bool add_watched(struct watches *all, int wd, unsigned watch, const char *folder) {
     uint32_t at = position_of(all, wd);
     char *copy = strdup(folder);
     if (copy && at < all->n_folders && all->folders[at].wd == wd) { /* it may have been moved */
@@ -162,7 +162,7 @@ static bool on_entered(void *context, const char *folder) {
     pthread_mutex_lock(&all->mutex);
     if (all->inotify >= 0 && all->n_folders < all->app->config.watch_folders) {
         int wd = inotify_add_watch(all->inotify, folder, EVENTS);
-        if (wd >= 0 && !keep_watched(all, wd, w->number, folder)) {
+        if (wd >= 0 && !add_watched(all, wd, w->number, folder)) {
             inotify_rm_watch(all->inotify, wd);
         } else if (wd < 0 && errno == ENOSPC) {
             poll_instead(w, "the system tells of no more folders (fs.inotify.max_user_watches)");
@@ -295,7 +295,7 @@ static void *watch_all(void *context) {
                 scan(&all->items[i]);
             }
         }
-        while (!atomic_load(&all->stopping) && take_dirty(all, reel_now_ns(), &d)) {
+        while (!atomic_load(&all->stopping) && next_dirty(all, reel_now_ns(), &d)) {
             mark_due(all, &d);
             free(d.folder);
         }

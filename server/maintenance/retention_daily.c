@@ -5,7 +5,7 @@
 #include "maintenance/retention.h"
 #include "reel/time.h"
 
-enum { FIRST_LOOK_S = 60, LOOK_S = 600 };
+enum { FIRST_CHECK_S = 60, CHECK_S = 600 };
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 
 struct retention_daily {
@@ -27,7 +27,7 @@ static bool is_due(struct app *app) {
 static void *run(void *context) {
     struct retention_daily *d = context;
     pthread_mutex_lock(&d->mutex);
-    for (int seconds = FIRST_LOOK_S; !d->stop; seconds = LOOK_S) {
+    for (int seconds = FIRST_CHECK_S; !d->stop; seconds = CHECK_S) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += seconds;

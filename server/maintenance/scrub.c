@@ -89,7 +89,7 @@ static bool go_on(struct scrub *s, struct reel_error *err) {
 }
 
 /* Sleeps, in short naps, as long as this run is ahead of its rate. */
-static bool keep_pace(struct scrub *s, struct reel_error *err) {
+static bool limit_rate(struct scrub *s, struct reel_error *err) {
     if (!go_on(s, err)) {
         return false;
     }
@@ -126,7 +126,7 @@ static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread
         at += (uint64_t)n;
         s->read += (uint64_t)n;
         s->result.bytes += (uint64_t)n;
-        stopped = !keep_pace(s, err);
+        stopped = !limit_rate(s, err);
     }
     *unread = n < 0 ? errno : 0;
     good = good && EVP_DigestFinal_ex(hash, raw, NULL) == 1;

@@ -44,7 +44,7 @@ static bool keep(struct app *app, struct reel_error *err) {
     return json_equal(now, there) || store_write_settings(app->store, now, err);
 }
 
-bool settings_keep(struct app *app, struct reel_error *err) {
+bool settings_save(struct app *app, struct reel_error *err) {
     pthread_mutex_lock(&lock);
     bool good = keep(app, err);
     pthread_mutex_unlock(&lock);
@@ -82,7 +82,7 @@ static bool read_webhook(json_t *item, struct webhook *out) {
 }
 
 /* One that the catalog has stays as it is there. */
-static bool take_webhook(struct app *app, json_t *item, struct reel_error *err) {
+static bool restore_webhook(struct app *app, json_t *item, struct reel_error *err) {
     struct webhook w = {0}, there;
     struct reel_error why = {0};
     bool known = read_webhook(item, &w) && catalog_webhook_get(app->catalog, w.row, &there, &why), good = true;
@@ -106,7 +106,7 @@ bool settings_restore(struct app *app, struct reel_error *err) {
         return false;
     }
     json_array_foreach(json_object_get(all, "webhooks"), i, item) {
-        if (!take_webhook(app, item, err)) {
+        if (!restore_webhook(app, item, err)) {
             return false;
         }
     }

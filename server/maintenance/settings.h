@@ -6,7 +6,7 @@
 #include "app.h"
 
 /* Writes down what the catalog has; to be called after each change. Writes nothing when that is there already. */
-bool settings_keep(struct app *app, struct reel_error *err);
+bool settings_save(struct app *app, struct reel_error *err);
 /* Into a catalog that is new, or older than its data folder; fine when there is no such file. What makes no sense is left out. */
 bool settings_restore(struct app *app, struct reel_error *err);
 

@@ -208,7 +208,7 @@ static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *er
 static bool walk_all(struct walk *w, struct reel_error *err) {
     int64_t at = 0;
     for (unsigned damaged = 0;; damaged++) {
-        int rc;
+        int rc = SQLITE_OK;
         int64_t next = at, rowid = 0;
         bool found;
         if (!walk_run(w, &at, &rc, err)) {
