@@ -1,8 +1,7 @@
-/* /tokens, /links and /audit. Rule: a secret leaves in the answer to whoever asked for it, and never again. */
+/* /tokens: lists, creates and revokes access tokens. The secret of a token is only in the answer that creates it; the catalog has its
+ * hash. */
 #include <openssl/crypto.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "access/access.h"
 #include "api/body.h"
@@ -10,16 +9,12 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "wire/cleanup.h"
 
-enum { PAGE = 256, LINK_DAYS_MAX = 366 };
-static const int64_t SECOND_NS = 1000000000, LINK_DEFAULT_NS = 86400 * INT64_C(1000000000);
+enum { PAGE = 256 };
 
 static json_t *time_or_null(int64_t ns) {
     return ns ? view_time(ns, REEL_CLOCK_WALL) : json_null();
 }
-
-/* ---- the list of tokens */
 
 static json_t *view_token(const struct token *t) {
     json_t *collections = json_loads(t->collections, 0, NULL);
@@ -59,8 +54,6 @@ void api_tokens_list(struct http_request *r) {
     snprintf(next, sizeof next, "%lld", (long long)after);
     paging_reply(r, items, more ? next : NULL, columns);
 }
-
-/* ---- making and revoking */
 
 static void reply_created(struct http_request *r, const struct token *t, const char *text) {
     char address[64];
@@ -117,78 +110,4 @@ void api_token_revoke(struct http_request *r) {
         http_reply_error(r, &err);
     }
     token_done(&token);
-}
-
-/* ---- links */
-
-static bool read_expires(struct http_request *r, const json_t *value, int64_t *expires_s) {
-    int64_t now = reel_now_ns(), ns = LINK_DEFAULT_NS;
-    struct reel_time t;
-    const char *text = json_string_value(value);
-    bool good = !value || (text && reel_duration_parse(text, &ns, NULL));
-    if (!good && text && reel_time_parse(text, 1, &t, NULL) && (t.kind == REEL_TIME_ABSOLUTE || t.kind == REEL_TIME_FROM_NOW)) {
-        int64_t at = reel_time_resolve(&t, 0, 0, now);
-        good = at > now;
-        ns = good ? at - now : 0;
-    }
-    if (!good || ns > LINK_DAYS_MAX * LINK_DEFAULT_NS) {
-        http_reply_problem(r, 400, "bad-body", "expires is a duration such as \"12h\", or a time to come, at most %d days from now",
-                           LINK_DAYS_MAX);
-        return false;
-    }
-    *expires_s = (now + ns) / SECOND_NS + 1;
-    return true;
-}
-
-void api_link_create(struct http_request *r) {
-    static const char *const known[] = {"path", "expires", NULL};
-    struct reel_error err = {0};
-    int64_t expires_s;
-    json_t *body = body_json(r);
-    http_keep_in_audit(r);
-    if (!body || !body_knows(r, body, known) || !read_expires(r, json_object_get(body, "expires"), &expires_s)) {
-        return;
-    }
-    const char *path = json_string_value(json_object_get(body, "path"));
-    AUTO_MEM char *signed_path = NULL;
-    if (!path || !access_sign(http_app(r)->access, http_caller(r), path, expires_s, &signed_path, &err)) {
-        if (!path) {
-            reel_fail(&err, REEL_ARGUMENT, "path is what the link leads to, such as /api/v1/recordings/ID/as/run.mcap");
-        }
-        http_reply_error(r, &err);
-        return;
-    }
-    http_add_header(r, "Cache-Control", "no-store");
-    http_reply_json(r, 201, json_pack("{s:s, s:o}", "url", signed_path, "expires", view_time(expires_s * SECOND_NS, REEL_CLOCK_WALL)));
-}
-
-/* ---- the audit */
-
-static json_t *view_audit(const struct audit_row *a) {
-    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", time_or_null(a->time_ns), "caller", a->caller, "how", a->how,
-                     "peer", a->peer, "method", a->method, "path", a->path, "status", (json_int_t)a->status, "request_id", a->request);
-}
-
-void api_audit(struct http_request *r) {
-    static const char *const columns[] = {"time", "caller", "how", "peer", "method", "path", "status", "request_id", NULL};
-    struct reel_error err = {0};
-    uint32_t limit, n = 0;
-    int64_t before = INT64_MAX;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
-        return;
-    }
-    AUTO_MEM struct audit_row *rows = calloc((size_t)limit + 1, sizeof *rows); /* one more says whether there is a next page */
-    if (!(rows || reel_fail_memory(&err)) || !catalog_audit(http_app(r)->catalog, before, rows, limit + 1, &n, &err)) {
-        http_reply_error(r, &err);
-        return;
-    }
-    bool more = n > limit;
-    json_t *items = json_array();
-    for (uint32_t i = 0; i < n && i < limit; i++) {
-        json_array_append_new(items, view_audit(&rows[i]));
-    }
-    char next[24];
-    snprintf(next, sizeof next, "%lld", more ? (long long)rows[limit - 1].row : 0LL);
-    audit_rows_done(rows, n);
-    paging_reply(r, items, more ? next : NULL, columns);
 }
