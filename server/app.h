@@ -2,6 +2,7 @@
 #ifndef SERVER_APP_H
 #define SERVER_APP_H
 
+#include "app_config.h"
 #include "catalog/catalog.h"
 #include "http/http.h"
 #include "ingest/job_statistics.h"
@@ -19,28 +20,6 @@ struct roots;
 struct sessions;
 struct watches;
 struct webhooks;
-
-struct app_config {
-    const char *data, *listen;
-    int listen_fd;          /* a socket that listens there already; 0: none */
-    const char *catalog;    /* catalog/location.h: where it is to lie from now on; NULL: where it lies */
-    const char *backup_dir; /* where POST /admin/backup puts backups; NULL: nowhere */
-    bool log_json;          /* lines of the log as JSON objects, else as logfmt */
-    const char *viewer;     /* a viewer's address, for links; NULL: none */
-    const char *const *hosts, *const *origins;
-    bool insecure_open, metrics_open; /* access/access.h: who may come in */
-    const char *const *trusted_proxies;
-    const char *proxy_user_header, *proxy_role;
-    uint64_t cache_bytes, derived_bytes, upload_max_bytes;
-    unsigned header_timeout_s, idle_timeout_s, drain_s, connections_max, scan_threads;
-    const char *const *import_roots, *const *watches; /* store/roots.h; ingest/watch.h: "DIR=COLLECTION" */
-    int watch_mode;                                   /* enum import_mode */
-    unsigned still_s, rescan_s, watch_folders;
-    unsigned upload_expiry_s; /* an upload that is not gone on with for so long is swept */
-    uint64_t body_min_rate;
-    unsigned trash_days;  /* what has been in the trash for so long is purged; 0: never */
-    bool webhook_private; /* webhooks may lead to private addresses, and be plain HTTP */
-};
 
 struct app {
     struct app_config config;

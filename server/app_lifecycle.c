@@ -45,8 +45,8 @@ static bool take_back(struct app *app, struct reel_error *err) {
 
 /* Where files may be imported from: the roots and the watched folders. */
 static bool open_roots(struct app *app, struct reel_error *err) {
-    const char *const *watch = app->config.watches;
-    bool good = (app->roots = roots_open(app->config.import_roots, err));
+    const char **watch = app->config.watches.items;
+    bool good = (app->roots = roots_open(app->config.import_roots.items, err));
     for (; good && watch && *watch; watch++) {
         const char *collection;
         AUTO_MEM char *folder = watch_folder(*watch, &collection);
@@ -87,7 +87,7 @@ static void job_ended(void *context, const struct job_view *view) {
                                         {.key = "state", .text = job_state_name(view->state)},
                                         {.key = "ms", .number = (view->ended_ns - view->created_ns) / 1000000},
                                         {.key = "error", .text = view->state == JOB_DONE ? "" : view->error.text}};
-    line_write(app->config.log_json, fields, sizeof fields / sizeof *fields, line, sizeof line);
+    line_write(app->config.log_format == LOG_JSON, fields, sizeof fields / sizeof *fields, line, sizeof line);
     write_line(NULL, line);
 }
 
@@ -121,7 +121,7 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
                                          .catalog = app->catalog,
                                          .insecure_open = c->insecure_open,
                                          .metrics_open = c->metrics_open,
-                                         .trusted = c->trusted_proxies,
+                                         .trusted = c->trusted_proxies.items,
                                          .user_header = c->proxy_user_header,
                                          .role = c->proxy_role};
     if (!(app->access = access_open(&doors, err))) {
@@ -131,14 +131,14 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .listen = c->listen,
         .listen_fd = c->listen_fd,
         .routes = routes,
-        .hosts = c->hosts,
-        .origins = c->origins,
+        .hosts = c->hosts.items,
+        .origins = c->origins.items,
         .connections_max = c->connections_max,
         .header_timeout_s = c->header_timeout_s,
         .idle_timeout_s = c->idle_timeout_s,
         .body_min_rate = c->body_min_rate,
         .log = write_line,
-        .log_json = c->log_json,
+        .log_json = c->log_format == LOG_JSON,
         .spent = spent,
         .everywhere = access_params,
         .authorize = access_authorize,

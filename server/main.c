@@ -8,13 +8,13 @@ static const struct cli_command *const commands[] = {
     &cli_bag,   &cli_tide, &cli_token, &cli_push,    &cli_fsck,  &cli_scrub,  &cli_backup, &cli_rescan, &cli_routes, NULL};
 
 static void print_commands(FILE *to) {
-    fputs("usage: reel COMMAND [ARGUMENT]…\n\nAn archive for recordings of robots and simulations.\n\n", to);
+    fputs("usage: reel COMMAND [ARGUMENT]…\n\nReads, converts and archives recordings of robots and simulators.\n\n", to);
     for (size_t i = 0; commands[i]; i++) {
-        if (commands[i]->summary[0]) { /* those without are for tests */
+        if (commands[i]->summary[0]) { /* commands without a summary are for tests */
             fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
         }
     }
-    fputs("\n`reel COMMAND --help` tells more; `reel --version` the version.\n", to);
+    fputs("\nRun `reel COMMAND --help` for a command's options, `reel --version` for the version.\n", to);
 }
 
 static const struct cli_command *command_named(const char *name) {
@@ -28,7 +28,7 @@ static const struct cli_command *command_named(const char *name) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly, whatever the caller had set; serve ignores it for itself */
+    signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it itself */
     if (strcmp(name, "--version") == 0) {
         puts("reel " REEL_VERSION);
         return CLI_DONE;
@@ -39,14 +39,14 @@ int main(int argc, char **argv) {
         return CLI_DONE;
     }
     char option[] = "--help";
-    char *ask[] = {argv[0], option, NULL};
+    char *help_arguments[] = {argv[0], option, NULL};
     const struct cli_command *command = command_named(help ? argv[2] : name);
     if (!command) {
         if (*name != '\0') {
-            fprintf(stderr, "reel: there is no command \"%s\"\n\n", help ? argv[2] : name);
+            fprintf(stderr, "reel: unknown command \"%s\"\n\n", help ? argv[2] : name);
         }
         print_commands(stderr);
         return CLI_USAGE;
     }
-    return help ? command->run(2, ask) : command->run(argc - 1, argv + 1);
+    return help ? command->run(2, help_arguments) : command->run(argc - 1, argv + 1);
 }

@@ -1,4 +1,4 @@
-# bash completion for reel(1): commands, options and choices as the program's own --help tells them.
+# bash completion for reel(1): commands, options and choices taken from the program's own --help.
 _reel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} reel=${COMP_WORDS[0]} help choices
     COMPREPLY=()
@@ -11,7 +11,7 @@ _reel() {
         mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^  \(-., \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' <<<"$help")" -- "$cur")
         return
     fi
-    if [[ $prev == --* ]]; then # "--log-format FORMAT    logfmt, json: of the lines …"
+    if [[ $prev == --* ]]; then # "--log-format FORMAT    logfmt, json: format of …"
         choices=$(sed -n "s/^  $prev [A-Z][A-Z]*  *\([a-z0-9]*\(, [a-z0-9]*\)*\): .*/\1/p" <<<"$help")
         if [[ -n $choices ]]; then
             mapfile -t COMPREPLY < <(compgen -W "${choices//,/}" -- "$cur")

@@ -1,5 +1,5 @@
-/* What the subcommands of `reel` share: their table, their options, opened files, progress and output files.
- * Exit codes: 0 done, 1 it failed (said on stderr), 2 the command line makes no sense. */
+/* What the subcommands of `reel` share: their table, options, opening files, progress and output files.
+ * Exit status: 0 success, 1 failure (the reason is on stderr), 2 invalid command line. */
 #ifndef SERVER_CLI_H
 #define SERVER_CLI_H
 
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app_config.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/time.h"
@@ -24,15 +25,7 @@ struct cli_command {
 extern const struct cli_command cli_serve, cli_info, cli_cat, cli_convert, cli_check, cli_import, cli_demo, cli_health, cli_carla,
     cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_rescan, cli_routes;
 
-/* ---- options.c: one table says what is parsed and what --help prints */
-
-struct cli_list { /* what a repeated option gave, NULL-terminated */
-    const char **items;
-    uint32_t count;
-};
-static inline void reel_auto_cli_list_done(struct cli_list *list) {
-    free(list->items);
-}
+/* ---- options.c: parsing and --help, both from one table */
 
 struct cli_every { /* "10" = each tenth, "100ms" = one an interval */
     uint64_t n;
@@ -49,49 +42,53 @@ struct cli_option { /* tables end with {0} */
     const char *name;
     char letter; /* also -j; 0: none */
     enum cli_kind kind;
-    void *to;          /* bool, const char *, cli_list, uint64_t, cli_time, cli_every, int (position in choices) */
+    void *to;          /* bool, const char *, option_list, uint64_t, cli_time, cli_every, int (position in choices) */
     const char *value; /* "DIR", as --help shows it; NULL for flags */
     const char *help;
     const char *const *choices; /* CLI_CHOICE, NULL-terminated */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
+    uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
+    bool narrow;                /* CLI_UINT: `to` is an unsigned int */
+    const char *initial;        /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
 };
 
-/* Parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `wanted` of them. On false: *exit_code
- * says what main returns (--help was printed, or the mistake was). */
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+/* Sets the defaults, then parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `required` of
+ * them. On false, main returns *exit_code: --help or an error message was printed. */
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
                  int *exit_code);
 
-/* The same; given[i] says whether options[i] was on the command line. NULL: nobody asks. */
-bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+bool cli_set_defaults(const struct cli_command *command, const struct cli_option *options); /* prints the error */
+/* Without setting the defaults; given[i] becomes true if options[i] was on the command line; `given` may be NULL. */
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
                        int *exit_code, bool *given);
 bool cli_read_value(const struct cli_option *o, const char *text, int most,
-                    struct reel_error *err); /* one value of it; `most` values at most */
+                    struct reel_error *err); /* stores one value; a list holds at most `most` */
 
-/* ---- environment.c: options that may be set by the environment too, by the same table: --cache-mb as REEL_CACHE_MB, or REEL_CACHE_MB_FILE
- * for a file that holds it; lists with commas, flags as true or false. */
+/* ---- environment.c: the same table read from the environment: --cache-mb from REEL_CACHE_MB, or from the file that REEL_CACHE_MB_FILE
+ * names; lists separated by commas, flags as true or false. */
 enum { CLI_OPTIONS_MAX = 64 };
 enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE };
-struct cli_sources { /* where each option's value came from; keeps the texts of the environment */
+struct cli_sources { /* where each option's value came from; owns the values from the environment */
     enum cli_from from[CLI_OPTIONS_MAX];
     char *texts[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
 bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
                                  char **argv, int *first, int *exit_code);
-/* Each option with its value and where that came from, a line each. */
+/* One line for each option: its value and where it came from. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
 
-/* The tags that --tag KEY=VALUE gave, as people say them of a recording; said NULL: only whether they are any. */
+/* Adds the tags of --tag KEY=VALUE to `annotations`; NULL: only checks them. */
 struct catalog_annotations;
-bool cli_tags(const struct cli_list *list, struct catalog_annotations *annotations, struct reel_error *err);
+bool cli_tags(const struct option_list *list, struct catalog_annotations *annotations, struct reel_error *err);
 
-/* ---- talking */
+/* ---- messages */
 
 /* "reel convert: run.bag: …" on stderr; `subject` may be NULL. Both return CLI_FAILED or CLI_USAGE. */
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err);
 __attribute__((format(printf, 2, 3))) int cli_misused(const struct cli_command *command, const char *format, ...);
 
-/* Flushes stdout; false when what was printed did not arrive (the disk is full). */
+/* Flushes stdout; false when it could not be written (disk full). */
 bool cli_flush(struct reel_error *err);
 
 /* "1.9 MB"; `out` has room for 16. */
@@ -114,7 +111,7 @@ bool cli_interrupted(void);
 
 /* ---- open.c */
 
-/* The files that are the parts of one recording. */
+/* The parts of one recording. */
 enum { CLI_PARTS_MAX = 512 };
 struct cli_files {
     const char *const *paths;
@@ -123,23 +120,23 @@ struct cli_files {
 };
 
 /* Opens files as a recording. Its index pack is kept in the user's cache folder under a name made of paths, sizes, times and inodes, and
- * used again while these are the same; `fresh` scans anew. Without a cache folder the pack is a temporary file that is gone when the
+ * used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is a temporary file that is gone when the
  * recording is freed. */
-struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err);
-struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err);
+struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err);
+struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err);
 
-/* What the files say of themselves, or what is known of them already; files that say nothing are scanned. */
+/* From the files' own index, or from a kept index pack; files without an index are scanned. */
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err);
 
-/* After work on this file failed: a kept pack whose inside turned out wrong (REEL_CHANGED; it is checked as it is read) is removed, and
- * `err` says that the next run makes it anew. */
+/* Call after work on this file failed: if the kept index pack turned out to be corrupted (REEL_CHANGED; it is verified as it is read), it
+ * is removed, and `err` says to run the command again. */
 void cli_forget(const char *path, struct reel_error *err);
 void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 
-/* ---- gather.c: which files of a command line belong together by their format (run.traj and run.state) */
+/* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one) */
 
 struct cli_recordings {
-    const char **paths; /* the given ones, those of a recording side by side */
+    const char **paths; /* as given, the parts of one recording adjacent */
     struct cli_files *items;
     uint32_t n;
 };
@@ -149,29 +146,29 @@ static inline void reel_auto_cli_recordings_done(struct cli_recordings *r) {
     cli_recordings_done(r);
 }
 
-/* ---- selecting: the options of cat and convert, as a selection of these recordings */
+/* ---- the options of cat and convert as a selection of these recordings */
 
 struct cli_select {
-    struct cli_list topics, exclude;
+    struct option_list topics, exclude;
     struct cli_time start, end;
     struct cli_every every;
     bool last;
 };
 static inline void reel_auto_cli_select_done(struct cli_select *s) {
-    reel_auto_cli_list_done(&s->topics);
-    reel_auto_cli_list_done(&s->exclude);
+    reel_auto_option_list_done(&s->topics);
+    reel_auto_option_list_done(&s->exclude);
 }
 /* clang-format off */
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
-     .help = "only topics that match (* any run, ? one character); may be repeated"}, \
-    {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "without topics that match; may be repeated"}, \
+     .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \
+    {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
     {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", \
-     .help = "from this time on: RFC 3339, 1274213891.5s, +2.5s (after the start), -2.5s (before the end)"}, \
-    {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "up to, and without, this time"}, \
+     .help = "start time: RFC 3339, 1274213891.5s, +2.5s (after the recording's start) or -2.5s (before its end)"}, \
+    {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "end time; messages at this time are left out"}, \
     {.name = "every", .kind = CLI_EVERY, .to = &(s).every, .value = "N|DURATION", \
-     .help = "each N-th message of a topic, or its first in each interval (100ms)"}, \
-    {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last message before it, of each topic"}
+     .help = "every N-th message of a topic, or the first in each interval (100ms)"}, \
+    {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last earlier message of each topic"}
 /* clang-format on */
 /* `sources` of reel_merge_options(), or NULL; times like +2s count from the first start and the last end of all. */
 bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
@@ -181,14 +178,14 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
 
 struct cli_output {
     const char *path;
-    char *temporary; /* NULL: written straight to what is there (stdout, a pipe, a device) */
+    char *temporary; /* NULL: written directly (stdout, a pipe, a device) */
     int fd;
     bool replace, own_fd;
 };
 bool cli_output_open(struct cli_output *o, const char *path, bool replace, struct reel_error *err); /* "-" = stdout */
 bool cli_output_write(struct cli_output *o, const void *data, size_t size, struct reel_error *err);
 bool cli_output_finish(struct cli_output *o, struct reel_error *err); /* fsync and rename */
-void cli_output_done(struct cli_output *o);                           /* removes what was not finished */
+void cli_output_done(struct cli_output *o);                           /* removes an unfinished file */
 static inline void reel_auto_cli_output_done(struct cli_output *o) {
     cli_output_done(o);
 }

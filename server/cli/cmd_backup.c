@@ -1,4 +1,4 @@
-/* reel backup: a copy of the archive while a server writes to it. */
+/* reel backup: copies the archive, also while a server is running. */
 #include <limits.h>
 #include <string.h>
 
@@ -25,26 +25,26 @@ static bool back_up(struct app *app, const char *data, const char *folder, enum 
 }
 
 static int run(int argc, char **argv) {
-    const char *data = "./data";
+    const char *data;
     int first, code, blobs = BACKUP_NO_BLOBS;
     struct app app = {0};
     struct reel_error err = {0};
     json_t *manifest = NULL;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder"},
         {.name = "blobs",
          .kind = CLI_CHOICE,
          .to = &blobs,
          .value = "HOW",
          .choices = backup_blobs_names,
-         .help = "the stored files too: linked (the same disk, no second copy of the bytes) or copied"},
+         .help = "whether to back up the stored files too: as hard links (same disk, no extra space) or as copies"},
         {0},
     };
     if (!cli_options(&cli_backup, options, 1, argc, argv, &first, &code)) {
         return code;
     }
     if (argc - first > 1) {
-        return cli_misused(&cli_backup, "one folder at a time");
+        return cli_misused(&cli_backup, "expected one folder");
     }
     cli_catch_interrupt();
     bool done = back_up(&app, data, argv[first], (enum backup_blobs)blobs, &manifest, &err);
@@ -60,11 +60,11 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_backup = {
     .name = "backup",
     .arguments = "DIR [OPTION]…",
-    .summary = "a copy of an archive, while a server writes to it too",
-    .details = "DIR becomes an archive itself: catalog.db of one instant, blobs.txt (each stored file it needs, for `sha256sum -c`), "
-               "backup.json, which says that it\n"
-               "is whole, and with --blobs the files. DIR is new, empty, or an earlier backup: that one is brought up to date. To restore: "
-               "`reel serve --data` on a\n"
-               "copy of it; without --blobs the blobs folder has to be put there too.",
+    .summary = "back up an archive, also while a server is running",
+    .details = "DIR becomes an archive: a snapshot of catalog.db, blobs.txt (the stored files it refers to, for `sha256sum -c`), "
+               "backup.json (written\n"
+               "last: the backup is complete) and, with --blobs, the stored files. DIR must be new, empty or an earlier backup, which is "
+               "updated.\n"
+               "To restore, run `reel serve --data` on a copy of DIR; without --blobs, also copy the blobs folder into it.",
     .run = run,
 };

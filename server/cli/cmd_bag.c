@@ -1,4 +1,4 @@
-/* reel bag: what ROS's own tool of bags tells, without ROS. */
+/* reel bag: the output of ROS's `rosbag info`, without ROS. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -16,15 +16,18 @@ static int run(int argc, char **argv) {
     struct reel_bag_question q = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "yaml", .kind = CLI_FLAG, .to = &q.yaml, .help = "as `rosbag info --yaml`"},
-        {.name = "freq", .kind = CLI_FLAG, .to = &q.freq, .help = "how often messages come, also of bags of version 2"},
+        {.name = "yaml", .kind = CLI_FLAG, .to = &q.yaml, .help = "print YAML, as `rosbag info --yaml`"},
+        {.name = "freq",
+         .kind = CLI_FLAG,
+         .to = &q.freq,
+         .help = "print message rates, as `rosbag info --freq`; here also for bag version 2.0"},
         {0},
     };
     if (!cli_options(&cli_bag, options, 2, argc, argv, &first, &code)) {
         return code;
     }
     if (strcmp(argv[first], "info") != 0) {
-        return cli_misused(&cli_bag, "\"%s\" is not info", argv[first]);
+        return cli_misused(&cli_bag, "unknown subcommand \"%s\"; the only one is info", argv[first]);
     }
     cli_catch_interrupt();
     for (int i = first + 1; i < argc; i++) {
@@ -41,7 +44,8 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_bag = {
     .name = "bag",
     .arguments = "info FILE… [OPTION]…",
-    .summary = "what `rosbag info` tells of a bag",
-    .details = "Byte for byte what rosbag prints of the bags that it reads; others, and what else is ROS's, are told alike.",
+    .summary = "print what `rosbag info` prints",
+    .details =
+        "For bags that rosbag can read, the output is byte for byte the same. Other bags and ROS recordings are printed in the same form.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel carla: what CARLA's own tools tell of a recorder file, without the simulator. */
+/* reel carla: the output of CARLA's own tools for a recorder file, without the simulator. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -13,19 +13,19 @@ static const char *const frames[] = {"carla", "ros", NULL};
 
 struct request {
     struct reel_carla_question question;
-    int format; /* place in formats */
+    int format; /* position in formats */
 };
 
 struct writing {
     struct cli_output out;
-    struct reel_error err; /* of what could not be written */
+    struct reel_error err; /* of the failed write */
 };
 static bool put(void *context, const char *text, size_t size) {
     struct writing *w = context;
     return cli_output_write(&w->out, text, size, &w->err);
 }
 
-static bool answer(const char *path, const struct request *q, struct reel_error *err) {
+static bool run_report(const char *path, const struct request *q, struct reel_error *err) {
     struct writing w = {.out = {.fd = STDOUT_FILENO}};
     const struct reel_text_sink sink = {.put = put, .context = &w};
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
@@ -80,45 +80,45 @@ static int topic_named(const char *name) {
     return i;
 }
 
-struct words { /* of the command line */
+struct arguments { /* of the command line */
     bool all;
     const char *dialect, *type1, *type2, *min_time, *min_distance;
     int format, frame;
 };
 
-static bool read_words(const struct words *w, struct reel_carla_question *q, struct reel_error *err) {
+static bool read_arguments(const struct arguments *w, struct reel_carla_question *q, struct reel_error *err) {
     q->all = w->all;
     q->ros_frame = w->frame == 1;
     if (w->dialect && !reel_carla_dialect_named(w->dialect, &q->dialect, err)) {
         return false;
     }
     if (!read_type(w->type1, &q->type1) || !read_type(w->type2, &q->type2)) {
-        return reel_fail(err, REEL_ARGUMENT, "a type is one of h hero, v vehicle, w walker, t traffic light, o other, a any");
+        return reel_fail(err, REEL_ARGUMENT, "a type is h (hero), v (vehicle), w (walker), t (traffic light), o (other) or a (any)");
     }
     bool numbers = read_number(w->min_time, &q->min_time_s) && read_number(w->min_distance, &q->min_distance_cm);
-    return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance are numbers, 0 or more");
+    return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance must be numbers, 0 or greater");
 }
 
-static int ask(char **rest, int n, const struct words *w) {
+static int run_subcommand(char **rest, int n, const struct arguments *w) {
     struct reel_error err = {0};
     int topic = topic_named(rest[0]);
     if (!topics[topic]) {
-        return cli_misused(&cli_carla, "\"%s\" is none of info, collisions, blocked, actors, trajectory", rest[0]);
+        return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory", rest[0]);
     }
     bool of_one = topic == REEL_CARLA_TRAJECTORY;
     if (n != (of_one ? 3 : 2)) {
-        return cli_misused(&cli_carla, of_one ? "a trajectory is that of one actor: FILE ACTOR" : "one file at a time");
+        return cli_misused(&cli_carla, of_one ? "trajectory needs a file and an actor: FILE ACTOR" : "expected one file");
     }
     struct request q = {.question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format};
-    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* what CARLA has no text for is CSV */
-    if (!read_words(w, &q.question, &err)) {
+    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* CARLA has no text form of actors and trajectory: CSV */
+    if (!read_arguments(w, &q.question, &err)) {
         return cli_misused(&cli_carla, "%s", err.text);
     }
     if (of_one && !read_actor(rest[2], &q.question.actor)) {
-        return cli_misused(&cli_carla, "\"%s\" is no number of an actor", rest[2]);
+        return cli_misused(&cli_carla, "\"%s\" is not an actor number", rest[2]);
     }
     cli_catch_interrupt();
-    if (answer(rest[1], &q, &err)) {
+    if (run_report(rest[1], &q, &err)) {
         return CLI_DONE;
     }
     cli_forget(rest[1], &err);
@@ -126,47 +126,48 @@ static int ask(char **rest, int n, const struct words *w) {
 }
 
 static int run(int argc, char **argv) {
-    struct words w = {.format = -1};
+    struct arguments w = {.format = -1};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "all", .kind = CLI_FLAG, .to = &w.all, .help = "info: the states of every frame too"},
+        {.name = "all", .kind = CLI_FLAG, .to = &w.all, .help = "info: also print the state of every frame"},
         {.name = "dialect",
          .kind = CLI_TEXT,
          .to = &w.dialect,
          .value = "VERSION",
-         .help = "info: in the words of this CARLA, usually 0.9.15"},
+         .help = "info: print it as this CARLA version does (default 0.9.15)"},
         {.name = "type1",
          .kind = CLI_TEXT,
          .to = &w.type1,
          .value = "TYPE",
-         .help = "collisions: of h, v, w, t, o, a (hero, vehicle, walker, traffic light, other, any)"},
-        {.name = "type2", .kind = CLI_TEXT, .to = &w.type2, .value = "TYPE", .help = "collisions: with h, v, w, t, o, a"},
-        {.name = "min-time", .kind = CLI_TEXT, .to = &w.min_time, .value = "SECONDS", .help = "blocked: for at least so long, usually 30"},
+         .help = "collisions: type of the first actor: h, v, w, t, o, a (hero, vehicle, walker, traffic light, other, any)"},
+        {.name = "type2", .kind = CLI_TEXT, .to = &w.type2, .value = "TYPE", .help = "collisions: type of the second actor"},
+        {.name = "min-time", .kind = CLI_TEXT, .to = &w.min_time, .value = "SECONDS", .help = "blocked: shortest time (default 30)"},
         {.name = "min-distance",
          .kind = CLI_TEXT,
          .to = &w.min_distance,
          .value = "CM",
-         .help = "blocked: moved less than this, usually 10"},
+         .help = "blocked: moved less than this (default 10)"},
         {.name = "frame",
          .kind = CLI_CHOICE,
          .to = &w.frame,
          .value = "FRAME",
-         .help = "trajectory: left-handed, or right-handed as in ROS",
+         .help = "trajectory: left-handed coordinates, or right-handed as in ROS",
          .choices = frames},
-        {.name = "output", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's text, or rows", .choices = formats},
+        {.name = "output", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's own text, or rows", .choices = formats},
         {0},
     };
     if (!cli_options(&cli_carla, options, 2, argc, argv, &first, &code)) {
         return code;
     }
-    return ask(argv + first, argc - first, &w);
+    return run_subcommand(argv + first, argc - first, &w);
 }
 
 const struct cli_command cli_carla = {
     .name = "carla",
     .arguments = "info|collisions|blocked|actors|trajectory FILE [ACTOR] [OPTION]…",
-    .summary = "what CARLA's own tools tell of a recorder file",
-    .details = "info, collisions and blocked print what CARLA prints, byte for byte; actors and trajectory, which it has not, and --format "
-               "give rows.",
+    .summary = "print what CARLA's own tools print about a recorder file",
+    .details =
+        "info, collisions and blocked print what CARLA prints, byte for byte. actors and trajectory, which CARLA lacks, print rows; so\n"
+        "does --output for the others.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel cat: messages of a recording on standard output, as rows of text or as their bare bytes. */
+/* reel cat: prints the messages of a recording, as rows of text or as their raw bytes. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -15,11 +15,11 @@ struct request {
     int format, time_format;
     uint64_t limit;
     bool undecoded;
-    struct cli_list fields;
+    struct option_list fields;
 };
 
 static void request_done(struct request *q) {
-    reel_auto_cli_list_done(&q->fields);
+    reel_auto_option_list_done(&q->fields);
 }
 
 static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out,
@@ -34,11 +34,12 @@ static bool copy_payload(struct reel_stream *stream, const struct reel_message *
     return true;
 }
 
-/* Payloads without anything between them: only of one topic can anybody tell what they are. */
+/* Concatenated payloads, nothing between them; of several topics they could not be told apart. */
 static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct cli_output *out, struct reel_error *err) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {
-            return reel_fail(err, REEL_ARGUMENT, "raw is for one topic, and these are several (%s, %s …): name one with --topic",
+            return reel_fail(err, REEL_ARGUMENT,
+                             "raw output needs a single topic, and there are several (%s, %s, …): select one with --topic",
                              stream->channels[0]->name, stream->channels[i]->name);
         }
     }
@@ -106,19 +107,19 @@ static int run(int argc, char **argv) {
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",
-         .help = "rows of text, or the payloads alone",
+         .help = "rows of text, or raw: the payloads only",
          .choices = formats},
         {.name = "field",
          .kind = CLI_LIST,
          .to = &q.fields,
          .value = "PATH",
-         .help = "of each payload only this field, as pose.position.x; repeats"},
-        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "payloads as {\"$base64\"}"},
+         .help = "print only this field of each payload, such as pose.position.x; may be repeated"},
+        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
         {.name = "time-format",
          .kind = CLI_CHOICE,
          .to = &q.time_format,
          .value = "FORMAT",
-         .help = "how times are written",
+         .help = "format of times",
          .choices = time_formats},
         {0},
     };
@@ -126,7 +127,7 @@ static int run(int argc, char **argv) {
         return code;
     }
     if (argc - first > 1) {
-        return cli_misused(&cli_cat, "one file at a time");
+        return cli_misused(&cli_cat, "expected one file");
     }
     cli_catch_interrupt();
     if (put_messages(argv[first], &select, &q, &err)) {
@@ -139,8 +140,8 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_cat = {
     .name = "cat",
     .arguments = "FILE [OPTION]…",
-    .summary = "messages of a recording, in time order",
+    .summary = "print the messages of a recording in time order",
     .details =
-        "A row is {\"topic\",\"sequence\",\"log_time\",\"publish_time\",\"data\"}; payloads that are not decoded stand as {\"$base64\":…}.",
+        "Each row has the members topic, sequence, log_time, publish_time and data. Payloads that cannot be decoded are {\"$base64\": …}.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel check: what is damaged in a file, and what a reader loses by it. Always looks at the file itself, never at an index made earlier. */
+/* reel check: reports damage in a file. Always scans the file itself; a kept index is not used. */
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
@@ -29,9 +29,9 @@ static int check(const char *path, struct reel_error *err) {
     printf("%s: %s, %llu message%s in %u channel%s, ", path, info->container[0] ? info->container : info->format->title,
            (unsigned long long)info->messages, info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
     if (info->damaged) {
-        printf("damaged: a reader loses %s\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "what is told below");
+        printf("damaged: %s lost\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
     } else {
-        puts(info->n_findings_total > 0 ? "nothing is lost" : "clean");
+        puts(info->n_findings_total > 0 ? "nothing lost" : "clean");
     }
     for (size_t i = 0; i < n; i++) {
         print_finding(&findings[i]);
@@ -63,7 +63,7 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_check = {
     .name = "check",
     .arguments = "FILE…",
-    .summary = "what is damaged in a recording, and what a reader loses",
-    .details = "Exit code: 0 nothing is lost, 1 something is, 2 a file cannot be read at all.",
+    .summary = "report damage in recordings",
+    .details = "Exit status: 0 if nothing is lost, 1 if a file is damaged, 2 if a file cannot be read at all.",
     .run = run,
 };

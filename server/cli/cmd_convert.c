@@ -1,4 +1,4 @@
-/* reel convert: recordings into another format, by the same writers as /as/ of the server. */
+/* reel convert: converts recordings with the writers that the server uses for /as/. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -37,7 +37,7 @@ static inline void reel_auto_conversion_done(struct conversion *c) {
     reel_auto_cli_select_done(&c->select);
 }
 
-/* The longest extension that the name ends with: ".nanover.zip" before ".zip". */
+/* The longest known extension that the name ends with: ".nanover.zip" before ".zip". */
 static const char *extension_of(const char *path) {
     size_t size = strlen(path), best = 0;
     for (size_t i = 0; reel_writers[i]; i++) {
@@ -57,7 +57,7 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
         return reel_fail_memory(err);
     }
     if (extension[0] == '\0') {
-        return reel_fail(err, REEL_ARGUMENT, "%s has no ending that names a format; --format does",
+        return reel_fail(err, REEL_ARGUMENT, "%s has no extension of a known format; use --format",
                          strcmp(out, "-") == 0 ? "standard output" : out);
     }
     return (c->writer = reel_writer_named(extension, c->version, err)) != NULL;
@@ -68,7 +68,7 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
         return false;
     }
     if (c->files.n > INPUTS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than %d recordings at once", INPUTS_MAX);
+        return reel_fail(err, REEL_LIMIT, "at most %d recordings can be merged", INPUTS_MAX);
     }
     c->recordings = calloc(c->files.n, sizeof(struct reel_recording *));
     if (!c->recordings) {
@@ -84,8 +84,8 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
     return true;
 }
 
-/* How several recordings become one. */
-static bool fit_together(struct conversion *c, struct reel_error *err) {
+/* How several recordings are merged. */
+static bool set_merge_options(struct conversion *c, struct reel_error *err) {
     if (c->n_recordings < 2) {
         return true;
     }
@@ -102,7 +102,7 @@ static bool fit_together(struct conversion *c, struct reel_error *err) {
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
     if (c->run != NO_RUN && (c->n_recordings > 1 || c->select.start.given || c->select.end.given)) {
-        return reel_fail(err, REEL_ARGUMENT, "--run is for one recording and says where to start and end: without --start and --end");
+        return reel_fail(err, REEL_ARGUMENT, "--run needs a single recording and cannot be combined with --start or --end");
     }
     if (!cli_selection(&c->select, c->recordings, c->n_recordings, c->sources, &c->selection, err)) {
         return false;
@@ -123,7 +123,7 @@ static struct reel_stream *open_stream(const struct conversion *c, struct reel_e
     return reel_writer_stream(c->writer, c->recordings, c->n_recordings, &c->selection, err);
 }
 
-/* ---- what would be lost */
+/* ---- conversion report */
 
 static void print_losses(FILE *to, const struct reel_loss *loss) {
     static const char *const kinds[] = {[REEL_CHANGES] = "changes", [REEL_LOSES] = "loses", [REEL_REFUSES] = "refuses"};
@@ -138,7 +138,7 @@ static void print_losses(FILE *to, const struct reel_loss *loss) {
     }
 }
 
-static bool tell_losses(const struct conversion *c, struct reel_error *err) {
+static bool report_losses(const struct conversion *c, struct reel_error *err) {
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_stream_free) struct reel_stream *stream = open_stream(c, err);
     if (!loss || !stream) {
@@ -223,8 +223,8 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
 
 static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
-    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && fit_together(c, err) && select_messages(c, err) &&
-           tell_losses(c, err) && (c->report || write_output(c, out, err));
+    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) && select_messages(c, err) &&
+           report_losses(c, err) && (c->report || write_output(c, out, err));
 }
 
 static int run(int argc, char **argv) {
@@ -237,29 +237,37 @@ static int run(int argc, char **argv) {
          .kind = CLI_TEXT,
          .to = &c.format,
          .value = "FORMAT",
-         .help = "the target's format, when the name of OUT does not end so: mcap, ndjson …"},
-        {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "of the target format: 1.2 for .bag"},
-        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "of the target: zstd or lz4 for .mcap"},
-        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: also messages that viewers draw"},
+         .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
+        {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 for .bag"},
+        {.name = "compression",
+         .kind = CLI_TEXT,
+         .to = &c.compression,
+         .value = "CODEC",
+         .help = "compression of the output: zstd or lz4 for .mcap"},
+        {.name = "view",
+         .kind = CLI_TEXT,
+         .to = &c.view,
+         .value = "VIEW",
+         .help = "foxglove: add messages that Foxglove-compatible viewers display"},
         {.name = "align",
          .kind = CLI_CHOICE,
          .to = &c.align,
          .value = "HOW",
-         .help = "start (usual): recordings whose clock is relative begin with the others; none: times as they are",
+         .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)",
          .choices = aligns},
         {.name = "prefix",
          .kind = CLI_CHOICE,
          .to = &c.prefixing,
          .value = "WHEN",
-         .help = "when a topic gets its recording's name in front: clash (usual) where two recordings have it",
+         .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic",
          .choices = prefixes},
         {.name = "run",
          .kind = CLI_UINT,
          .to = &c.run,
          .value = "N",
-         .help = "of a NanoVer recording only its N-th run: from that reset to the next; 0: what stands before the first"},
-        {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "say what would be lost or changed, and write nothing"},
-        {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT when it is there already"},
+         .help = "only the N-th run of a NanoVer recording, from that reset to the next; 0: before the first reset"},
+        {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "print what would be lost or changed; write nothing"},
+        {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT if it exists"},
         {0},
     };
     if (!cli_options(&cli_convert, options, 2, argc, argv, &first, &code)) {
@@ -278,11 +286,10 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_convert = {
     .name = "convert",
     .arguments = "IN… OUT [OPTION]…",
-    .summary = "recordings into another format, or a cut of one",
+    .summary = "convert, cut and merge recordings",
     .details =
-        "The name of OUT says the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard output, "
-        "with\n"
-        "--format. Several recordings are merged by time; run.traj and run.state are one. OUT appears whole or not at all; what the target "
-        "cannot hold is told on stderr.",
+        "The extension of OUT selects the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard\n"
+        "output and needs --format. Several recordings are merged by time; run.traj and run.state are one recording. OUT is complete or\n"
+        "not created at all. Whatever the output format cannot hold is reported on standard error.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel demo: small recordings made here, to try things with. The same bytes each time. */
+/* reel demo: writes small generated recordings. The bytes are the same each time. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,14 +37,14 @@ static int run(int argc, char **argv) {
     int first, code;
     struct reel_error err = {0};
     const struct cli_option options[] = {
-        {.name = "force", .kind = CLI_FLAG, .to = &force, .help = "replace files that are there already"},
+        {.name = "force", .kind = CLI_FLAG, .to = &force, .help = "replace existing files"},
         {0},
     };
     if (!cli_options(&cli_demo, options, 1, argc, argv, &first, &code)) {
         return code;
     }
     if (argc - first > 1) {
-        return cli_misused(&cli_demo, "one folder");
+        return cli_misused(&cli_demo, "expected one folder");
     }
     if (mkdir(argv[first], 0777) != 0 && errno != EEXIST) {
         reel_fail_errno(&err, "%s", argv[first]);
@@ -61,8 +61,7 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_demo = {
     .name = "demo",
     .arguments = "DIR [--force]",
-    .summary = "writes small recordings to try things with",
-    .details =
-        "demo.bag: 20 s of a robot that drives in a circle (ROS bag 1.2). demo.nanover.zip: a wobbling molecule and two people around it.",
+    .summary = "write small recordings to try Reel with",
+    .details = "demo.bag: 20 s of a robot driving in a circle (ROS bag 1.2). demo.nanover.zip: 20 s of a simulated molecule and two users.",
     .run = run,
 };

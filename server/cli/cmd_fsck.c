@@ -1,4 +1,4 @@
-/* reel fsck: the archive looked through, and mended. Its one rule: exit code 0 means that nothing was found. */
+/* reel fsck: checks and repairs the archive. Exit status 0 means that no problems were found. */
 #include <jansson.h>
 #include <string.h>
 
@@ -6,25 +6,25 @@
 #include "maintenance/fsck.h"
 #include "wire/cleanup.h"
 
-enum { SHOWN_MAX = 10000 }; /* findings that --json lists; all are counted */
+enum { SHOWN_MAX = 10000 }; /* findings listed by --json; the count includes all */
 
-struct told {
-    json_t *items; /* NULL: printed as they come */
+struct findings {
+    json_t *items; /* NULL: each is printed at once */
 };
 
 static void found(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
-    struct told *t = context;
+    struct findings *t = context;
     if (!t->items) {
         printf("%s: %s: %s%s%s\n", fsck_kind_name(kind), subject, text, repaired ? " – " : "", repaired ? repaired : "");
         fflush(stdout);
     } else if (json_array_size(t->items) < SHOWN_MAX) {
         json_array_append_new(t->items, json_pack("{s:s, s:s, s:s, s:s?}", "kind", fsck_kind_name(kind), "subject", subject, "text", text,
-                                                  "mended", repaired));
+                                                  "repaired", repaired));
     }
 }
 
-static bool print_json(const struct told *t, const struct fsck_report *r, struct reel_error *err) {
-    json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "mended",
+static bool print_json(const struct findings *t, const struct fsck_report *r, struct reel_error *err) {
+    json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "repaired",
                             (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
                             (json_int_t)r->elsewhere, "server_runs", !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
@@ -39,67 +39,67 @@ static bool print_json(const struct told *t, const struct fsck_report *r, struct
 
 static void print_text(const struct fsck_report *r) {
     if (r->old_catalog[0]) {
-        printf("the catalog was made again from the manifests; what was there is %s now. Tokens and the audit are not in manifests: make "
-               "tokens anew\n",
+        printf("The catalog was rebuilt from the manifests; the old one is now %s. Manifests hold no tokens and no audit log: "
+               "create the tokens again.\n",
                r->old_catalog);
     }
     printf("%llu recordings, %llu stored files: ", (unsigned long long)r->recordings, (unsigned long long)r->files);
     if (r->elsewhere > 0) {
-        printf("%llu files lie elsewhere and were not looked at (--import-root); ", (unsigned long long)r->elsewhere);
+        printf("%llu referenced files were not checked (--import-root); ", (unsigned long long)r->elsewhere);
     }
     if (r->found == 0) {
-        puts(r->alone ? "all is well" : "all is well (a server runs: what it has under way was not looked at)");
+        puts(r->alone ? "no problems" : "no problems (a server is running: its uploads and jobs in progress were not checked)");
     } else {
-        printf("%llu found, %llu mended\n", (unsigned long long)r->found, (unsigned long long)r->repaired);
+        printf("%llu problems found, %llu repaired\n", (unsigned long long)r->found, (unsigned long long)r->repaired);
     }
 }
 
 static int run(int argc, char **argv) {
-    struct told told = {0};
+    struct findings findings = {0};
     struct fsck_report report;
     struct reel_error err = {0};
     struct cli_progress progress;
-    struct fsck_options o = {.data = "./data", .found = found, .context = &told};
+    struct fsck_options o = {.found = found, .context = &findings};
     bool json = false;
-    AUTO(cli_list_done) struct cli_list roots = {0};
+    AUTO(option_list_done) struct option_list roots = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &o.data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "data", .kind = CLI_TEXT, .to = &o.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
         {.name = "import-root",
          .kind = CLI_LIST,
          .to = &roots,
          .value = "DIR",
-         .help = "a folder below which files lie that are not copied (as of serve): they are looked at too; may be repeated"},
-        {.name = "repair", .kind = CLI_FLAG, .to = &o.repair, .help = "mend what is found; no server may run"},
+         .help = "folder with referenced files, as for serve: check these too; may be repeated"},
+        {.name = "repair", .kind = CLI_FLAG, .to = &o.repair, .help = "repair the problems found; no server may be running"},
         {.name = "rebuild",
          .kind = CLI_FLAG,
          .to = &o.rebuild,
-         .help = "make the catalog again from the stored files and their manifests; the old one is kept aside"},
-        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the findings as JSON"},
+         .help = "rebuild the catalog from the stored files and their manifests; the old one is kept under another name"},
+        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print the findings as JSON"},
         {0},
     };
     if (!cli_options(&cli_fsck, options, 0, argc, argv, &first, &code)) {
         return code;
     }
     if (first < argc) {
-        return cli_misused(&cli_fsck, "\"%s\" is no option", argv[first]);
+        return cli_misused(&cli_fsck, "unexpected argument \"%s\"", argv[first]);
     }
     o.roots = roots.items;
-    told.items = json ? json_array() : NULL;
+    findings.items = json ? json_array() : NULL;
     cli_catch_interrupt();
     cli_progress_start(&progress, "checking", "the archive");
     o.progress = &progress.report;
     bool done = fsck_run(&o, &report, &err);
     cli_progress_end(&progress);
     if (done && json) {
-        done = print_json(&told, &report, &err);
+        done = print_json(&findings, &report, &err);
     } else if (done) {
         print_text(&report);
     }
-    json_decref(told.items);
+    json_decref(findings.items);
     if (!done) {
         cli_fail(&cli_fsck, NULL, &err);
-        return CLI_USAGE; /* "cannot": 1 is for what was found */
+        return CLI_USAGE; /* 1 means that problems were found */
     }
     return report.found > 0 ? CLI_FAILED : CLI_DONE;
 }
@@ -107,11 +107,11 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_fsck = {
     .name = "fsck",
     .arguments = "[OPTION]…",
-    .summary = "looks an archive through, catalog against stored files and back; mends it",
-    .details = "Without options it only looks, beside a running server too. --repair makes indexes, manifests and figures again; files "
-               "that nobody uses but a manifest\n"
-               "knows become recordings again, others are moved to lost+found in the data folder: nothing is deleted. Whether a file's "
-               "bytes are still right,\n"
-               "`reel scrub` tells.\nExit code 0: nothing found. 1: something found, mended or not. 2: it could not be done.",
+    .summary = "check the catalog against the stored files, and repair it",
+    .details =
+        "Without --repair or --rebuild nothing is changed, and a server may be running. --repair rebuilds indexes, manifests and counts.\n"
+        "Stored files that no recording uses become recordings again if a manifest describes them; others are moved to lost+found in\n"
+        "the archive folder. Nothing is deleted. To verify the contents of stored files, use `reel scrub`.\n"
+        "Exit status: 0 if no problems were found, 1 if problems were found (repaired or not), 2 on failure.",
     .run = run,
 };

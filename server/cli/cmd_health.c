@@ -1,4 +1,4 @@
-/* reel health: asks a running server whether it is ready; for health checks of containers. */
+/* reel health: checks that a running server is ready; for health checks of containers. */
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
-enum { ANSWER_BYTES = 4096, PATIENCE_S = 5 };
+enum { RESPONSE_BYTES = 4096, TIMEOUT_S = 5 };
 
 struct target {
     char host[256], port[16];
@@ -20,7 +20,7 @@ static bool read_url(const char *url, struct target *t, struct reel_error *err) 
     const char *colon = memrchr(bracket ? bracket : at, ':', n - (bracket ? (size_t)(bracket - at) : 0));
     size_t host = bracket ? (size_t)(bracket - at) - 1 : colon ? (size_t)(colon - at) : n, port = colon ? n - (size_t)(colon - at) - 1 : 0;
     if (strstr(url, "https://") == url || host == 0 || host >= sizeof t->host || port >= sizeof t->port) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is no address like http://127.0.0.1:8040", url);
+        return reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not an address such as http://127.0.0.1:8040", url);
     }
     snprintf(t->host, sizeof t->host, "%.*s", (int)host, bracket ? at + 1 : at);
     snprintf(t->port, sizeof t->port, "%.*s", port > 0 ? (int)port : 2, port > 0 ? colon + 1 : "80");
@@ -29,7 +29,7 @@ static bool read_url(const char *url, struct target *t, struct reel_error *err) 
 
 static int connect_to(const struct target *t, struct reel_error *err) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const struct timeval timeout = {.tv_sec = TIMEOUT_S};
     struct addrinfo *found = NULL;
     int problem = getaddrinfo(t->host, t->port, &hints, &found), fd = -1;
     if (problem != 0) {
@@ -39,8 +39,8 @@ static int connect_to(const struct target *t, struct reel_error *err) {
     for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next) {
         fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
         if (fd >= 0) {
-            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-            setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* bounds connect() too */
+            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+            setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout); /* bounds connect() too */
         }
         if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
             reel_fail_errno(err, "no server at %s port %s", t->host, t->port);
@@ -51,8 +51,8 @@ static int connect_to(const struct target *t, struct reel_error *err) {
     return fd;
 }
 
-/* The status of GET /readyz; the answer's body is for people who run this by hand. */
-static bool ask(const struct target *t, int *status, char body[ANSWER_BYTES], struct reel_error *err) {
+/* The status of GET /readyz, and the response's body to print. */
+static bool get_ready(const struct target *t, int *status, char body[RESPONSE_BYTES], struct reel_error *err) {
     AUTO_MEM char *request = NULL;
     AUTO_FD int fd = connect_to(t, err);
     bool v6 = strchr(t->host, ':') != NULL;
@@ -66,20 +66,20 @@ static bool ask(const struct target *t, int *status, char body[ANSWER_BYTES], st
         return reel_fail_memory(err);
     }
     if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n) {
-        return reel_fail_errno(err, "asking");
+        return reel_fail_errno(err, "sending the request");
     }
-    char answer[ANSWER_BYTES];
+    char response[RESPONSE_BYTES];
     size_t size = 0;
     ssize_t got;
-    while (size < sizeof answer - 1 && (got = recv(fd, answer + size, sizeof answer - 1 - size, 0)) > 0) {
+    while (size < sizeof response - 1 && (got = recv(fd, response + size, sizeof response - 1 - size, 0)) > 0) {
         size += (size_t)got;
     }
-    answer[size] = '\0';
-    if (sscanf(answer, "HTTP/1.%*d %d", status) != 1) {
-        return reel_fail(err, REEL_IO, "no answer within %d s", PATIENCE_S);
+    response[size] = '\0';
+    if (sscanf(response, "HTTP/1.%*d %d", status) != 1) {
+        return reel_fail(err, REEL_IO, "no response within %d s", TIMEOUT_S);
     }
-    const char *end = strstr(answer, "\r\n\r\n");
-    snprintf(body, ANSWER_BYTES, "%s", end ? end + 4 : "");
+    const char *end = strstr(response, "\r\n\r\n");
+    snprintf(body, RESPONSE_BYTES, "%s", end ? end + 4 : "");
     return true;
 }
 
@@ -87,16 +87,16 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {{0}};
     struct reel_error err = {0};
     struct target target;
-    char body[ANSWER_BYTES];
+    char body[RESPONSE_BYTES];
     int first, code, status = 0;
     if (!cli_options(&cli_health, options, 0, argc, argv, &first, &code)) {
         return code;
     }
     const char *url = first < argc ? argv[first] : "http://127.0.0.1:8040";
     if (argc - first > 1 || !read_url(url, &target, &err)) {
-        return cli_misused(&cli_health, "%s", argc - first > 1 ? "one address at a time" : err.text);
+        return cli_misused(&cli_health, "%s", argc - first > 1 ? "expected one address" : err.text);
     }
-    if (!ask(&target, &status, body, &err)) {
+    if (!get_ready(&target, &status, body, &err)) {
         return cli_fail(&cli_health, NULL, &err);
     }
     if (status != 200) {
@@ -110,7 +110,7 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_health = {
     .name = "health",
     .arguments = "[URL]",
-    .summary = "asks a running server whether it is ready",
-    .details = "URL is http://127.0.0.1:8040 when not given. Exit code 0 when the server says so, 1 otherwise.",
+    .summary = "check that a running server is ready",
+    .details = "URL defaults to http://127.0.0.1:8040. Exit status: 0 if the server is ready, 1 otherwise.",
     .run = run,
 };

@@ -1,4 +1,5 @@
-/* reel import: files of this machine into an archive no server runs on. Its one rule: a bad file is told and the others still go in. */
+/* reel import: imports local files into an archive while no server is running. A file that fails is reported; the others are still
+ * imported. */
 #include <string.h>
 
 #include "app.h"
@@ -15,7 +16,7 @@ struct command {
     unsigned failed;
 };
 
-static void tell_failure(struct command *c, const char *path, const struct reel_error *err) {
+static void report_failure(struct command *c, const char *path, const struct reel_error *err) {
     fflush(stdout);
     cli_fail(&cli_import, path, err);
     c->failed++;
@@ -37,55 +38,57 @@ static void print_files(const struct import_report *t) {
     }
 }
 
-static void tell_result(const struct import_report *t) {
-    static const char *const words[] = {
-        "would be taken in", "added", "was there already", "is being scanned", "was there already", "", "", ""};
+static void print_result(const struct import_report *t) {
+    static const char *const words[] = {"would be imported", "added", "already stored", "being scanned", "already stored", "", "", ""};
     const struct catalog_recording *r = t->recording;
     print_files(t);
     if (t->outcome == IMPORT_PASSED) {
-        printf(": passed over, it is no recording\n");
+        printf(": skipped: not a recording\n");
     } else if (r) {
         const char *what = t->outcome == IMPORT_CREATED && r->damaged ? "added, damaged" : words[t->outcome];
         printf(": %s as %s/%s, %llu messages, id %s\n", what, r->collection, r->name, (unsigned long long)r->messages, r->id);
     } else if (t->outcome == IMPORT_WOULD) {
-        printf(": would be taken in as %s, %s\n", t->name, t->format ? t->format->name : "format unknown");
+        printf(": would be imported as %s, %s\n", t->name, t->format ? t->format->name : "format unknown");
     } else if (t->outcome == IMPORT_UNCHANGED) {
-        printf(": could not be read before, and has not changed since\n");
+        printf(": skipped: it could not be read earlier and has not changed since\n");
     } else {
         printf(": %s\n", import_outcome_name(t->outcome));
     }
     fflush(stdout);
 }
 
-/* Called by whatever thread took it, one at a time. */
-static void on_report(void *context, const struct import_report *told) {
+/* Called by the importing threads, one call at a time. */
+static void on_report(void *context, const struct import_report *report) {
     struct command *c = context;
-    static const struct reel_error unknown = {.code = REEL_NOT_MINE, .text = "no format knows it"};
+    static const struct reel_error unknown = {.code = REEL_NOT_MINE, .text = "unknown format"};
     cli_progress_end(&c->progress);
-    if (told->outcome != IMPORT_FAILED) {
-        tell_result(told);
+    if (report->outcome != IMPORT_FAILED) {
+        print_result(report);
         return;
     }
     char path[PATH_MAX];
-    const char *folder = strcmp(told->folder, "/") == 0 ? "" : told->folder;
-    snprintf(path, sizeof path, "%s%s%s", folder, told->n > 0 ? "/" : "", told->n > 0 ? told->names[0] : "");
-    tell_failure(c, path, told->why ? told->why : &unknown);
+    const char *folder = strcmp(report->folder, "/") == 0 ? "" : report->folder;
+    snprintf(path, sizeof path, "%s%s%s", folder, report->n > 0 ? "/" : "", report->n > 0 ? report->names[0] : "");
+    report_failure(c, path, report->why ? report->why : &unknown);
 }
 
 static int open_archive(struct command *c, const char *data) {
-    static const char *const everywhere[] = {"/", NULL}; /* whoever runs this may read what he names */
-    const struct app_config config = {
-        .data = data, .cache_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX, .import_roots = everywhere};
+    const char *everywhere[] = {"/", NULL}; /* this user may read the files named on the command line */
+    const struct app_config config = {.data = data,
+                                      .cache_bytes = 64 << 20,
+                                      .scan_threads = 1,
+                                      .derived_bytes = UINT64_MAX,
+                                      .import_roots = {.items = everywhere, .count = 1}};
     struct reel_error err = {0};
     if (app_open(&c->app, &config, &err)) {
         return CLI_DONE;
     }
     cli_fail(&cli_import, NULL, &err);
     if (err.code == REEL_CONFLICT) {
-        fprintf(stderr,
-                "reel import: hand the files to that server: curl -T FILE http://127.0.0.1:8040/api/v1/recordings/by-name/%s/ (or where it "
-                "listens)\n",
-                c->terms.collection);
+        fprintf(
+            stderr,
+            "reel import: send the files to that server instead: reel push --collection %s FILE… http://127.0.0.1:8040 (or its address)\n",
+            c->terms.collection);
     }
     return CLI_FAILED;
 }
@@ -100,13 +103,13 @@ static void import_all(struct command *c, char *const *given, int n) {
             found++;
         } else {
             reel_fail_errno(&err, "cannot be opened");
-            tell_failure(c, given[i], &err);
+            report_failure(c, given[i], &err);
         }
     }
     cli_progress_start(&c->progress, "importing", found == 1 ? cli_file_name(paths[0]) : "files");
     if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->terms, &c->progress.report, &statistics, &err)) {
         cli_progress_end(&c->progress);
-        tell_failure(c, NULL, &err);
+        report_failure(c, NULL, &err);
     }
     cli_progress_end(&c->progress);
     for (uint32_t i = 0; i < found; i++) {
@@ -115,38 +118,44 @@ static void import_all(struct command *c, char *const *given, int n) {
 }
 
 static int run(int argc, char **argv) {
-    struct command c = {.terms = {.collection = "default", .patient = true, .on_report = on_report}};
-    const char *data = "./data";
+    struct command c = {.terms = {.patient = true, .on_report = on_report}};
+    const char *data;
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
-    AUTO(cli_list_done) struct cli_list tags = {0};
+    AUTO(option_list_done) struct option_list tags = {0};
     struct catalog_annotations annotations = {0};
     struct reel_error err = {0};
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive, made when missing (./data)"},
-        {.name = "collection", .kind = CLI_TEXT, .to = &c.terms.collection, .value = "NAME", .help = "where the recordings go (default)"},
+        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder, created if missing"},
+        {.name = "collection",
+         .kind = CLI_TEXT,
+         .to = &c.terms.collection,
+         .value = "NAME",
+         .initial = "default",
+         .help = "collection of the recordings"},
         {.name = "tag",
          .kind = CLI_LIST,
          .to = &tags,
          .value = "KEY=VALUE",
-         .help = "a tag for each recording that is added; may be repeated"},
+         .help = "tag for each recording that is added; may be repeated"},
         {.name = "mode",
          .kind = CLI_CHOICE,
          .to = &mode,
          .value = "MODE",
          .choices = import_modes,
-         .help = "copied (usual), moved once they are safe, or only referred to where they lie (serve then needs --import-root)"},
+         .help = "copy the files (default), move them once they are stored safely, or reference them in place (serve then needs "
+                 "--import-root)"},
         {.name = "recursive",
          .kind = CLI_FLAG,
          .to = &recursive,
-         .help = "of a folder: all files in it and below, called by their path in it"},
+         .help = "also import subfolders; recordings are named by their path in the folder"},
         {.name = "glob",
          .kind = CLI_TEXT,
          .to = &c.terms.glob,
          .value = "GLOB",
-         .help = "of folders: only files whose path in it matches (* any run, ? one)"},
-        {.name = "replace", .kind = CLI_FLAG, .to = &c.terms.replace, .help = "other content under a taken name becomes its next revision"},
-        {.name = "dry-run", .kind = CLI_FLAG, .to = &c.terms.dry, .help = "only says what would be taken in"},
+         .help = "only files whose path in the folder matches (*: any characters, ?: one character)"},
+        {.name = "replace", .kind = CLI_FLAG, .to = &c.terms.replace, .help = "if a name is taken by other content, add a new revision"},
+        {.name = "dry-run", .kind = CLI_FLAG, .to = &c.terms.dry, .help = "only print what would be imported"},
         {0},
     };
     if (!cli_options(&cli_import, options, 1, argc, argv, &first, &code)) {
@@ -173,10 +182,10 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_import = {
     .name = "import",
     .arguments = "PATH… [OPTION]…",
-    .summary = "files of this machine into an archive no server runs on",
-    .details = "Files that belong together become one recording: run.traj and run.state, the files of a rosbag2 folder. Files that have "
-               "not changed since they\n"
-               "were taken in are not read again. Says one line a recording; goes on after a file that cannot be read, and then ends with "
-               "exit code 1.",
+    .summary = "import local files into an archive while no server is running",
+    .details =
+        "Files that belong together become one recording: run.traj and run.state, or the files of a rosbag2 folder. Files that have not\n"
+        "changed since they were imported are not read again. Prints one line for each recording. If a file cannot be read, the others\n"
+        "are still imported, and the exit status is 1.",
     .run = run,
 };

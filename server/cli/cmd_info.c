@@ -1,11 +1,11 @@
-/* reel info: what is in a recording, for people or as the JSON of the API. */
+/* reel info: a recording's metadata and topics, as text or as the API's JSON. */
 #include <string.h>
 
 #include "api/views.h"
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
-/* A file's name, without bytes that are no UTF-8. */
+/* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
 static char *name_of(const char *path) {
     char *name = strdup(cli_file_name(path));
     json_t *text = name ? json_string(name) : NULL;
@@ -16,7 +16,7 @@ static char *name_of(const char *path) {
     return name;
 }
 
-/* The files as the catalog would have them, were they in one. */
+/* Describes the files as the catalog would. */
 static bool describe_files(const struct cli_files *files, const struct reel_index *index, struct catalog_recording *out) {
     const struct reel_index_info *info = reel_index_info(index);
     *out = (struct catalog_recording){
@@ -49,7 +49,7 @@ static inline void reel_auto_catalog_recording_done(struct catalog_recording *r)
     catalog_recording_done(r);
 }
 
-/* One recording: indented; several: a line each. */
+/* One recording: indented; several: one line each. */
 static bool print_json(const struct cli_files *files, const struct reel_index *index, bool alone, struct reel_error *err) {
     AUTO(catalog_recording_done) struct catalog_recording r = {0};
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
@@ -62,7 +62,7 @@ static bool print_json(const struct cli_files *files, const struct reel_index *i
     return cli_flush(err);
 }
 
-/* ---- for people */
+/* ---- text */
 
 static const char *time_text(int64_t ns, enum reel_clock clock, char out[REEL_TIME_TEXT]) {
     if (clock == REEL_CLOCK_RELATIVE) {
@@ -102,15 +102,14 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     }
     bool known_bytes = info->payload_bytes > 0 || !info->shallow;
     printf("messages   %llu  (%s)\n", (unsigned long long)info->messages,
-           known_bytes ? cli_size_text(info->payload_bytes, payload) : "bytes unknown");
+           known_bytes ? cli_size_text(info->payload_bytes, payload) : "payload size unknown");
     if (info->shallow) {
-        printf("indexed    no: the summary of the file's own index, not verified\n");
+        printf("indexed    no: read from the file's own index, not verified\n");
     }
     if (info->damaged) {
-        printf("damaged    %s lost; `reel check` tells where\n",
-               info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "some of it is");
+        printf("damaged    %s lost; see `reel check`\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
     } else if (info->n_findings_total > 0) {
-        printf("remarks    %llu; `reel check` tells them\n", (unsigned long long)info->n_findings_total);
+        printf("findings   %llu; see `reel check`\n", (unsigned long long)info->n_findings_total);
     }
 }
 
@@ -172,11 +171,11 @@ static int run(int argc, char **argv) {
     bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "the JSON of GET /recordings/{id}; of several one line each"},
-        {.name = "quick",
+        {.name = "json",
          .kind = CLI_FLAG,
-         .to = &quick,
-         .help = "from the file's own index alone, where it has one: nothing of it is verified"},
+         .to = &json,
+         .help = "print the JSON of GET /recordings/{id}; for several recordings one line each"},
+        {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "only read the file's own index, if it has one; nothing is verified"},
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {
@@ -199,6 +198,6 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_info = {
     .name = "info",
     .arguments = "FILE… [--json]",
-    .summary = "what is in a recording: times, topics, types, counts",
+    .summary = "print a recording's times, topics, types and message counts",
     .run = run,
 };

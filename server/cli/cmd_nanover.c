@@ -1,4 +1,4 @@
-/* reel nanover: the questions of NanoVer's own tools, asked of a file. */
+/* reel nanover: the reports of NanoVer's own tools, from a recording. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -6,25 +6,25 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { WHAT_FRAME, WHAT_STATE, WHAT_RESETS, WHAT_CHANGES, WHAT_ENERGIES, WHAT_FRAMES };
-static const char *const whats[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
+enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES };
+static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
 static const char *const formats[] = {"csv", "json", "ndjson", "msgpack", NULL}; /* the first ones as enum reel_table_form */
 enum { FORMAT_MSGPACK = 3 };
 
 struct request {
-    int what, format; /* format -1: the usual one */
+    int report, format; /* format -1: the default */
     struct cli_time at;
     struct cli_select select; /* start, end, every */
-    struct cli_list keys;
+    struct option_list keys;
 };
 static void request_done(struct request *q) {
     reel_auto_cli_select_done(&q->select);
-    reel_auto_cli_list_done(&q->keys);
+    reel_auto_option_list_done(&q->keys);
 }
 
 struct writing {
     struct cli_output out;
-    struct reel_error err; /* of what could not be written */
+    struct reel_error err; /* of the failed write */
 };
 static bool put(void *context, const char *text, size_t size) {
     struct writing *w = context;
@@ -37,7 +37,7 @@ static bool print_moment(struct reel_recording *recording, const struct request 
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *text = NULL;
     size_t size, text_size;
-    if (!reel_nanover_moment(recording, q->what == WHAT_FRAME ? REEL_NANOVER_FRAME : REEL_NANOVER_STATE, time_ns, &data, &size, err)) {
+    if (!reel_nanover_moment(recording, q->report == REPORT_FRAME ? REEL_NANOVER_FRAME : REEL_NANOVER_STATE, time_ns, &data, &size, err)) {
         return false;
     }
     if (q->format == FORMAT_MSGPACK) {
@@ -49,14 +49,16 @@ static bool print_moment(struct reel_recording *recording, const struct request 
 static bool print_rows(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
     struct reel_selection selection;
     const struct reel_text_sink sink = {.put = put, .context = w};
-    enum reel_table_form usual = q->what == WHAT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
+    enum reel_table_form standard = q->report == REPORT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
     if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
         return false;
     }
-    const struct reel_nanover_question question = {
-        .topic = (enum reel_nanover_topic)(q->what - WHAT_RESETS), .keys = q->keys.items, .n_keys = q->keys.count, .selection = &selection};
+    const struct reel_nanover_question question = {.topic = (enum reel_nanover_topic)(q->report - REPORT_RESETS),
+                                                   .keys = q->keys.items,
+                                                   .n_keys = q->keys.count,
+                                                   .selection = &selection};
     AUTO(reel_table_text_free)
-    struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? usual : (enum reel_table_form)q->format, &sink, err);
+    struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? standard : (enum reel_table_form)q->format, &sink, err);
     AUTO(reel_nanover_free)
     struct reel_nanover *pass = rows ? reel_nanover_open(recording, &question, reel_table_of_text(rows), err) : NULL;
     bool done = false;
@@ -75,51 +77,51 @@ static bool print(const struct cli_files *files, const struct request *q, struct
     if (!recording) {
         return false;
     }
-    return q->what <= WHAT_STATE ? print_moment(recording, q, &w, err) : print_rows(recording, q, &w, err);
+    return q->report <= REPORT_STATE ? print_moment(recording, q, &w, err) : print_rows(recording, q, &w, err);
 }
 
-/* What the words of the command line do not go with; NULL: all is well. */
-static const char *misfit(const struct request *q) {
-    bool moment = q->what <= WHAT_STATE, every = q->select.every.n || q->select.every.ns,
+/* Why the arguments cannot be combined; NULL: they can. */
+static const char *conflict(const struct request *q) {
+    bool moment = q->report <= REPORT_STATE, every = q->select.every.n || q->select.every.ns,
          spans = q->select.start.given || q->select.end.given;
     if (moment && (spans || every)) {
-        return "a frame or state is that of one time: --at";
+        return "frame and state are of one time: use --at";
     }
     if (!moment && q->at.given) {
-        return "--at is for frame and state";
+        return "--at applies to frame and state only";
     }
-    if (q->what != WHAT_CHANGES && q->keys.count > 0) {
-        return "--key is for changes";
+    if (q->report != REPORT_CHANGES && q->keys.count > 0) {
+        return "--key applies to changes only";
     }
-    if (q->what == WHAT_CHANGES && every) {
-        return "changes are told all: --every is for energies and frames";
+    if (q->report == REPORT_CHANGES && every) {
+        return "--every applies to energies and frames only";
     }
-    if (q->what == WHAT_RESETS && (spans || every)) {
-        return "resets are told of the whole recording";
+    if (q->report == REPORT_RESETS && (spans || every)) {
+        return "resets covers the whole recording: no --start, --end or --every";
     }
     return moment && q->format >= 0 && q->format != REEL_TABLE_JSON && q->format != FORMAT_MSGPACK
-               ? "a frame or state is given as json or msgpack"
-           : !moment && q->format == FORMAT_MSGPACK ? "rows are given as csv, json or ndjson"
+               ? "frame and state can be printed as json or msgpack"
+           : !moment && q->format == FORMAT_MSGPACK ? "rows can be printed as csv, json or ndjson"
                                                     : NULL;
 }
 
-static int ask(char **rest, uint32_t n, struct request *q) {
+static int run_report(char **rest, uint32_t n, struct request *q) {
     struct reel_error err = {0};
-    while (whats[q->what] && strcmp(whats[q->what], rest[0]) != 0) {
-        q->what++;
+    while (report_names[q->report] && strcmp(report_names[q->report], rest[0]) != 0) {
+        q->report++;
     }
-    if (!whats[q->what]) {
-        return cli_misused(&cli_nanover, "\"%s\" is none of frame, state, resets, changes, energies, frames", rest[0]);
+    if (!report_names[q->report]) {
+        return cli_misused(&cli_nanover, "\"%s\" is not one of frame, state, resets, changes, energies, frames", rest[0]);
     }
-    if (misfit(q)) {
-        return cli_misused(&cli_nanover, "%s", misfit(q));
+    if (conflict(q)) {
+        return cli_misused(&cli_nanover, "%s", conflict(q));
     }
     AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
     if (!cli_gather(rest + 1, n - 1, &all, &err)) {
         return cli_fail(&cli_nanover, NULL, &err);
     }
     if (all.n > 1) {
-        return cli_misused(&cli_nanover, "one recording at a time (run.traj and run.state are one)");
+        return cli_misused(&cli_nanover, "expected one recording (run.traj and run.state are one)");
     }
     const struct cli_files *files = &all.items[0];
     cli_catch_interrupt();
@@ -138,19 +140,19 @@ static int run(int argc, char **argv) {
          .kind = CLI_TIME,
          .to = &q.at,
          .value = "TIME",
-         .help = "frame, state: with all messages up to this time; usually the end"},
+         .help = "frame, state: state after all messages up to this time (default: the end)"},
         {.name = "key", .kind = CLI_LIST, .to = &q.keys, .value = "GLOB", .help = "changes: only keys that match; may be repeated"},
-        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies, frames: from this time on"},
+        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies, frames: start time"},
         {.name = "end",
          .kind = CLI_TIME,
          .to = &q.select.end,
          .value = "TIME",
-         .help = "changes, energies, frames: up to, and without, this time"},
+         .help = "changes, energies, frames: end time; messages at this time are left out"},
         {.name = "every",
          .kind = CLI_EVERY,
          .to = &q.select.every,
          .value = "N|DURATION",
-         .help = "energies, frames: each N-th frame, or the first in each interval"},
+         .help = "energies, frames: every N-th frame, or the first in each interval"},
         {.name = "output",
          .kind = CLI_CHOICE,
          .to = &q.format,
@@ -162,13 +164,14 @@ static int run(int argc, char **argv) {
     if (!cli_options(&cli_nanover, options, 2, argc, argv, &first, &code)) {
         return code;
     }
-    return ask(argv + first, (uint32_t)(argc - first), &q);
+    return run_report(argv + first, (uint32_t)(argc - first), &q);
 }
 
 const struct cli_command cli_nanover = {
     .name = "nanover",
     .arguments = "frame|state|resets|changes|energies|frames FILE… [OPTION]…",
-    .summary = "what a NanoVer recording tells: a moment, resets, changes, energies, frames",
-    .details = "frame and state are those that all messages up to a time add up to. `reel convert --run N` cuts out what resets lists.",
+    .summary = "print frames, states, resets, changes or energies of a NanoVer recording",
+    .details =
+        "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts a run that resets lists.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* reel push: files of this machine to a server, resumed when it is run again. Its one rule: a file that fails is told and the others still
- * go; those that make one recording go after each other, the one that carries it first. */
+/* reel push: uploads local files; running the command again resumes interrupted uploads. A file that fails is reported, and the others are
+ * still uploaded. The files of one recording are uploaded one after another, beginning with the one it is named after. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static inline void reel_auto_paths_done(struct paths *p) {
 }
 
 struct pushing {
-    struct push_wishes options;
+    struct push_options options;
     const char *token;
     const struct cli_recordings *all;
     _Atomic uint64_t sent;
@@ -39,19 +39,19 @@ struct pushing {
 
 /* ---- one recording */
 
-/* The file that the recording is named by: with the ending that is usual for its format (run.traj, not run.state). */
-static uint32_t chief_of(const struct cli_files *files) {
-    const char *usual = files->n > 1 && files->format ? files->format->suffixes[0] : NULL;
-    for (uint32_t k = 0; usual && k < files->n; k++) {
-        size_t n = strlen(files->paths[k]), end = strlen(usual);
-        if (n > end && strcmp(files->paths[k] + n - end, usual) == 0) {
+/* The file that the recording is named after: the one with its format's first extension (run.traj, not run.state). */
+static uint32_t main_file_of(const struct cli_files *files) {
+    const char *suffix = files->n > 1 && files->format ? files->format->suffixes[0] : NULL;
+    for (uint32_t k = 0; suffix && k < files->n; k++) {
+        size_t n = strlen(files->paths[k]), end = strlen(suffix);
+        if (n > end && strcmp(files->paths[k] + n - end, suffix) == 0) {
             return k;
         }
     }
     return 0;
 }
 
-static void tell(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
+static void report(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
     pthread_mutex_lock(&p->mutex);
     if (p->on_terminal) {
         fputs("\r\033[K", stderr);
@@ -70,24 +70,24 @@ static bool push_one(struct pushing *p, struct push_http *http, const char *path
     struct push_file file = {.path = path, .name = cli_file_name(path), .part_of = part_of};
     struct reel_error err = {0};
     bool good = push_file(http, &p->options, &file, &p->sent, &err);
-    tell(p, &file, good, &err);
+    report(p, &file, good, &err);
     return good;
 }
 
 static void push_recording(struct pushing *p, struct push_http *http, const struct cli_files *files) {
-    uint32_t chief = chief_of(files);
-    bool good = push_one(p, http, files->paths[chief], NULL);
+    uint32_t main_file = main_file_of(files);
+    bool good = push_one(p, http, files->paths[main_file], NULL);
     for (uint32_t k = 0; k < files->n && !cli_interrupted(); k++) {
-        if (k == chief) {
+        if (k == main_file) {
             continue;
         }
-        struct push_file left = {.path = files->paths[k]};
+        struct push_file skipped = {.path = files->paths[k]};
         struct reel_error err = {0};
         if (good) {
-            push_one(p, http, files->paths[k], cli_file_name(files->paths[chief]));
+            push_one(p, http, files->paths[k], cli_file_name(files->paths[main_file]));
         } else {
-            reel_fail(&err, REEL_CANCELLED, "left out, for it is a part of %.200s", files->paths[chief]);
-            tell(p, &left, false, &err);
+            reel_fail(&err, REEL_CANCELLED, "skipped: it is a part of %.200s, which failed", files->paths[main_file]);
+            report(p, &skipped, false, &err);
         }
     }
 }
@@ -205,20 +205,20 @@ static bool add_path(struct pushing *p, struct paths *files, char *path, bool re
     struct walking w = {.push = p, .files = files};
     size_t n = strlen(path);
     if (stat(path, &st) != 0) {
-        return reel_fail_errno(err, "it cannot be opened");
+        return reel_fail_errno(err, "cannot be opened");
     }
     if (!S_ISDIR(st.st_mode)) {
         return paths_add(files, path) || reel_fail_memory(err);
     }
     if (!recursive) {
-        return reel_fail(err, REEL_ARGUMENT, "it is a folder; --recursive takes the files in it");
+        return reel_fail(err, REEL_ARGUMENT, "is a folder; use --recursive to upload the files in it");
     }
     while (n > 1 && path[n - 1] == '/') {
         path[--n] = '\0';
     }
     AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct folder_visit visit = {.enter = enter, .files = add_files, .refused = refused, .context = &w};
-    return fd >= 0 ? folder_walk(&visit, path, fd, err) : reel_fail_errno(err, "it cannot be read");
+    return fd >= 0 ? folder_walk(&visit, path, fd, err) : reel_fail_errno(err, "cannot be read");
 }
 
 static uint64_t size_of_all(const struct paths *files) {
@@ -232,7 +232,7 @@ static uint64_t size_of_all(const struct paths *files) {
 
 /* ---- the command */
 
-/* From a file, or the environment: a token on the command line would be seen by everybody. */
+/* From a file or the environment: other users could see a token on the command line. */
 static bool read_token(const char *file, char token[TOKEN_MAX], struct reel_error *err) {
     const char *given = getenv("REEL_TOKEN");
     FILE *f = file ? fopen(file, "re") : NULL;
@@ -251,7 +251,7 @@ static bool read_token(const char *file, char token[TOKEN_MAX], struct reel_erro
     return true;
 }
 
-/* "http://host:8040", also with a path that the server lies below, or the API's own. */
+/* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1. */
 static char *api_of(const char *url) {
     size_t n = strlen(url);
     char *api = NULL;
@@ -277,30 +277,30 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
     pthread_cond_destroy(&p->ended);
     pthread_mutex_destroy(&p->mutex);
     if (cli_interrupted()) {
-        fputs("reel push: interrupted; the same command goes on\n", stderr);
+        fputs("reel push: interrupted; run the same command again to resume\n", stderr);
     }
     return p->failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }
 
 static int run(int argc, char **argv) {
-    struct pushing p = {.options = {.collection = "default"}};
-    AUTO(cli_list_done) struct cli_list tags = {0};
+    struct pushing p = {0};
+    AUTO(option_list_done) struct option_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
     char token[TOKEN_MAX];
     bool recursive = false;
-    uint64_t jobs = 2, retries = 8;
+    uint64_t jobs, retries;
     int first, code;
     /* clang-format off */
     const struct cli_option options[] = {
-        {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .help = "where the recordings go (default)"},
-        {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "recordings that were split and belong together"},
-        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "a tag for each recording; may be repeated"},
-        {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "other content under a taken name becomes its next revision"},
-        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "of a folder: all files in it and below"},
-        {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings at once (2)"},
-        {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "tries in a row that get nothing through, with pauses between (8)"},
-        {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "holds the token; or set REEL_TOKEN"},
+        {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .initial = "default", .help = "collection of the recordings"},
+        {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "group of the recordings (parts of one run, split into several recordings)"},
+        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
+        {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "if a name is taken by other content, add a new revision"},
+        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload all files in a folder and its subfolders"},
+        {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings uploaded at once", .initial = "2"},
+        {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "attempts without progress before giving up, with increasing pauses", .initial = "8"},
+        {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "file with the token (default: the environment variable REEL_TOKEN)"},
         {0},
     };
     /* clang-format on */
@@ -310,7 +310,7 @@ static int run(int argc, char **argv) {
     }
     const char *url = argv[argc - 1];
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
-        return cli_misused(&cli_push, "the last argument must be the server: http://… or https://…");
+        return cli_misused(&cli_push, "the last argument must be the server's address: http://… or https://…");
     }
     if (!cli_tags(&tags, NULL, &err)) {
         return cli_misused(&cli_push, "%s", err.text);
@@ -335,10 +335,11 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_push = {
     .name = "push",
     .arguments = "FILE… URL [OPTION]…",
-    .summary = "files to a server, resumed when it is run again",
+    .summary = "upload files to a server; run again to resume",
     .details =
-        "URL is the server's: http://host:8040. Interrupted by anything, the same command goes on where it was; what the server has "
-        "already is not sent. Files\n"
-        "that belong together become one recording. Says one line a file; goes on after one that fails, and then ends with exit code 1.",
+        "URL is the server's address: http://host:8040. After any interruption, run the same command again: it resumes, and files that "
+        "the\n"
+        "server already has are not sent. Files that belong together become one recording. Prints one line for each file. If a file\n"
+        "fails, the others are still uploaded, and the exit status is 1.",
     .run = run,
 };

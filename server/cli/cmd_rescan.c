@@ -1,4 +1,4 @@
-/* reel rescan: recordings of an archive no server runs on are scanned once more. */
+/* reel rescan: scans recordings of an archive again, while no server is running. */
 #include <string.h>
 
 #include "app.h"
@@ -58,24 +58,28 @@ static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_e
 
 static int run(int argc, char **argv) {
     struct rescan s = {.format = NULL};
-    struct app_config config = {.data = "./data", .cache_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
+    struct app_config config = {.cache_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
     struct reel_error err = {0};
     bool all = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &config.data, .value = "DIR", .help = "folder of the archive (./data)"},
-        {.name = "all", .kind = CLI_FLAG, .to = &all, .help = "every recording"},
-        {.name = "format", .kind = CLI_TEXT, .to = &s.format, .value = "NAME", .help = "every recording of this container format: rosbag-1.2, mcap …"},
+        {.name = "data", .kind = CLI_TEXT, .to = &config.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
+        {.name = "all", .kind = CLI_FLAG, .to = &all, .help = "all recordings"},
+        {.name = "format",
+         .kind = CLI_TEXT,
+         .to = &s.format,
+         .value = "NAME",
+         .help = "all recordings of this container format: rosbag-1.2, mcap, …"},
         {0},
     };
     if (!cli_options(&cli_rescan, options, 0, argc, argv, &first, &code)) {
         return code;
     }
     if (s.format && !reel_format_named(s.format)) {
-        return cli_misused(&cli_rescan, "there is no format \"%s\"", s.format);
+        return cli_misused(&cli_rescan, "unknown format \"%s\"", s.format);
     }
     if ((first < argc) == (all || s.format != NULL)) {
-        return cli_misused(&cli_rescan, "name recordings by their id, or give --all or --format");
+        return cli_misused(&cli_rescan, "give either recording ids, --all or --format");
     }
     cli_catch_interrupt();
     bool good = app_open(&s.app, &config, &err) && rescan(&s, argv + first, argc - first, all || s.format, &err);
@@ -83,7 +87,7 @@ static int run(int argc, char **argv) {
     if (!good) {
         cli_fail(&cli_rescan, NULL, &err);
         if (err.code == REEL_CONFLICT) {
-            fputs("reel rescan: ask that server: curl -X POST http://127.0.0.1:8040/api/v1/recordings/ID/rescan (or where it listens)\n",
+            fputs("reel rescan: use that server instead: curl -X POST http://127.0.0.1:8040/api/v1/admin/rescan/ID (or its address)\n",
                   stderr);
         }
     }
@@ -93,7 +97,7 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_rescan = {
     .name = "rescan",
     .arguments = "[ID…] [OPTION]…",
-    .summary = "scans recordings once more: after a new version, or what was failed",
-    .details = "For an archive no server runs on. What people said of a recording stays; until the new index is there the old one is used.",
+    .summary = "scan recordings again, for example after an upgrade",
+    .details = "No server may be running on the archive. Annotations are kept. The old index is used until the new one is complete.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel scrub: every stored file read once more, beside a running server too. */
+/* reel scrub: verifies every stored file, also while a server is running. */
 #include <limits.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool scrub(struct app *app, const char *data, const struct scrub_options 
     bool alone;
     struct cli_progress progress;
     if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
-        (access(path, F_OK) != 0 && !reel_fail_errno(err, "there is no catalog")) || !(app->catalog = catalog_open(path, err))) {
+        (access(path, F_OK) != 0 && !reel_fail_errno(err, "no catalog")) || !(app->catalog = catalog_open(path, err))) {
         return false;
     }
     cli_progress_start(&progress, "reading", "stored files");
@@ -27,20 +27,20 @@ static bool scrub(struct app *app, const char *data, const struct scrub_options 
     return good && manifests_write_due(app, 0, NULL, err);
 }
 
-static void tell(json_t *last) {
+static void print_corrupted(json_t *last) {
     size_t i, k;
-    json_t *rot, *recording;
-    json_array_foreach(json_object_get(last, "corrupted_files"), i, rot) {
-        json_array_foreach(json_object_get(rot, "recordings"), k, recording) {
+    json_t *file, *recording;
+    json_array_foreach(json_object_get(last, "corrupted_files"), i, file) {
+        json_array_foreach(json_object_get(file, "recordings"), k, recording) {
             printf("%s/%s (%s): %s: %s\n", json_string_value(json_object_get(recording, "collection")),
                    json_string_value(json_object_get(recording, "name")), json_string_value(json_object_get(recording, "id")),
-                   json_string_value(json_object_get(rot, "sha256")), json_string_value(json_object_get(rot, "problem")));
+                   json_string_value(json_object_get(file, "sha256")), json_string_value(json_object_get(file, "problem")));
         }
     }
 }
 
 static int run(int argc, char **argv) {
-    const char *data = "./data";
+    const char *data;
     uint64_t rate = 0;
     struct scrub_options limits = {0};
     struct scrub_result result = {0};
@@ -48,22 +48,25 @@ static int run(int argc, char **argv) {
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder"},
         {.name = "rate",
          .kind = CLI_UINT,
          .to = &rate,
          .value = "MB/S",
-         .help = "read no more than so much (as fast as it goes)",
+         .help = "highest read rate (default: unlimited)",
          .least = 1,
          .most = 100000},
-        {.name = "restart", .kind = CLI_FLAG, .to = &limits.from_start, .help = "from the first file, not where the last one was stopped"},
+        {.name = "restart",
+         .kind = CLI_FLAG,
+         .to = &limits.from_start,
+         .help = "start with the first file instead of continuing an interrupted check"},
         {0},
     };
     if (!cli_options(&cli_scrub, options, 0, argc, argv, &first, &code)) {
         return code;
     }
     if (first < argc) {
-        return cli_misused(&cli_scrub, "\"%s\" is no option", argv[first]);
+        return cli_misused(&cli_scrub, "unexpected argument \"%s\"", argv[first]);
     }
     limits.bytes_per_s = rate * MB;
     cli_catch_interrupt();
@@ -73,9 +76,9 @@ static int run(int argc, char **argv) {
     done = done && last;
     if (done) {
         char bytes[16];
-        tell(last);
-        printf("%s%llu files, %s: %s\n", result.resumed ? "gone on with; all in all " : "", (unsigned long long)result.files,
-               cli_size_text(result.bytes, bytes), corrupted ? "not all are what they were" : "all are what they were");
+        print_corrupted(last);
+        printf("%s%llu files, %s: %s\n", result.resumed ? "resumed; in total " : "", (unsigned long long)result.files,
+               cli_size_text(result.bytes, bytes), corrupted ? "corrupted files found" : "all intact");
     }
     json_decref(last);
     catalog_close(app.catalog);
@@ -90,10 +93,10 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_scrub = {
     .name = "scrub",
     .arguments = "[OPTION]…",
-    .summary = "reads every stored file once more and compares it with its SHA-256",
+    .summary = "verify the SHA-256 of every stored file (integrity check)",
     .details =
-        "Beside a running server too. Stopped by Ctrl-C, the next one goes on where it was. What is no longer what it was is listed, and "
-        "is told as the\n"
-        "problem of its recordings until the file is sent again.\nExit code 0: all is right. 1: something is not. 2: it could not be done.",
+        "A server may be running. After Ctrl-C, the next check continues where this one stopped. Corrupted files are printed, and their\n"
+        "recordings show the problem until the file is uploaded again.\n"
+        "Exit status: 0 if all files are intact, 1 if files are corrupted, 2 on failure.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* reel tide: what RSBag's own tools tell of a TIDE file. */
+/* reel tide: the reports of RSBag's own tools for a TIDE file. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,7 +9,7 @@ static const char *const formats[] = {"csv", "json", "ndjson", NULL}; /* as enum
 
 struct request {
     bool channels;
-    int format;               /* -1: the usual one */
+    int format;               /* -1: the default */
     struct cli_select select; /* start, end */
 };
 static void request_done(struct request *q) {
@@ -47,13 +47,13 @@ static int run(int argc, char **argv) {
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "introspection: from this time on"},
-        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "introspection: up to, and without, this time"},
+        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "introspection: start time"},
+        {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "introspection: end time"},
         {.name = "output",
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",
-         .help = "channels: csv (usual), json, ndjson",
+         .help = "channels: format of the rows (default csv)",
          .choices = formats},
         {0},
     };
@@ -65,10 +65,10 @@ static int run(int argc, char **argv) {
         return cli_misused(&cli_tide, "\"%s\" is neither channels nor introspection", argv[first]);
     }
     if (q.channels ? q.select.start.given || q.select.end.given : q.format >= 0) {
-        return cli_misused(&cli_tide, "--start and --end are for introspection, --format is for channels");
+        return cli_misused(&cli_tide, "--start and --end apply to introspection only, --output to channels only");
     }
     if (first + 2 != argc) {
-        return cli_misused(&cli_tide, "one file at a time");
+        return cli_misused(&cli_tide, "expected one file");
     }
     cli_catch_interrupt();
     if (print(argv[first + 1], &q, &err)) {
@@ -81,7 +81,7 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_tide = {
     .name = "tide",
     .arguments = "channels|introspection FILE [OPTION]…",
-    .summary = "what RSBag's tools tell of a TIDE file: channels, who took part",
-    .details = "introspection is a tree of hosts, processes and participants, as JSON.",
+    .summary = "print what RSBag's tools print about a TIDE log: channels, introspection",
+    .details = "introspection prints a tree of hosts, processes and participants as JSON.",
     .run = run,
 };

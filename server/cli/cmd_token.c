@@ -1,5 +1,4 @@
-/* reel token: tokens of an archive, made and revoked in its folder. A server that runs on the folder goes by it from the next request on.
- */
+/* reel token: creates, lists and revokes tokens of an archive. A running server sees the change with the next request. */
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <string.h>
@@ -12,31 +11,31 @@
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
 
-struct upload_options {
+struct arguments {
     const char *data, *role, *name, *expires;
-    struct cli_list collections;
+    struct option_list collections;
     bool forget;
 };
-static inline void reel_auto_upload_options_done(struct upload_options *w) {
-    reel_auto_cli_list_done(&w->collections);
+static inline void reel_auto_arguments_done(struct arguments *w) {
+    reel_auto_option_list_done(&w->collections);
 }
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
 
-static struct catalog *open_archive(const char *data, bool make, struct reel_error *err) {
+static struct catalog *open_archive(const char *data, bool create, struct reel_error *err) {
     char path[PATH_MAX];
     struct stat st;
     if (!catalog_location(data, path, err)) {
         return NULL;
     }
-    if (!make && stat(path, &st) != 0) {
-        reel_fail_errno(err, "there is no archive in %s", data);
+    if (!create && stat(path, &st) != 0) {
+        reel_fail_errno(err, "no archive in %s", data);
         return NULL;
     }
-    mkdir(data, 0755); /* a token may be made before the first start; what else is wrong with the folder, the catalog says */
+    mkdir(data, 0755); /* tokens may be created before the first start; catalog_open() reports other problems of the folder */
     return catalog_open(path, err);
 }
 
-static bool create(const struct upload_options *w, struct reel_error *err) {
+static bool create(const struct arguments *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO(token_done) struct token token = {0};
     const struct token_options options = {.name = w->name,
@@ -62,7 +61,7 @@ static void print_time(int64_t ns, const char *none) {
     printf("  %-20s", ns ? text : none);
 }
 
-static bool list(const struct upload_options *w, struct reel_error *err) {
+static bool list(const struct arguments *w, struct reel_error *err) {
     enum { PAGE = 64 };
     struct token page[PAGE];
     uint32_t n;
@@ -90,46 +89,46 @@ static bool list(const struct upload_options *w, struct reel_error *err) {
     return cli_flush(err);
 }
 
-static bool revoke_token(const struct upload_options *w, const char *key, struct reel_error *err) {
+static bool revoke_token(const struct arguments *w, const char *key, struct reel_error *err) {
     AUTO(token_done) struct token token = {0};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, false, err);
     return c && catalog_token_by_key(c, key, &token, err) && catalog_token_revoke(c, token.row, err);
 }
 
 static int run(int argc, char **argv) {
-    AUTO(upload_options_done) struct upload_options w = {.data = "./data"};
+    AUTO(arguments_done) struct arguments w = {0};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .help = "folder of the archive (./data)"},
+        {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
         {.name = "role", .kind = CLI_TEXT, .to = &w.role, .value = "ROLE", .help = "create: read, upload, edit or admin"},
-        {.name = "name", .kind = CLI_TEXT, .to = &w.name, .value = "NAME", .help = "create: what logs call it"},
+        {.name = "name", .kind = CLI_TEXT, .to = &w.name, .value = "NAME", .help = "create: name, for logs"},
         {.name = "collection",
          .kind = CLI_LIST,
          .to = &w.collections,
          .value = "GLOB",
-         .help = "create: only this collection; may be repeated"},
+         .help = "create: only for collections that match; may be repeated"},
         {.name = "expires",
          .kind = CLI_TEXT,
          .to = &w.expires,
          .value = "WHEN",
-         .help = "create: after 30d, or at 2030-01-01T00:00:00Z (never)"},
-        {.name = "forget", .kind = CLI_FLAG, .to = &w.forget, .help = "rotate: links that are signed already end at once"},
+         .help = "create: expiry, as 30d or 2030-01-01T00:00:00Z (default: never)"},
+        {.name = "forget", .kind = CLI_FLAG, .to = &w.forget, .help = "rotate: existing signed links stop working at once"},
         {0},
     };
     if (!cli_options(&cli_token, options, 1, argc, argv, &first, &code)) {
         return code;
     }
     const char *what = argv[first];
-    bool wants_key = strcmp(what, "revoke") == 0, good;
-    if (argc - first != 1 + wants_key) {
-        return cli_misused(&cli_token, "%s", wants_key ? "revoke takes the token's name or number" : "one thing at a time");
+    bool revoke = strcmp(what, "revoke") == 0, good;
+    if (argc - first != 1 + revoke) {
+        return cli_misused(&cli_token, "%s", revoke ? "revoke needs the token's name or number" : "unexpected argument");
     }
     if (strcmp(what, "create") == 0) {
         good = create(&w, &err);
     } else if (strcmp(what, "list") == 0) {
         good = list(&w, &err);
-    } else if (wants_key) {
+    } else if (revoke) {
         good = revoke_token(&w, argv[first + 1], &err);
     } else if (strcmp(what, "rotate") == 0) {
         good = links_rotate(w.data, w.forget, &err);
@@ -146,10 +145,11 @@ static int run(int argc, char **argv) {
 const struct cli_command cli_token = {
     .name = "token",
     .arguments = "create | list | revoke NAME|ID | rotate [OPTION]…",
-    .summary = "who may do what on a server",
+    .summary = "create, list and revoke access tokens",
     .details =
-        "create prints the token, which is kept nowhere else. Roles: read; upload also adds recordings; edit also changes and trashes\n"
-        "them; admin also purges, and manages tokens and the server. rotate makes a new key that signs links; those signed with the\n"
-        "one before stay good. All of it counts at once, also for a server that runs.",
+        "create prints the token, which is stored nowhere. Roles: read; upload: also add recordings; edit: also change them and move them "
+        "to\n"
+        "the trash; admin: also delete permanently, and manage tokens and the server. rotate creates a new key for signed links; links\n"
+        "signed with the previous key stay valid. Changes take effect at once, also for a running server.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its index. Laid out here
- * by hand, so that it is no proof of the writer by the writer. Its one rule: emit() is run twice, first to count, then for the bytes. */
+/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its index. Written
+ * independently of the bag writer, so that it can test it. emit() runs twice: first to compute offsets, then to write the bytes. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -35,7 +35,7 @@ static const struct {
               "float32 range_min\nfloat32 range_max\nfloat32[] ranges\nfloat32[] intensities\n\n" HEADER_DEFINITION},
 };
 
-struct moment { /* one message, and what the index will say of it */
+struct moment { /* one message and its index entry */
     enum topic topic;
     uint32_t tick, sec, nsec;
     double x, y, heading;
@@ -47,7 +47,7 @@ struct entry {
 struct bag {
     struct entry entries[TOPICS][TICKS];
     uint32_t counts[TOPICS];
-    uint64_t index_pos; /* of the first run, for the second */
+    uint64_t index_pos; /* from the first run, for the second */
 };
 
 /* ---- values */

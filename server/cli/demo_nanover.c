@@ -1,5 +1,5 @@
-/* The demonstration simulation: 20 s of an ethanol molecule that wobbles and turns, with two people who look at it; one pulls at an atom
- * for a while. Frames 30 times a second, the shared state 10 times. As NanoVer's own recorder lays it out: messages first, then their
+/* The demonstration simulation: 20 s of an ethanol molecule and two users; one of them pulls at an atom
+ * for a while. Frames 30 times a second, the shared state 10 times. The layout is that of NanoVer's own recorder: messages, then their
  * index, both stored in a ZIP file. */
 #include <math.h>
 #include <msgpack.h>
@@ -30,17 +30,17 @@ static const struct {
 };
 static const uint32_t bonds[BONDS][2] = {{0, 1}, {1, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {1, 7}, {2, 8}};
 
-struct show { /* both members under way */
+struct show { /* both members while they are written */
     msgpack_sbuffer messages, entries;
     uint32_t count;
-    bool failed; /* no memory */
+    bool failed; /* out of memory */
 };
 static inline void reel_auto_show_done(struct show *s) {
     msgpack_sbuffer_destroy(&s->messages);
     msgpack_sbuffer_destroy(&s->entries);
 }
 
-/* What the packers write to. A piece that found no room is remembered: packers go on regardless. */
+/* Output of the packers, which ignore failed writes: a failure is recorded here. */
 struct growing {
     msgpack_sbuffer *buffer;
     bool *failed;

@@ -1,5 +1,5 @@
-/* Options by the environment: --cache-mb is REEL_CACHE_MB, and REEL_CACHE_MB_FILE names a file that holds its value. Its one rule: the
- * command line goes before the environment, the environment before what is usual, and it can be asked which it was. */
+/* Options from the environment: --cache-mb is REEL_CACHE_MB, and REEL_CACHE_MB_FILE names a file with its value. The command line overrides
+ * the environment, which overrides the default. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void name_of(const struct cli_option *o, const char *suffix, char out[NAM
     }
 }
 
-/* The file's text without the line's end; malloc'd. */
+/* The file's text without its final newlines; malloc'd. */
 static char *read_file(const char *path, struct reel_error *err) {
     FILE *f = fopen(path, "re");
     char *text = calloc(1, FILE_BYTES_MAX + 1);
@@ -50,12 +50,12 @@ static bool read_flag(bool *to, const char *text, struct reel_error *err) {
     bool yes = strcmp(text, "1") == 0 || strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
     *to = yes;
     return yes || strcmp(text, "0") == 0 || strcmp(text, "false") == 0 || strcmp(text, "no") == 0 ||
-           reel_fail(err, REEL_ARGUMENT, "\"%.40s\" is none of true, false", text);
+           reel_fail(err, REEL_ARGUMENT, "\"%.40s\" is not true or false", text);
 }
 
-/* "a,b" as if the option had been given for each; `text` is cut into pieces, and kept. */
+/* "a,b": two values. The list points into `text`, which is split in place. */
 static bool read_list(const struct cli_option *o, char *text, int most, struct reel_error *err) {
-    struct cli_list *list = o->to;
+    struct option_list *list = o->to;
     size_t n = 1;
     for (const char *c = text; *c; c++) {
         n += *c == ',';
@@ -71,7 +71,7 @@ static bool read_list(const struct cli_option *o, char *text, int most, struct r
     return true;
 }
 
-static bool take(const struct cli_option *o, unsigned i, struct cli_sources *s, int most, struct reel_error *err) {
+static bool read_variable(const struct cli_option *o, unsigned i, struct cli_sources *s, int most, struct reel_error *err) {
     char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
     name_of(o, "", name);
     name_of(o, "_FILE", file);
@@ -80,7 +80,7 @@ static bool take(const struct cli_option *o, unsigned i, struct cli_sources *s, 
         return true;
     }
     if (given && *given && path && *path) {
-        return reel_fail(err, REEL_ARGUMENT, "%s and %s are both set: give one", name, file);
+        return reel_fail(err, REEL_ARGUMENT, "%s and %s are both set; set only one", name, file);
     }
     bool by_file = !given || !*given;
     if (!(s->texts[i] = by_file ? read_file(path, err) : strdup(given))) {
@@ -98,8 +98,11 @@ bool cli_options_and_environment(const struct cli_command *command, const struct
     bool given[CLI_OPTIONS_MAX] = {false};
     struct reel_error err = {0};
     *exit_code = CLI_USAGE;
+    if (!cli_set_defaults(command, options)) {
+        return false;
+    }
     for (unsigned i = 0; options[i].name && i < CLI_OPTIONS_MAX; i++) {
-        if (!take(&options[i], i, s, argc, &err)) {
+        if (!read_variable(&options[i], i, s, argc, &err)) {
             cli_misused(command, "%s", err.text);
             return false;
         }
@@ -113,10 +116,15 @@ bool cli_options_and_environment(const struct cli_command *command, const struct
     return true;
 }
 
-/* ---- what it comes to */
+/* ---- printing the settings */
+
+static uint64_t cli_number(const struct cli_option *o) {
+    uint64_t stored = o->narrow ? *(const unsigned *)o->to : *(const uint64_t *)o->to;
+    return stored / (o->unit > 0 ? o->unit : 1);
+}
 
 static void print_value(const struct cli_option *o) {
-    const struct cli_list *list = o->to;
+    const struct option_list *list = o->to;
     const char *text = o->kind == CLI_TEXT ? *(const char *const *)o->to : NULL;
     switch (o->kind) {
     case CLI_FLAG:
@@ -126,7 +134,7 @@ static void print_value(const struct cli_option *o) {
         fputs(text ? text : "", stdout);
         break;
     case CLI_UINT:
-        printf("%llu", (unsigned long long)*(const uint64_t *)o->to);
+        printf("%llu", (unsigned long long)cli_number(o));
         break;
     case CLI_CHOICE:
         fputs(o->choices[*(const int *)o->to], stdout);
@@ -142,7 +150,7 @@ static void print_value(const struct cli_option *o) {
     }
 }
 
-static bool is_ours(const struct cli_option *options, const char *entry) {
+static bool is_variable(const struct cli_option *options, const char *entry) {
     char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
     size_t n = strcspn(entry, "=");
     for (unsigned i = 0; options[i].name; i++) {
@@ -166,8 +174,9 @@ void cli_print_settings(const struct cli_command *command, const struct cli_opti
         printf("  # %s%s%s\n", from[s->from[i]], by_name ? " " : "", by_name ? name : "");
     }
     for (char **e = environ; *e; e++) {
-        if (strncmp(*e, "REEL_", 5) == 0 && !is_ours(options, *e)) { /* where containers run, some are set by others */
-            fprintf(stderr, "reel %s: %.*s is in the environment, and no option of this command\n", command->name, (int)strcspn(*e, "="),
+        if (strncmp(*e, "REEL_", 5) == 0 &&
+            !is_variable(options, *e)) { /* a warning only: container platforms set variables of their own */
+            fprintf(stderr, "reel %s: warning: the environment variable %.*s matches no option\n", command->name, (int)strcspn(*e, "="),
                     *e);
         }
     }

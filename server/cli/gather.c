@@ -1,5 +1,5 @@
-/* Which of the files of a command line are one recording. Its one rule: what cannot be opened stands alone, and whoever opens it next tells
- * why. */
+/* Groups the files of a command line into recordings. A file that cannot be opened becomes a recording of its own; opening it reports the
+ * error. */
 #include "ingest/collect.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
-_Static_assert((int)CLI_PARTS_MAX == (int)COLLECT_PARTS_MAX, "a recording has so many parts at most");
+_Static_assert((int)CLI_PARTS_MAX == (int)COLLECT_PARTS_MAX, "both are the largest number of parts");
 
 static struct reel_source *open_path(void *context, uint32_t i) {
     char *const *paths = context;
@@ -25,7 +25,7 @@ static void find_folder(const char *path, uint64_t folder[2]) {
     }
 }
 
-/* Recordings in the order of their earliest file, each with its leader in front: that is the file whose format reads them all. */
+/* Recordings in the order of their first file; in each, the leader (the file whose format reads all parts) comes first. */
 static void arrange(char *const *paths, const struct collect_file *all, uint32_t n, bool *done, struct cli_recordings *out) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* Files of this machine as recordings. The index pack lies in the user's cache folder. Its one rule: a pack is believed only for the very
- * files it was made of – same paths, devices, inodes, sizes and times of change, all of which name it. */
+/* Opens local files as recordings. Index packs are kept in the user's cache folder. A pack is named by a hash of its files' paths, devices,
+ * inodes, sizes and modification times, so it is only used for unchanged files. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 
 enum { NAME_BYTES = 20, KEPT_DAYS = 30 };
 
-struct place {
+struct pack_location {
     char *folder, *pack;
-    bool temporary; /* the folder is ours alone, gone once the pack is open */
+    bool temporary; /* the folder is private, and removed once the pack is open */
 };
 
-static void reel_auto_place_done(struct place *p) {
+static void reel_auto_pack_location_done(struct pack_location *p) {
     if (p->temporary && p->pack) {
         unlink(p->pack);
     }
@@ -36,7 +36,7 @@ static bool make_folder(const char *path) {
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL when there is none that can be written. */
+/* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL: neither can be written. */
 static char *cache_folder(void) {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     AUTO_MEM char *above = NULL;
@@ -67,7 +67,7 @@ static char *temporary_folder(void) {
     return folder;
 }
 
-/* Packs that nobody has opened for a month go; called when a new one is made, so the folder does not grow for ever. */
+/* Removes packs that have not been used for KEPT_DAYS. Called before a new one is created. */
 static void sweep(const char *folder) {
     DIR *dir = opendir(folder);
     time_t oldest = time(NULL) - (time_t)KEPT_DAYS * 86400;
@@ -115,14 +115,14 @@ static bool pack_name(const struct cli_files *files, const struct stat *st, char
     return true;
 }
 
-static bool choose_place(const struct cli_files *files, const struct stat *st, struct place *out, struct reel_error *err) {
+static bool choose_location(const struct cli_files *files, const struct stat *st, struct pack_location *out, struct reel_error *err) {
     char name[2 * NAME_BYTES + 1];
     if (!(out->folder = cache_folder())) {
         out->folder = temporary_folder();
         out->temporary = true;
     }
     if (!out->folder) {
-        return reel_fail_errno(err, "no folder for the index: neither $XDG_CACHE_HOME, ~/.cache nor $TMPDIR can be written");
+        return reel_fail_errno(err, "no folder for the index: neither $XDG_CACHE_HOME, ~/.cache nor $TMPDIR is writable");
     }
     if (!pack_name(files, st, name) || asprintf(&out->pack, "%s/%s.reel", out->folder, name) < 0) {
         out->pack = NULL;
@@ -155,26 +155,26 @@ static bool open_parts(const struct cli_files *files, struct parts *out, struct 
 static struct reel_recording *join(struct reel_index *index, struct parts *parts, struct reel_error *err) {
     static const struct reel_recording_options options;
     uint32_t n = parts->n;
-    parts->n = 0; /* they are the recording's now */
+    parts->n = 0; /* the recording owns them now */
     return reel_recording_open(index, parts->items, n, &options, err);
 }
 
-/* A pack of before, when it still holds and tells enough. */
-static struct reel_index *known_index(const struct place *place, bool shallow_will_do) {
-    AUTO(reel_index_free) struct reel_index *index = place->temporary ? NULL : reel_index_open(place->pack, NULL);
-    if (!index || (reel_index_info(index)->shallow && !shallow_will_do)) {
+/* The kept pack, if it is valid and complete enough. */
+static struct reel_index *known_index(const struct pack_location *location, bool summary_suffices) {
+    AUTO(reel_index_free) struct reel_index *index = location->temporary ? NULL : reel_index_open(location->pack, NULL);
+    if (!index || (reel_index_info(index)->shallow && !summary_suffices)) {
         return NULL;
     }
-    utimensat(AT_FDCWD, place->pack, NULL, 0); /* used just now: sweep() looks at it */
+    utimensat(AT_FDCWD, location->pack, NULL, 0); /* marks it as used, for sweep() */
     return TAKE(index);
 }
 
-static struct reel_index *scan(const struct parts *parts, const struct place *place, struct reel_error *err) {
+static struct reel_index *scan(const struct parts *parts, const struct pack_location *location, struct reel_error *err) {
     struct cli_progress progress;
     cli_progress_start(&progress, "scanning", parts->items[0]->name);
-    bool good = reel_scan_run(parts->items, parts->n, NULL, place->pack, &progress.report, err);
+    bool good = reel_scan_run(parts->items, parts->n, NULL, location->pack, &progress.report, err);
     cli_progress_end(&progress);
-    return good ? reel_index_open(place->pack, err) : NULL;
+    return good ? reel_index_open(location->pack, err) : NULL;
 }
 
 static bool same_files(const struct stat *a, const struct stat *b, uint32_t n) {
@@ -186,23 +186,23 @@ static bool same_files(const struct stat *a, const struct stat *b, uint32_t n) {
     return true;
 }
 
-struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh, struct reel_error *err) {
+struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err) {
     struct stat before[CLI_PARTS_MAX], after[CLI_PARTS_MAX];
-    AUTO(place_done) struct place place = {0};
+    AUTO(pack_location_done) struct pack_location location = {0};
     AUTO(parts_done) struct parts parts = {.n = 0};
-    if (!open_parts(files, &parts, err) || !stat_all(files, before, err) || !choose_place(files, before, &place, err)) {
+    if (!open_parts(files, &parts, err) || !stat_all(files, before, err) || !choose_location(files, before, &location, err)) {
         return NULL;
     }
-    AUTO(reel_index_free) struct reel_index *index = fresh ? NULL : known_index(&place, false);
+    AUTO(reel_index_free) struct reel_index *index = rescan ? NULL : known_index(&location, false);
     if (!index) {
-        if (!place.temporary) {
-            sweep(place.folder);
+        if (!location.temporary) {
+            sweep(location.folder);
         }
-        if (!(index = scan(&parts, &place, err))) {
+        if (!(index = scan(&parts, &location, err))) {
             return NULL;
         }
         if (!stat_all(files, after, NULL) || !same_files(before, after, files->n)) {
-            unlink(place.pack); /* it is being written to: good for now, not for later */
+            unlink(location.pack); /* the files are being written: this pack must not be used again */
         }
     }
     return join(TAKE(index), &parts, err);
@@ -210,23 +210,23 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool fresh,
 
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err) {
     struct stat st[CLI_PARTS_MAX];
-    AUTO(place_done) struct place place = {0};
+    AUTO(pack_location_done) struct pack_location location = {0};
     AUTO(parts_done) struct parts parts = {.n = 0};
-    if (!open_parts(files, &parts, err) || !stat_all(files, st, err) || !choose_place(files, st, &place, err)) {
+    if (!open_parts(files, &parts, err) || !stat_all(files, st, err) || !choose_location(files, st, &location, err)) {
         return NULL;
     }
-    struct reel_index *index = known_index(&place, true);
+    struct reel_index *index = known_index(&location, true);
     if (index) {
         return index;
     }
-    if (reel_scan_summary(parts.items, parts.n, NULL, place.pack, NULL, err)) {
-        return reel_index_open(place.pack, err);
+    if (reel_scan_summary(parts.items, parts.n, NULL, location.pack, NULL, err)) {
+        return reel_index_open(location.pack, err);
     }
-    return err->code == REEL_UNSUPPORTED ? scan(&parts, &place, err) : NULL;
+    return err->code == REEL_UNSUPPORTED ? scan(&parts, &location, err) : NULL;
 }
 
-struct reel_recording *cli_open(const char *path, bool fresh, struct reel_error *err) {
-    return cli_open_files(&(struct cli_files){.paths = &path, .n = 1}, fresh, err);
+struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err) {
+    return cli_open_files(&(struct cli_files){.paths = &path, .n = 1}, rescan, err);
 }
 
 void cli_forget(const char *path, struct reel_error *err) {
@@ -234,11 +234,11 @@ void cli_forget(const char *path, struct reel_error *err) {
 }
 
 void cli_forget_files(const struct cli_files *files, struct reel_error *err) {
-    static const char hint[] = " (the kept index is thrown away; run this again)";
-    AUTO(place_done) struct place place = {0};
+    static const char hint[] = " (the kept index was removed; run this command again)";
+    AUTO(pack_location_done) struct pack_location location = {0};
     struct stat st[CLI_PARTS_MAX];
-    if (err->code == REEL_CHANGED && stat_all(files, st, NULL) && choose_place(files, st, &place, NULL) && !place.temporary &&
-        unlink(place.pack) == 0) {
+    if (err->code == REEL_CHANGED && stat_all(files, st, NULL) && choose_location(files, st, &location, NULL) && !location.temporary &&
+        unlink(location.pack) == 0) {
         size_t used = strlen(err->text);
         snprintf(err->text + used, sizeof err->text - used, "%s", strstr(err->text, hint) ? "" : hint);
     }
@@ -268,5 +268,5 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
     if (s->last && !s->start.given) {
         return reel_fail(err, REEL_ARGUMENT, "--last needs --start");
     }
-    return out->start_ns <= out->end_ns || reel_fail(err, REEL_ARGUMENT, "--end lies before --start");
+    return out->start_ns <= out->end_ns || reel_fail(err, REEL_ARGUMENT, "--end is before --start");
 }

@@ -1,4 +1,4 @@
-/* Options by table: what is parsed and what --help prints come from the same rows. */
+/* Command-line options by table: parsing and --help use the same rows. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@ enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
     size_t n = subject ? strlen(subject) : 0;
-    bool named = n > 0 && strncmp(err->text, subject, n) == 0 && err->text[n] == ':'; /* sources put their name in front */
+    bool named = n > 0 && strncmp(err->text, subject, n) == 0 && err->text[n] == ':'; /* messages about a file begin with its name */
     fprintf(stderr, "reel %s: %s%s%s\n", command->name, subject && !named ? subject : "", subject && !named ? ": " : "", err->text);
     return CLI_FAILED;
 }
@@ -22,7 +22,7 @@ int cli_misused(const struct cli_command *command, const char *format, ...) {
     va_start(arguments, format);
     fprintf(stderr, "reel %s: ", command->name);
     vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\nusage: reel %s %s   (--help tells more)\n", command->name, command->arguments);
+    fprintf(stderr, "\nusage: reel %s %s   (see --help)\n", command->name, command->arguments);
     va_end(arguments);
     return CLI_USAGE;
 }
@@ -58,7 +58,8 @@ static void print_option(const struct cli_option *o) {
     for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
         printf("%s%s", i ? ", " : "", o->choices[i]);
     }
-    printf("%s%s\n", o->kind == CLI_CHOICE ? ": " : "", o->help);
+    printf("%s%s", o->kind == CLI_CHOICE ? ": " : "", o->help);
+    printf(o->initial ? " (default %s)\n" : "\n", o->initial);
 }
 
 static void cli_print_help(const struct cli_command *command, const struct cli_option *options) {
@@ -70,7 +71,7 @@ static void cli_print_help(const struct cli_command *command, const struct cli_o
     for (const struct cli_option *o = options; o->name; o++) {
         print_option(o);
     }
-    print_option(&(struct cli_option){.name = "help", .kind = CLI_FLAG, .help = "this text"});
+    print_option(&(struct cli_option){.name = "help", .kind = CLI_FLAG, .help = "print this help"});
 }
 
 /* ---- values */
@@ -80,11 +81,16 @@ static bool read_uint(const struct cli_option *o, const char *text, struct reel_
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < o->least || (o->most > 0 && value > o->most)) {
-        return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number from %llu to %llu", text,
+        return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number from %llu to %llu", text,
                                        (unsigned long long)o->least, (unsigned long long)o->most)
-                           : reel_fail(err, REEL_ARGUMENT, "\"%s\" is no whole number%s", text, o->least > 0 ? " above 0" : "");
+                           : reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number%s", text, o->least > 0 ? " above 0" : "");
     }
-    *(uint64_t *)o->to = value;
+    value *= o->unit > 0 ? o->unit : 1;
+    if (o->narrow) {
+        *(unsigned *)o->to = (unsigned)value;
+    } else {
+        *(uint64_t *)o->to = value;
+    }
     return true;
 }
 
@@ -104,11 +110,11 @@ static bool read_choice(const struct cli_option *o, const char *text, struct ree
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", o->choices[i]);
     }
-    return reel_fail(err, REEL_ARGUMENT, "\"%s\" is none of %s", text, list);
+    return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not one of %s", text, list);
 }
 
 bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err) {
-    struct cli_list *list = o->to;
+    struct option_list *list = o->to;
     struct cli_time *time = o->to;
     switch (o->kind) {
     case CLI_FLAG:
@@ -136,22 +142,34 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
     return false;
 }
 
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
-                 int *exit_code) {
-    return cli_options_given(command, options, wanted, argc, argv, first, exit_code, NULL);
+bool cli_set_defaults(const struct cli_command *command, const struct cli_option *options) {
+    struct reel_error err = {0};
+    for (const struct cli_option *o = options; o->name; o++) {
+        if (o->initial && !cli_read_value(o, o->initial, 1, &err)) {
+            cli_misused(command, "--%s: %s", o->name, err.text);
+            return false;
+        }
+    }
+    return true;
 }
 
-/* A list of the command line replaces the one of the environment. */
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
+                 int *exit_code) {
+    *exit_code = CLI_USAGE;
+    return cli_set_defaults(command, options) && cli_options_given(command, options, required, argc, argv, first, exit_code, NULL);
+}
+
+/* A list on the command line replaces the one in the environment. */
 static void note_given(const struct cli_option *o, bool *given) {
     if (given && !*given && o->kind == CLI_LIST) {
-        ((struct cli_list *)o->to)->count = 0;
+        ((struct option_list *)o->to)->count = 0;
     }
     if (given) {
         *given = true;
     }
 }
 
-bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int wanted, int argc, char **argv, int *first,
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
                        int *exit_code, bool *given) {
     struct option table[OPTIONS_MAX + 2] = {0};
     char letters[2 * OPTIONS_MAX + 3] = ":h", *end = letters + 2;
@@ -172,11 +190,11 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
             *exit_code = CLI_DONE;
             return false;
         }
-        for (int i = 0; i < n && found > OPTIONS_MAX + 1; i++) { /* letters come behind all numbers of options */
+        for (int i = 0; i < n && found > OPTIONS_MAX + 1; i++) { /* letters are greater than all option numbers */
             found = options[i].letter == found ? i + 1 : found;
         }
         if (found == '?' || found == ':') {
-            cli_misused(command, found == ':' ? "%s needs a value" : "there is no option %s", argv[optind - 1]);
+            cli_misused(command, found == ':' ? "option %s needs a value" : "unknown option %s", argv[optind - 1]);
             return false;
         }
         note_given(&options[found - 1], given ? &given[found - 1] : NULL);
@@ -186,14 +204,14 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
         }
     }
     *first = optind;
-    if (argc - optind < wanted) {
-        cli_misused(command, argc == optind ? "no file is named" : "more arguments are needed");
+    if (argc - optind < required) {
+        cli_misused(command, argc == optind ? "file argument missing" : "argument missing");
         return false;
     }
     return true;
 }
 
-bool cli_tags(const struct cli_list *list, struct catalog_annotations *annotations, struct reel_error *err) {
+bool cli_tags(const struct option_list *list, struct catalog_annotations *annotations, struct reel_error *err) {
     for (uint32_t i = 0; i < list->count; i++) {
         const char *text = list->items[i], *equals = strchr(text, '=');
         AUTO_MEM char *key = equals ? strndup(text, (size_t)(equals - text)) : NULL;

@@ -1,5 +1,5 @@
-/* A file that appears whole under its name, or not at all. What is there already and is no plain file (a pipe, /dev/stdout) is written to
- * as it is. */
+/* Output files appear under their name once complete, or not at all. Existing files that are not regular (a pipe, /dev/stdout) are written
+ * directly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "store/disk.h"
 #include "wire/cleanup.h"
 
-enum { MODE = 0666 }; /* less the umask */
+enum { MODE = 0666 }; /* before the umask */
 
 bool cli_output_open(struct cli_output *o, const char *path, bool replace, struct reel_error *err) {
     *o = (struct cli_output){.path = path, .fd = -1, .replace = replace};
@@ -24,7 +24,7 @@ bool cli_output_open(struct cli_output *o, const char *path, bool replace, struc
         return o->fd >= 0 || reel_fail_errno(err, "%s", path);
     }
     if (!replace && access(path, F_OK) == 0) {
-        return reel_fail(err, REEL_CONFLICT, "%s: it is there already; --force replaces it", path);
+        return reel_fail(err, REEL_CONFLICT, "%s: already exists; --force replaces it", path);
     }
     if (asprintf(&o->temporary, "%s.tmp-%ld", path, (long)getpid()) < 0) {
         o->temporary = NULL;
@@ -55,13 +55,13 @@ bool cli_output_write(struct cli_output *o, const void *data, size_t size, struc
     return true;
 }
 
-/* The name is safe once its folder is. Some may be written into but not read, some file systems make only files last. */
+/* Makes the new name durable. EACCES: a folder that may be written but not read; EINVAL: a file system that cannot sync folders. */
 static bool sync_folder(const char *path, struct reel_error *err) {
     return disk_sync_folder_of(path, NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);
 }
 
-/* Where the file system cannot rename without replacing, the look before the work must do. */
-static bool give_name(struct cli_output *o) {
+/* On file systems without RENAME_NOREPLACE, the check in cli_output_open() has to suffice. */
+static bool rename_output(struct cli_output *o) {
     if (o->replace) {
         return rename(o->temporary, o->path) == 0;
     }
@@ -73,7 +73,7 @@ bool cli_output_finish(struct cli_output *o, struct reel_error *err) {
     if (!o->temporary) {
         return true;
     }
-    if (fsync(o->fd) != 0 || !give_name(o)) {
+    if (fsync(o->fd) != 0 || !rename_output(o)) {
         return reel_fail_errno(err, "%s", o->path);
     }
     free(TAKE(o->temporary));

@@ -1,8 +1,7 @@
-/* The progress line, and the flag that Ctrl-C sets. Its one rule: nothing is written unless stderr is a terminal and the work takes over a
- * second. */
+/* The progress line, and the flag that Ctrl-C sets. The line is shown only on a terminal, for work that takes over a second. */
 #include "cli/cli.h"
 
-enum { PATIENCE_NS = 1000000000, PAUSE_NS = 100000000 };
+enum { SHOW_AFTER_NS = 1000000000, INTERVAL_NS = 100000000 };
 
 static volatile sig_atomic_t interrupted;
 
@@ -22,7 +21,7 @@ bool cli_interrupted(void) {
 
 static void show(struct cli_progress *p, uint64_t done, uint64_t total) {
     int64_t now = reel_now_ns();
-    if (!p->on_terminal || now - p->started_ns < PATIENCE_NS || now - p->last_ns < PAUSE_NS) {
+    if (!p->on_terminal || now - p->started_ns < SHOW_AFTER_NS || now - p->last_ns < INTERVAL_NS) {
         return;
     }
     p->last_ns = now;

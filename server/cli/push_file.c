@@ -1,5 +1,5 @@
-/* See push_file.h. Its one rule: nothing is remembered here. The session of a file is found by its Idempotency-Key, which is made of what
- * the file is (host, path, size, time of change) and what is wished for it; so whoever runs the same command again goes on. */
+/* See push_file.h. No state is kept on this side: the Idempotency-Key is a hash of the file (host, path, size, modification time) and of
+ * the options, so running the same command again finds the same upload session. */
 #include "cli/push_file.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@ enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
 
 struct push {
     struct push_http *http;
-    const struct push_wishes *options;
+    const struct push_options *options;
     struct push_file *file;
     _Atomic uint64_t *sent;
     int fd;
     uint64_t size, at; /* at: next byte to send */
     uint64_t counted;  /* of *sent */
-    EVP_MD_CTX *hash;  /* of the file's first `hashed` bytes: it is read once */
+    EVP_MD_CTX *hash;  /* of the file's first `hashed` bytes */
     uint64_t hashed;
-    char sha256[65]; /* when all is hashed */
+    char sha256[65]; /* once the whole file is hashed; else "" */
     char key[96];
     char *metadata;
     char location[1024], recording[1024];
@@ -53,7 +53,7 @@ static void hex(const uint8_t *raw, size_t size, char *out) {
     }
 }
 
-/* Adds what comes behind the bytes hashed so far. */
+/* Hashes the part of these bytes that has not been hashed yet. */
 static bool hash_more(struct push *p, uint64_t at, const void *data, size_t size) {
     if (at > p->hashed || at + size <= p->hashed) {
         return true;
@@ -63,7 +63,7 @@ static bool hash_more(struct push *p, uint64_t at, const void *data, size_t size
     return EVP_DigestUpdate(p->hash, (const uint8_t *)data + known, size - known) == 1;
 }
 
-/* Everything before `end` is hashed; what was sent by an earlier run is read for that. */
+/* Hashes everything before `end`; bytes that an earlier run sent are read again. */
 static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
     AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
     if (!buffer) {
@@ -73,7 +73,7 @@ static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
         uint64_t left = end - p->hashed;
         ssize_t n = pread(p->fd, buffer, left < READ_BYTES ? (size_t)left : READ_BYTES, (off_t)p->hashed);
         if (n <= 0) {
-            return n == 0 ? reel_fail(err, REEL_CHANGED, "the file has become shorter") : reel_fail_errno(err, "it cannot be read");
+            return n == 0 ? reel_fail(err, REEL_CHANGED, "the file became shorter") : reel_fail_errno(err, "cannot be read");
         }
         if (cli_interrupted()) {
             return reel_fail(err, REEL_CANCELLED, "interrupted");
@@ -105,8 +105,8 @@ static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
     uint64_t left = p->size - p->at;
     ssize_t n = left > 0 ? pread(p->fd, buffer, left < size ? (size_t)left : size, (off_t)p->at) : 0;
     if (n < 0 || (n == 0 && left > 0)) {
-        return n < 0 ? reel_fail_errno(p->err, "it cannot be read")
-                     : reel_fail(p->err, REEL_CHANGED, "the file has become shorter while it was sent");
+        return n < 0 ? reel_fail_errno(p->err, "cannot be read")
+                     : reel_fail(p->err, REEL_CHANGED, "the file became shorter while it was being sent");
     }
     if (!hash_more(p, p->at, buffer, (size_t)n)) {
         return reel_fail_memory(p->err);
@@ -120,7 +120,7 @@ static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
     return true;
 }
 
-/* ---- what is asked */
+/* ---- requests */
 
 static bool add_pair(char **metadata, const char *key, const char *value) {
     size_t size = strlen(value);
@@ -134,7 +134,7 @@ static bool add_pair(char **metadata, const char *key, const char *value) {
 }
 
 static bool make_metadata(struct push *p, struct reel_error *err) {
-    const struct push_wishes *w = p->options;
+    const struct push_options *w = p->options;
     json_t *tags = json_object();
     for (size_t i = 0; w->tags && w->tags[i]; i++) {
         const char *equals = strchr(w->tags[i], '=');
@@ -158,7 +158,7 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
     AUTO_MEM char *text = NULL;
     gethostname(host, sizeof host - 1);
     if (!realpath(p->file->path, whole)) {
-        return reel_fail_errno(err, "it cannot be found");
+        return reel_fail_errno(err, "cannot be found");
     }
     int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size, (long long)st->st_mtim.tv_sec,
                      st->st_mtim.tv_nsec, p->metadata);
@@ -175,32 +175,32 @@ static bool open_file(struct push *p, struct reel_error *err) {
     struct stat st;
     p->fd = open(p->file->path, O_RDONLY | O_CLOEXEC);
     if (p->fd < 0 || fstat(p->fd, &st) != 0) {
-        return reel_fail_errno(err, "it cannot be opened");
+        return reel_fail_errno(err, "cannot be opened");
     }
     p->size = (uint64_t)st.st_size;
     p->hash = EVP_MD_CTX_new();
     if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) {
         return reel_fail_memory(err);
     }
-    return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err) : reel_fail(err, REEL_ARGUMENT, "it is no plain file");
+    return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err) : reel_fail(err, REEL_ARGUMENT, "is not a regular file");
 }
 
-/* ---- what is answered */
+/* ---- responses */
 
-static bool say_problem(const struct push_answer *a, struct reel_error *err) {
+static bool set_problem(const struct push_answer *a, struct reel_error *err) {
     json_t *problem = json_loads(a->body, 0, NULL);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
-    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server says %ld%s%s", a->status, detail ? ": " : "",
+    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server answered %ld%s%s", a->status, detail ? ": " : "",
               detail ? detail : "");
     json_decref(problem);
     return false;
 }
 
-static bool may_pass(long status) {
+static bool is_transient(long status) {
     return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-/* Is this content among the recording's files? */
+/* Whether one of the recording's files has this content. */
 static bool has_content(const json_t *recording, const char *sha256) {
     size_t i;
     json_t *part;
@@ -214,7 +214,7 @@ static bool has_content(const json_t *recording, const char *sha256) {
     return content && strcmp(content + (strncmp(content, "sha256:", 7) == 0 ? 7 : 0), sha256) == 0;
 }
 
-static void say_done(struct push *p, const json_t *recording, const char *how) {
+static void set_result(struct push *p, const json_t *recording, const char *how) {
     const char *id = json_string_value(json_object_get(recording, "id")), *name = json_string_value(json_object_get(recording, "name"));
     const char *collection = json_string_value(json_object_get(recording, "collection")),
                *state = json_string_value(json_object_get(recording, "state"));
@@ -223,24 +223,24 @@ static void say_done(struct push *p, const json_t *recording, const char *how) {
              scanning ? ", being scanned" : "", id ? id : "?");
 }
 
-static bool ask(struct push *p, const char *method, const char *url, const char *extra, const char *metadata, const char *key,
-                struct reel_error *err) {
+static bool request(struct push *p, const char *method, const char *url, const char *extra, const char *metadata, const char *key,
+                    struct reel_error *err) {
     struct push_request q = {
         .method = method, .url = url, .headers = {"Tus-Resumable: 1.0.0", extra, extra ? metadata : NULL, extra ? key : NULL}};
     return push_http_do(p->http, &q, &p->answer, err);
 }
 
-/* ---- the steps: each says whether to go on, or that the file is done for (err) or done */
+/* ---- the steps of an upload */
 
-enum step { STEP_FAILED, STEP_AGAIN, STEP_ON, STEP_DONE };
+enum step { STEP_FAILED, STEP_RETRY, STEP_NEXT, STEP_DONE };
 
-static enum step say_refused(const struct push_answer *a, struct reel_error *err) {
-    say_problem(a, err);
-    return may_pass(a->status) ? STEP_AGAIN : STEP_FAILED;
+static enum step refused(const struct push_answer *a, struct reel_error *err) {
+    set_problem(a, err);
+    return is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
 }
 
-/* Nothing is sent when the name has this content already, or other content that may not be replaced. */
-static enum step look_first(struct push *p, struct reel_error *err) {
+/* Nothing is sent if the server already has this content under this name, or other content that may not be replaced. */
+static enum step check_existing(struct push *p, struct reel_error *err) {
     AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->options->collection);
     AUTO_MEM char *name = push_http_escape(p->http, p->file->part_of ? p->file->part_of : p->file->name);
     if (!collection || !name || asprintf(&url, "%s/recordings/name:%s%%2F%s", p->options->api, collection, name) < 0) {
@@ -248,27 +248,27 @@ static enum step look_first(struct push *p, struct reel_error *err) {
         reel_fail_memory(err);
         return STEP_FAILED;
     }
-    if (!ask(p, "GET", url, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    if (!request(p, "GET", url, NULL, NULL, NULL, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
-    if (may_pass(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
-        return say_refused(&p->answer, err);
+    if (is_transient(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
+        return refused(&p->answer, err);
     }
     if (p->answer.status != 200) {
-        return STEP_ON;
+        return STEP_NEXT;
     }
     json_t *recording = json_loads(p->answer.body, 0, NULL);
-    enum step step = STEP_ON;
+    enum step step = STEP_NEXT;
     bool same_size = p->file->part_of || json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
                      json_array_size(json_object_get(recording, "parts")) > 1;
     if (recording && same_size && !hash_all(p, err)) {
         step = STEP_FAILED;
     } else if (recording && same_size && has_content(recording, p->sha256)) {
-        say_done(p, recording, "was there already");
-        p->file->was_there = true;
+        set_result(p, recording, "already stored");
+        p->file->already_stored = true;
         step = STEP_DONE;
     } else if (recording && !p->file->part_of && !p->options->replace) {
-        reel_fail(err, REEL_CONFLICT, "\"%.120s\" names other content in the collection %.80s; --replace makes a new revision",
+        reel_fail(err, REEL_CONFLICT, "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
                   p->file->name, p->options->collection);
         step = STEP_FAILED;
     }
@@ -276,37 +276,37 @@ static enum step look_first(struct push *p, struct reel_error *err) {
     return step;
 }
 
-/* Makes the session, or finds the one an earlier run made. */
+/* Creates the upload session, or finds the one that an earlier run created. */
 static enum step create(struct push *p, struct reel_error *err) {
     char url[1024], length[64];
     snprintf(url, sizeof url, "%s/uploads", p->options->api);
     snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)p->size);
-    if (!ask(p, "POST", url, length, p->metadata, p->key, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    if (!request(p, "POST", url, length, p->metadata, p->key, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status != 201 || !p->answer.location[0]) {
-        return say_refused(&p->answer, err);
+        return refused(&p->answer, err);
     }
     strcpy(p->location, p->answer.location);
     strcpy(p->recording, p->answer.content_location);
     p->at = p->answer.offset > 0 ? (uint64_t)p->answer.offset : 0;
-    return STEP_ON;
+    return STEP_NEXT;
 }
 
 static enum step find_offset(struct push *p, struct reel_error *err) {
-    if (!ask(p, "HEAD", p->location, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    if (!request(p, "HEAD", p->location, NULL, NULL, NULL, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status == 404 || p->answer.status == 410) {
         p->location[0] = '\0';
         return create(p, err);
     }
     if (p->answer.status != 200 || p->answer.offset < 0) {
-        return say_refused(&p->answer, err);
+        return refused(&p->answer, err);
     }
     strcpy(p->recording, p->answer.content_location);
     p->at = (uint64_t)p->answer.offset;
-    return STEP_ON;
+    return STEP_NEXT;
 }
 
 static enum step send_rest(struct push *p, struct reel_error *err) {
@@ -330,37 +330,38 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
     if (!push_http_do(p->http, &q, &p->answer, &network)) {
         bool own = err->code != REEL_OK; /* reading failed */
         *err = own ? *err : network;
-        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status != 204 && p->answer.status != 200) {
-        say_problem(&p->answer, err);
-        return may_pass(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_AGAIN : STEP_FAILED;
+        set_problem(&p->answer, err);
+        return is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_RETRY : STEP_FAILED;
     }
     strcpy(p->recording, p->answer.content_location);
-    return STEP_ON;
+    return STEP_NEXT;
 }
 
-/* The recording must have the bytes that were read here. */
+/* Compares the SHA-256 of the bytes read here with the stored recording. */
 static enum step verify(struct push *p, struct reel_error *err) {
     if (!p->recording[0] || !hash_all(p, err)) {
         return STEP_FAILED;
     }
-    if (!ask(p, "GET", p->recording, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_AGAIN;
+    if (!request(p, "GET", p->recording, NULL, NULL, NULL, err)) {
+        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     json_t *recording = p->answer.status == 200 ? json_loads(p->answer.body, 0, NULL) : NULL;
     const char *state = json_string_value(json_object_get(recording, "state"));
     enum step step = STEP_DONE;
-    if (p->answer.status == 404 || (state && strcmp(state, "trashed") == 0)) { /* of an earlier run, removed since: anew */
-        step = ask(p, "DELETE", p->location, NULL, NULL, NULL, err) ? STEP_AGAIN : STEP_FAILED;
+    if (p->answer.status == 404 ||
+        (state && strcmp(state, "trashed") == 0)) { /* uploaded by an earlier run and deleted since: upload again */
+        step = request(p, "DELETE", p->location, NULL, NULL, NULL, err) ? STEP_RETRY : STEP_FAILED;
         p->location[0] = '\0';
     } else if (!recording) {
-        step = say_refused(&p->answer, err);
+        step = refused(&p->answer, err);
     } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
-        reel_fail(err, REEL_CHANGED, "what the server received is not what was read here: did the file change? Push it again");
+        reel_fail(err, REEL_CHANGED, "the server received other bytes than were read here: the file may have changed; push it again");
         step = STEP_FAILED;
     } else {
-        say_done(p, recording, "added");
+        set_result(p, recording, "added");
     }
     json_decref(recording);
     return step;
@@ -375,37 +376,37 @@ static bool pause_before(unsigned failures) {
     return !cli_interrupted();
 }
 
-static enum step attempt(struct push *p, bool *looked, struct reel_error *err) {
-    enum step step = *looked ? STEP_ON : look_first(p, err);
-    *looked = *looked || step == STEP_ON;
-    if (step == STEP_ON) {
+static enum step attempt(struct push *p, bool *checked, struct reel_error *err) {
+    enum step step = *checked ? STEP_NEXT : check_existing(p, err);
+    *checked = *checked || step == STEP_NEXT;
+    if (step == STEP_NEXT) {
         step = p->location[0] ? find_offset(p, err) : create(p, err);
     }
-    if (step == STEP_ON && !p->recording[0]) {
+    if (step == STEP_NEXT && !p->recording[0]) {
         step = send_rest(p, err);
     }
-    return step == STEP_ON ? verify(p, err) : step;
+    return step == STEP_NEXT ? verify(p, err) : step;
 }
 
-bool push_file(struct push_http *http, const struct push_wishes *options, struct push_file *file, _Atomic uint64_t *sent,
+bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file, _Atomic uint64_t *sent,
                struct reel_error *err) {
     AUTO(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
-    bool looked = false;
+    bool checked = false;
     if (!open_file(&p, err)) {
         return false;
     }
     for (unsigned failures = 0; !cli_interrupted();) {
         uint64_t before = p.counted;
         *err = (struct reel_error){0};
-        enum step step = attempt(&p, &looked, err);
+        enum step step = attempt(&p, &checked, err);
         if (step == STEP_DONE || step == STEP_FAILED) {
             atomic_fetch_add(sent, step == STEP_DONE ? p.size - p.counted : 0);
-            return step == STEP_DONE || (err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server's answer makes no sense") : false);
+            return step == STEP_DONE || (err->code == REEL_OK ? reel_fail(err, REEL_IO, "invalid response from the server") : false);
         }
         failures = p.counted > before ? 1 : failures + 1;
         if (failures > options->retries || !pause_before(failures)) {
-            return err->code == REEL_OK ? reel_fail(err, REEL_IO, "the server does not answer") : false;
+            return err->code == REEL_OK ? reel_fail(err, REEL_IO, "no response from the server") : false;
         }
     }
-    return reel_fail(err, REEL_CANCELLED, "interrupted; the same command goes on");
+    return reel_fail(err, REEL_CANCELLED, "interrupted; run the same command again to resume");
 }

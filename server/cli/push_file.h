@@ -1,4 +1,4 @@
-/* One file to a server, however often the way there breaks. */
+/* Uploads one file, resuming after every interruption. */
 #ifndef SERVER_PUSH_FILE_H
 #define SERVER_PUSH_FILE_H
 
@@ -6,22 +6,22 @@
 
 #include "cli/push_http.h"
 
-struct push_wishes {
+struct push_options {
     const char *api; /* http://…/api/v1 */
     const char *collection, *group;
     const char *const *tags; /* "key=value", NULL-terminated; may be NULL */
     bool replace;
-    unsigned retries; /* in a row without a byte getting through */
+    unsigned retries; /* attempts in a row without progress */
 };
 
 struct push_file {
     const char *path, *name;
-    const char *part_of; /* NULL: a recording of its own */
-    char text[256];      /* filled in: what became of it */
-    bool was_there;
+    const char *part_of; /* the recording's main file; NULL: this is it */
+    char text[256];      /* output: the result, for printing */
+    bool already_stored;
 };
-/* `sent` grows by the bytes that the server has or has had. */
-bool push_file(struct push_http *http, const struct push_wishes *options, struct push_file *file, _Atomic uint64_t *sent,
+/* Adds to *sent the bytes that the server has received. */
+bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file, _Atomic uint64_t *sent,
                struct reel_error *err);
 
 #endif

@@ -64,7 +64,7 @@ void push_http_free(struct push_http *h) {
     }
 }
 
-/* An address of the answer's header `name`, made absolute by the one asked. */
+/* The address in the response's header `name`, made absolute. */
 static void take_address(struct push_http *h, const char *name, char *out, size_t size) {
     struct curl_header *header;
     out[0] = '\0';
@@ -118,7 +118,7 @@ static void set_rules(CURL *curl, struct push_http *h) {
 
 bool push_http_do(struct push_http *h, const struct push_request *q, struct push_answer *out, struct reel_error *err) {
     struct curl_slist *headers = h->authorization ? curl_slist_append(NULL, h->authorization) : NULL;
-    headers = curl_slist_append(headers, "Expect:"); /* a refusal comes while the body is under way as well */
+    headers = curl_slist_append(headers, "Expect:"); /* a refusal also arrives while the body is being sent */
     for (size_t i = 0; i < PUSH_HEADERS_MAX && q->headers[i]; i++) {
         headers = curl_slist_append(headers, q->headers[i]);
     }
@@ -126,7 +126,7 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     h->request = q;
     h->answer = out;
     h->problem[0] = '\0';
-    curl_easy_reset(h->curl); /* the connection stays */
+    curl_easy_reset(h->curl); /* keeps the connection */
     set_rules(h->curl, h);
     set_body(h->curl, h, q);
     curl_easy_setopt(h->curl, CURLOPT_URL, q->url);

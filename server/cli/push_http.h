@@ -1,4 +1,4 @@
-/* Requests of `reel push` (libcurl): one connection a worker, answers small. Only push_http.c knows the library. */
+/* HTTP requests of `reel push` (libcurl): one connection for each worker, small responses. Only push_http.c uses the library. */
 #ifndef SERVER_PUSH_HTTP_H
 #define SERVER_PUSH_HTTP_H
 
@@ -11,7 +11,7 @@
 
 struct push_http;
 struct push_http *push_http_new(const char *token, bool (*go_on)(void),
-                                struct reel_error *err); /* token: Bearer, NULL = none; go_on is asked now and then */
+                                struct reel_error *err); /* token: Bearer, NULL = none; go_on is polled: false cancels */
 void push_http_free(struct push_http *h);
 REEL_DEFINE_AUTO(struct push_http, push_http_free);
 
@@ -20,21 +20,21 @@ enum { PUSH_HEADERS_MAX = 8, PUSH_BODY_MAX = 64 << 10 };
 struct push_request {
     const char *method, *url;
     const char *headers[PUSH_HEADERS_MAX]; /* "Name: value"; NULL ends them */
-    /* A body of `length` bytes, asked for piece by piece; NULL: none. False from read() breaks the request off. */
+    /* Reads the next piece of a body of `length` bytes; NULL: no body. False cancels the request. */
     bool (*read)(void *context, void *buffer, size_t size, size_t *got);
     void *context;
     uint64_t length;
 };
 struct push_answer {
     long status;
-    int64_t offset;                              /* Upload-Offset; -1 = not there */
-    char location[1024], content_location[1024]; /* as absolute addresses; "" = not there */
-    char body[PUSH_BODY_MAX + 1];                /* what of it fits */
+    int64_t offset;                              /* Upload-Offset; -1: absent */
+    char location[1024], content_location[1024]; /* as absolute addresses; "": absent */
+    char body[PUSH_BODY_MAX + 1];                /* truncated to this size */
     size_t body_size;
 };
-/* False: there was no answer (REEL_IO), or read() or go_on() ended it (REEL_CANCELLED). */
+/* False: no response (REEL_IO), or read() or go_on() cancelled (REEL_CANCELLED). */
 bool push_http_do(struct push_http *h, const struct push_request *q, struct push_answer *out, struct reel_error *err);
-/* For one piece of a path; malloc'd. */
+/* Escapes one segment of a path; malloc'd. */
 char *push_http_escape(struct push_http *h, const char *text);
 
 #endif

@@ -1,5 +1,4 @@
-/* systemd(1) and the server, by libsystemd. Its one rule: what is passed is checked before it is used, and what is told is never waited
- * for. */
+/* Socket activation and notifications, by libsystemd. Notifications do not block. */
 #include "cli/systemd.h"
 
 #ifdef REEL_SYSTEMD
@@ -17,16 +16,16 @@ bool systemd_socket(int *fd, char address[SYSTEMD_ADDRESS_ROOM], struct reel_err
     int n = sd_listen_fds(1);
     *fd = 0;
     if (n <= 0) {
-        return n == 0 || reel_fail(err, REEL_ARGUMENT, "LISTEN_FDS makes no sense");
+        return n == 0 || reel_fail(err, REEL_ARGUMENT, "LISTEN_FDS is invalid");
     }
     if (n > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "%d sockets were passed: the server answers on one (a single ListenStream= in its .socket)",
+        return reel_fail(err, REEL_ARGUMENT, "systemd passed %d sockets; the server takes one (a single ListenStream= in the .socket unit)",
                          n);
     }
     if (sd_is_socket_inet(SD_LISTEN_FDS_START, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0 ||
         getsockname(SD_LISTEN_FDS_START, (struct sockaddr *)&at, &size) != 0 ||
         getnameinfo((struct sockaddr *)&at, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-        return reel_fail(err, REEL_ARGUMENT, "the socket that was passed is no TCP socket that listens");
+        return reel_fail(err, REEL_ARGUMENT, "the socket that systemd passed is not a listening TCP socket");
     }
     snprintf(address, SYSTEMD_ADDRESS_ROOM, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
     *fd = SD_LISTEN_FDS_START;

@@ -352,11 +352,8 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
 }
 
 bool watches_start(struct app *app, struct watches **out, struct reel_error *err) {
-    unsigned n = 0;
+    unsigned n = app->config.watches.count;
     *out = NULL;
-    while (app->config.watches && app->config.watches[n]) {
-        n++;
-    }
     if (n == 0 && roots_count(app->roots) == 0) {
         return true;
     }
@@ -372,7 +369,7 @@ bool watches_start(struct app *app, struct watches **out, struct reel_error *err
     all->inotify = n > 0 ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
     all->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     for (unsigned i = 0; i < n; i++) {
-        if (!open_watch(all, app->config.watches[i], err)) {
+        if (!open_watch(all, app->config.watches.items[i], err)) {
             return false;
         }
     }

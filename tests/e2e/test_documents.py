@@ -150,7 +150,7 @@ class Documents(unittest.TestCase):
     def test_operations(self):
         self.recordings('run.bag')
         said = self.script(text_of('docs/operations.md'))
-        for words in ('all is well', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
+        for words in ('no problems', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
             self.assertIn(words, said.replace('Server-Timing', 'server-timing'))
 
     def test_contributing(self):

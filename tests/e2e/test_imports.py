@@ -530,10 +530,10 @@ class Imports(unittest.TestCase):
         self.write('sub/a.bag', bag(lab_messages(1, salt=1)))
         self.write('sub/readme.txt', b'text')
         said = reel('import', '--data', self.data, '--dry-run', '--recursive', self.root).stdout.decode()
-        self.assertIn('sub/a.bag: would be taken in as sub/a.bag, rosbag-1.2', said)
+        self.assertIn('sub/a.bag: would be imported as sub/a.bag, rosbag-1.2', said)
         said = reel('import', '--data', self.data, '--collection', 'lab', '--mode', 'reference', '--glob', 'sub/*', self.root).stdout.decode()
         self.assertIn('added as lab/sub/a.bag, 57 messages', said)
-        self.assertIn('readme.txt: passed over', said)
+        self.assertIn('readme.txt: skipped', said)
         for tag in ('robot', '=r1'):
             self.assertEqual(reel('import', '--data', self.data, '--tag', tag, a, check=False).returncode, 2)
         said = reel('import', '--data', self.data, '--mode', 'move', '--tag', 'robot=r1', '--tag', 'site=hall=7', a).stdout.decode()

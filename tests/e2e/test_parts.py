@@ -171,7 +171,7 @@ class Parts(Case):
         data = tempfile.mkdtemp(dir=self.folder)
         said = reel('import', '--data', data, *args).stdout.decode()
         again = reel('import', '--data', data, *args).stdout.decode()
-        self.assertEqual(again, said.replace(': added as', ': was there already as'))
+        self.assertEqual(again, said.replace(': added as', ': already stored as'))
         server = Server(data=data)
         try:
             items = server.get(API + '/recordings').json()['items']

@@ -39,7 +39,7 @@ class Place(unittest.TestCase):
         self.assertEqual((self.catalogs(self.data), self.catalogs(self.local)), ([], ['catalog.db']))
         server = self.start()
         self.assertEqual(self.names(server), ['a.bag'])
-        self.assertIn(b'all is well', reel('fsck', '--data', self.data).stdout)
+        self.assertIn(b'no problems', reel('fsck', '--data', self.data).stdout)
         backup = os.path.join(self.folder, 'backup')
         reel('backup', backup, '--data', self.data, '--blobs', 'copy')
         reel('token', 'list', '--data', self.data)

@@ -203,7 +203,7 @@ class Upkeep(unittest.TestCase):
         self.assertIn(b'5 files', done.stdout)
         last = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM maintenance WHERE key = 'scrub'").fetchone()[0])
         self.assertEqual([last['state'], last['files'], last['size']], ['done', 5, sum(map(len, bodies))])
-        self.assertIn(b'gone on with' if before['files'] else b'', done.stdout)
+        self.assertIn(b'resumed' if before['files'] else b'', done.stdout)
 
     def test_fsck_both_ways(self):
         server = self.start()
@@ -220,8 +220,8 @@ class Upkeep(unittest.TestCase):
             f.write(b'stranger')
         kinds = sorted(f['kind'] for f in self.fsck(code=1)['findings'])
         self.assertEqual(kinds, ['file', 'index', 'orphan'])
-        mended = self.fsck('--repair', code=1)
-        self.assertEqual([mended['found'], mended['mended']], [3, 3])
+        repaired = self.fsck('--repair', code=1)
+        self.assertEqual([repaired['found'], repaired['repaired']], [3, 3])
         self.assertTrue(self.fsck()['clean'])
         with open(os.path.join(self.data, 'lost+found', stranger), 'rb') as f:
             self.assertEqual(f.read(), b'stranger')
@@ -230,7 +230,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.get('%s/recordings/%s/file/kept' % (API, kept)).body, two)
         self.assertIn('no archive', self.fsck(data=os.path.join(self.folder, 'nowhere'), code=2))
 
-    def test_fsck_looks_at_what_is_not_copied(self):
+    def test_fsck_checks_referenced_files(self):
         root = os.path.join(self.folder, 'root')
         os.mkdir(root)
         for name in 'abc':
@@ -247,8 +247,8 @@ class Upkeep(unittest.TestCase):
         self.assertTrue(self.fsck()['clean'])  # nobody has said where
         found = self.fsck('--import-root', root, code=1)['findings']
         self.assertEqual(sorted((f['kind'], re.search('gone|changed', f['text']).group()) for f in found), [('file', 'changed'), ('file', 'gone')])
-        mended = self.fsck('--import-root', root, '--repair', code=1)
-        self.assertEqual([mended['found'], mended['mended']], [2, 2])
+        repaired = self.fsck('--import-root', root, '--repair', code=1)
+        self.assertEqual([repaired['found'], repaired['repaired']], [2, 2])
         self.assertTrue(self.fsck('--import-root', root)['clean'])
         server = self.start('--import-root', root)
         states = {r['name']: r['state'] for r in server.get(API + '/recordings').json()['items']}

@@ -513,15 +513,15 @@ class Uploads(Case):
             recording = self.get('%s/recordings/name:pushed%%2F%s' % (API, name)).json()
             self.assertEqual((recording['content'], recording['tags'], recording['group']), ('sha256:' + sha256(data[name]), {'robot': 'r7'}, 'g7'))
         out, _ = self.push('--recursive', '--collection', 'pushed', folder)
-        self.assertEqual(out.count(': was there already as pushed/'), 5)
+        self.assertEqual(out.count(': already stored as pushed/'), 5)
         first = os.path.join(folder, 'p0.bag')
         with open(first, 'wb') as f:
             f.write(bag(lab_messages(2, salt=170)))
         with open(folder + '/no.bag', 'wb') as f:
             f.write(b'no bag\n' * 100)
         out, err = self.push(first, folder + '/no.bag', folder + '/absent.bag', folder + '/p2.bag', '--collection', 'pushed', check=1)
-        self.assertIn('p2.bag: was there already', out)
-        for words in ('p0.bag: "p0.bag" names other content', 'no.bag: the server says 415', 'absent.bag: it cannot be opened'):
+        self.assertIn('p2.bag: already stored', out)
+        for words in ('p0.bag: the name "p0.bag" has other content', 'no.bag: the server answered 415', 'absent.bag: cannot be opened'):
             self.assertIn(words, err)
         out, _ = self.push(first, '--collection', 'pushed', '--replace')
         self.assertIn('added as', out)
@@ -545,7 +545,7 @@ class Uploads(Case):
             self.assertEqual(busy.put_off, {'GET': 0})
         with Scripted(data, {'GET name': 1}) as busy:
             _, err = self.push(path, '--retries', '0', server=busy, check=1)
-            self.assertIn('a.bag: the server says 503: not just now', err)
+            self.assertIn('a.bag: the server answered 503: not just now', err)
         shutil.rmtree(folder)
 
     def test_push_goes_on_after_kills(self):
