@@ -1,5 +1,5 @@
-/* One fuzz run of a format: summary the bytes, scan them into a pack, open it, read every message and attachment. Whatever the bytes are,
- * nothing may crash, leak or hang; what scan() accepted must be readable. */
+/* One fuzz run of a format: read the bytes' summary, scan them into a pack, open it, read every message. Whatever the bytes are, nothing
+ * may crash, leak or hang; what scan() accepted must be readable. */
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
 
@@ -40,33 +40,47 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
     }
 }
 
+static inline const char *fuzz_pack(void) {
+    static char path[64];
+    if (path[0] == '\0') {
+        snprintf(path, sizeof path, "%s/reel-fuzz-%ld.pack", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    }
+    return path;
+}
+
+/* Scans the bytes and opens the recording; format NULL: whichever the bytes look like. NULL: refused, with a reason. */
+static inline struct reel_recording *fuzz_open(struct reel_bytes data, const struct reel_format *format) {
+    struct reel_error err = {0};
+    struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);
+    fuzz_expect(source != NULL, "make the source", &err);
+    if (!reel_scan_run(&source, 1, format, fuzz_pack(), NULL, &err)) {
+        fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
+        reel_source_free(source);
+        return NULL;
+    }
+    struct reel_index *index = reel_index_open(fuzz_pack(), &err);
+    fuzz_expect(index != NULL, "open the pack", &err);
+    const struct reel_recording_options options = {0};
+    struct reel_recording *recording = reel_recording_open(index, &source, 1, &options, &err);
+    fuzz_expect(recording != NULL, "open the recording", &err);
+    unlink(fuzz_pack());
+    return recording;
+}
+
 static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
     struct reel_error err = {0};
-    static char pack[64];
-    if (pack[0] == '\0') {
-        snprintf(pack, sizeof pack, "/tmp/reel-fuzz-%ld.pack", (long)getpid());
-    }
-    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
     format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
-    if (format->summary && reel_scan_summary(&source, 1, format, pack, NULL, &err)) {
-        struct reel_index *summary = reel_index_open(pack, &err);
+    if (format->summary && reel_scan_summary(&source, 1, format, fuzz_pack(), NULL, &err)) {
+        struct reel_index *summary = reel_index_open(fuzz_pack(), &err);
         fuzz_expect(summary && reel_index_info(summary)->shallow, "open the summary", &err);
         reel_index_free(summary);
     }
-    err = (struct reel_error){0};
-    if (!reel_scan_run(&source, 1, format, pack, NULL, &err)) {
-        fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
-        reel_source_free(source);
-        return 0;
+    AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(data, size), format);
+    if (recording) {
+        fuzz_read_all(recording);
     }
-    struct reel_index *index = reel_index_open(pack, &err);
-    fuzz_expect(index != NULL, "open the pack", &err);
-    const struct reel_recording_options options = {0};
-    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(index, &source, 1, &options, &err);
-    fuzz_expect(recording != NULL, "open the recording", &err);
-    unlink(pack);
-    fuzz_read_all(recording);
     return 0;
 }
 
