@@ -195,34 +195,44 @@ static void any_flipped_byte_gives_an_answer(void **state) {
     }
 }
 
-/* Topics, latching and sizes in random order over several windows: with templates as without, each message is itself. */
-/* A text-header log of ten messages; records[i]: where message i stands. */
-static struct maker make_log(bool v10, size_t records[10]) {
+/* A text-header log of ten messages, of version 0, 1.0 or 1.1; records[i]: where message i begins. */
+static struct maker make_log(unsigned version, size_t records[10]) {
+    static const char *const heads[] = {"/a\n" MAKE_MD5 "\nstd_msgs/A\n", "#ROSLOG V1.0\n0002\n/a\n*\nstd_msgs/A\nb\n*\nstd_msgs/B\n",
+                                        "#ROSLOG V1.1\n"};
+    static const char *const texts[][2] = {{"", ""}, {"/a\n", "b\n"}, {"/a\n*\nstd_msgs/A\n", "b\n*\nstd_msgs/B\n"}};
     struct maker m = {0};
-    make_text(&m, v10 ? "#ROSLOG V1.0\n0002\n/a\n*\nstd_msgs/A\nb\n*\nstd_msgs/B\n" : "#ROSLOG V1.1\n");
+    make_text(&m, heads[version]);
     for (uint32_t i = 0; i < 10; i++) {
         const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', 0};
         records[i] = m.size;
-        make_log_record(&m, i % 2 ? (v10 ? "b\n" : "b\n*\nstd_msgs/B\n") : (v10 ? "/a\n" : "/a\n*\nstd_msgs/A\n"), 5 + i, 0, text);
+        make_log_record(&m, texts[version][i % 2], 5 + i, 0, text);
     }
     return m;
+}
+
+/* Are all messages but number `k` there? */
+static bool all_but(struct reel_recording *r, unsigned k) {
+    const char *payloads = bag_payloads(r);
+    for (unsigned i = 0; i < 10; i++) {
+        const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', '|', 0};
+        if (i != k && !strstr(payloads, text)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Everything behind a damaged record of a text-header log is found; what is lost is in a finding. */
 static void text_logs_go_on_after_a_damaged_header(void **state) {
     (void)state;
-    for (unsigned v10 = 0; v10 < 2; v10++) {
+    for (unsigned version = 0; version < 3; version++) {
         for (unsigned k = 2; k < 9; k++) {
             size_t records[10];
-            struct maker m = make_log(v10, records);
-            memset(m.data + records[k], 0x02, k % 3 ? 2 : records[k + 1] - records[k]); /* the text, or all of it */
+            struct maker m = make_log(version, records);
+            memset(m.data + records[k], k % 2 && version == 0 ? 0 : 0x02, k % 3 ? (version ? 2 : 12) : records[k + 1] - records[k]);
             struct reel_recording *r = bag_scan(&m);
-            const char *payloads = bag_payloads(r);
-            for (unsigned i = 0; i < 10; i++) {
-                const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', '|', 0};
-                if ((strstr(payloads, text) != NULL) != (i != k)) {
-                    fail_msg("version 1.%u, record %u damaged: message %u", !v10, k, i);
-                }
+            if (bag_info(r)->messages != 9 || !all_but(r, k)) {
+                fail_msg("version %u, record %u damaged: %s", version, k, bag_payloads(r));
             }
             assert_int_equal(bag_info(r)->lost_bytes, records[k + 1] - records[k]);
             bag_assert_finding(r, REEL_LOSS, "are lost");
@@ -235,16 +245,14 @@ static void text_logs_go_on_after_a_damaged_header(void **state) {
 /* A length that is too small or too large takes no other message along. (In 1.0, where any line may be a topic, it may.) */
 static void text_logs_go_on_after_a_wrong_length(void **state) {
     (void)state;
-    for (unsigned v10 = 0; v10 < 1; v10++) {
+    for (unsigned version = 0; version < 3; version += 2) {
         for (unsigned k = 2; k < 9; k++) {
             size_t records[10];
-            struct maker m = make_log(v10, records);
-            make_patch(&m, records[k + 1] - 5 - 4, k % 2 ? 9 : 1, 4);
+            struct maker m = make_log(version, records);
+            make_patch(&m, records[k + 1] - 5 - 4, k % 2 == 0 ? 1 : version == 0 ? 6 : 9, 4);
             struct reel_recording *r = bag_scan(&m);
-            const char *payloads = bag_payloads(r);
-            for (unsigned i = 0; i < 10; i++) {
-                const char text[] = {'m', (char)('0' + i), '\n', '\x01', 'b', '|', 0};
-                assert_true(i == k || strstr(payloads, text));
+            if (!all_but(r, k)) {
+                fail_msg("version %u, record %u of a wrong length: %s", version, k, bag_payloads(r));
             }
             assert_true(bag_info(r)->damaged);
             reel_recording_free(r);
@@ -253,6 +261,25 @@ static void text_logs_go_on_after_a_wrong_length(void **state) {
     }
 }
 
+/* A wrong stamp costs nothing, and a clock may be set: records follow in both cases. */
+static void version_0_keeps_messages_of_odd_stamps(void **state) {
+    (void)state;
+    for (unsigned set = 0; set < 2; set++) {
+        size_t records[10];
+        struct maker m = make_log(0, records);
+        for (unsigned i = 4; i < (set ? 10 : 5); i++) {
+            make_patch(&m, records[i], 1200000000 + i, 4);
+        }
+        struct reel_recording *r = bag_scan(&m);
+        assert_int_equal(bag_info(r)->messages, 10);
+        assert_int_equal(bag_info(r)->lost_bytes, 0);
+        assert_true(all_but(r, 10));
+        reel_recording_free(r);
+        free_maker(&m);
+    }
+}
+
+/* Topics, latching and sizes in random order over several windows: with templates as without, each message is itself. */
 static void many_messages_keep_their_stamp_and_topic(void **state) {
     (void)state;
     static const char *const topics[] = {"/a", "/b", "/longer/name", "/b2", "tick"};
@@ -360,6 +387,7 @@ int main(void) {
         cmocka_unit_test(any_flipped_byte_gives_an_answer),
         cmocka_unit_test(text_logs_go_on_after_a_damaged_header),
         cmocka_unit_test(text_logs_go_on_after_a_wrong_length),
+        cmocka_unit_test(version_0_keeps_messages_of_odd_stamps),
         cmocka_unit_test(many_messages_keep_their_stamp_and_topic),
         cmocka_unit_test(searching_stays_linear),
         cmocka_unit_test(many_damages_with_a_large_index),

@@ -114,6 +114,7 @@ struct rosbag1 {
     struct window window;
     uint64_t at;        /* the walk stands here */
     uint64_t last;      /* where the payload of the record before begins; 0: not known */
+    int64_t last_ns;    /* version 0: the last stamp that was right */
     uint64_t report_at; /* progress is told here */
     bool framed;        /* 1.2, not a text-header log */
 
@@ -185,6 +186,12 @@ bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
 enum rosbag1_log { ROSBAG1_LOG_0, ROSBAG1_LOG_10, ROSBAG1_LOG_11 };
 bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size); /* a version 0 log? */
 bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err);
+
+/* log_0 */
+/* May this be a record, by its stamp and by what follows its end? For one whose length is right. */
+bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err);
+/* Where the first record from `from` on begins, whose stamp is later than the last right one; ROSBAG1_NOWHERE: none. */
+bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
 
 /* resume: moves bag->at over a damaged place and reports it */
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err);

@@ -140,5 +140,5 @@ const struct reel_format reel_format_rosbag1 = {
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
     .summary = rosbag1_summary,
-    .version = 3,
+    .version = 4,
 };

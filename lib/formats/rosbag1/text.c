@@ -1,5 +1,5 @@
-/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Their records have no length of their own: what is damaged is stepped over to
- * the next text that heads a record. Records of version 0 have none: the first damage ends such a log. */
+/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Their records have no length of their own: a scan goes on after damage at the
+ * next text that heads a record. Records of version 0 have no text: log_0.c recognises them by their stamps. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -146,9 +146,17 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag
     }
     const struct rosbag1_template seen = {
         .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
+    uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
+    bool sound = true;
+    if (log == ROSBAG1_LOG_0 && !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), place.at + place.head + place.size, &sound, err)) {
+        return false;
+    }
+    if (!sound) {
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: neither its stamp nor what follows it is right", (unsigned long long)bag->at);
+    }
     bag->last = bag->at + place.head;
     bag->at = bag->last + place.size;
-    return rosbag1_message(bag, channel, &place, load_u32le(stamp), load_u32le(stamp + 4), err) && rosbag1_learn(bag, &seen, p, err);
+    return rosbag1_message(bag, channel, &place, sec, nsec, err) && (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
 }
 
 /* --- going on after damage --- */
@@ -246,7 +254,7 @@ static bool find_record(const struct text_search *s, uint64_t from, uint64_t *fo
 static bool go_on(const struct text_search *s, const struct reel_error *why, struct reel_error *err) {
     struct rosbag1 *bag = s->bag;
     uint64_t from = bag->at, after = bag->last > 0 && bag->last <= from ? bag->last : from + 1, found = ROSBAG1_NOWHERE;
-    if (s->log != ROSBAG1_LOG_0 && !find_record(s, after, &found, err)) {
+    if (s->log == ROSBAG1_LOG_0 ? !rosbag1_log_0_find(bag, after, &found, err) : !find_record(s, after, &found, err)) {
         return false;
     }
     if (found == ROSBAG1_NOWHERE) {
