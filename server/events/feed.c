@@ -10,8 +10,8 @@ struct feed {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t poll;   /* for the thread */
-    pthread_cond_t news;   /* for those who wait */
-    int64_t last;          /* the newest change that is known of */
+    pthread_cond_t news;   /* for the watchers */
+    int64_t last;          /* seq of the newest known change */
     uint64_t pokes;
     unsigned watchers, waiting;
     bool committed, stop, running;

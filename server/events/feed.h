@@ -10,14 +10,14 @@ struct feed;
 enum { FEED_WATCHERS_MAX = 256 }; /* streams at once: each has a thread of its own */
 
 struct feed *feed_open(struct catalog *c, struct reel_error *err);
-void feed_stop(struct feed *feed); /* all waits end, now and later; NULL is fine */
+void feed_stop(struct feed *feed); /* all waits end, from now on; NULL is fine */
 void feed_free(struct feed *feed); /* after all watchers have left, while no thread writes to the catalog */
 
-bool feed_join(struct feed *feed, unsigned max); /* a place among the watchers; false: there are `max` */
+bool feed_join(struct feed *feed, unsigned max); /* registers a watcher; false: there are `max` */
 void feed_leave(struct feed *feed);
 
 enum feed_news { FEED_QUIET, FEED_NEWS, FEED_OVER }; /* OVER: the server stops */
-/* Waits until a change behind `seq` is there (INT64_MAX: none will do). */
+/* Waits for a change after `seq` (INT64_MAX: for none). */
 enum feed_news feed_wait(struct feed *feed, int64_t seq, int64_t timeout_ns);
 /* The same, or until feed_poke() was called after feed_pokes() returned `pokes`. Read feed_pokes() before checking, so that no poke is
  * missed. */

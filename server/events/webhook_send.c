@@ -29,7 +29,7 @@ static void start_library(void) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* ---- where it may go */
+/* ---- allowed addresses */
 
 static const char *const closed[] = {
     "0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -103,7 +103,7 @@ bool webhook_url_check(const char *url, bool private, struct reel_error *err) {
     return good;
 }
 
-/* ---- the library's questions */
+/* ---- callbacks of libcurl */
 
 static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct webhook_sender *s = context;
@@ -127,7 +127,7 @@ static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, 
     return !s->go_on(s->context);
 }
 
-/* What is the same for every POST; connections are kept between them. */
+/* Options shared by all POSTs; connections are reused. */
 static void set_up(struct webhook_sender *s) {
     curl_easy_setopt(s->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(s->curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -218,8 +218,7 @@ static void perform(struct webhook_sender *s, struct webhook_result *result) {
     result->status = (unsigned)status;
     result->delivered = status >= 200 && status < 300 && (code == CURLE_OK || code == CURLE_WRITE_ERROR);
     if (s->refused) {
-        snprintf(s->problem, sizeof s->problem,
-                 "it leads to an address inside; the server must be started with --webhook-private for that");
+        snprintf(s->problem, sizeof s->problem, "it resolves to a private address; start the server with --webhook-private to allow that");
     } else if (!result->delivered && code == CURLE_OK) {
         snprintf(s->problem, sizeof s->problem, "the answer was %ld%s", status,
                  status >= 300 && status < 400 ? "; redirects are not followed" : "");

@@ -52,7 +52,7 @@ static bool next_change(struct webhooks *w, struct webhook *hook, json_t *items,
     return true;
 }
 
-/* False: it has to wait. What is a day old has been tried often enough. */
+/* False: it has to wait. Changes that failed for a day are dropped. */
 static bool record_result(struct webhooks *w, struct webhook *hook, const json_t *change, struct webhook_result *result) {
     struct reel_time since;
     int64_t now = reel_now_ns();
@@ -94,7 +94,7 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
     for (int n = 0; good && go_on(w); n++) {
         json_auto_t *items = json_array();
         int64_t from = hook->seq;
-        if (n == TURN_MAX) { /* the other hooks get their turn */
+        if (n == TURN_MAX) { /* so that other hooks are not delayed */
             wake_at(w, 0);
             return;
         }
@@ -110,7 +110,7 @@ static void serve(struct webhooks *w, struct webhook *hook, int64_t first) {
             webhook_send(w->sender, hook, json_array_get(items, 0), &result);
         }
         if (good && (result.delivered || go_on(w)) &&
-            !record_result(w, hook, json_array_get(items, 0), &result)) { /* a POST that was cut is no try */
+            !record_result(w, hook, json_array_get(items, 0), &result)) { /* an aborted POST is not counted as an attempt */
             return;
         }
         hook->tries = 0;

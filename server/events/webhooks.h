@@ -12,7 +12,7 @@ struct webhooks;
 /* `private`: addresses of this machine and of private networks are allowed, and plain HTTP. */
 struct webhooks *webhooks_start(struct catalog *c, struct feed *feed, bool private, struct reel_error *err);
 void webhooks_stop(
-    struct webhooks *w); /* after feed_stop(); a POST under way is cut, and done again at the next start; frees, NULL is fine */
+    struct webhooks *w); /* after feed_stop(); aborts a POST under way, which is repeated at the next start; frees, NULL is fine */
 
 struct webhooks_statistics {
     uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the start */
@@ -32,7 +32,7 @@ void webhook_send(struct webhook_sender *s, const struct webhook *w, const json_
 /* "t=…,v1=…": HMAC-SHA-256 over "t.body" in hex. */
 enum { WEBHOOK_SIGNATURE = 128 };
 bool webhook_sign(const char *secret, int64_t time_s, const char *body, char out[WEBHOOK_SIGNATURE]);
-/* Of this machine, a private network, or otherwise not out there. */
+/* An address of this machine, of a private network, or otherwise not public. */
 struct sockaddr;
 bool webhook_is_private(const struct sockaddr *address);
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-    MANY = 1000, /* of so many files in a folder each is asked only about those near by in their order: asking about all would take the
-                    square of them */
+    MANY = 1000, /* with more files in a folder each is compared only with its neighbours by name, as comparing all would be quadratic */
     NEAR = 64,
 };
 

@@ -1,4 +1,4 @@
-/* Received bytes become the blob of their content. */
+/* Moves received bytes into the store, as the blob of their content. */
 #include "catalog/maintenance.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"

@@ -72,7 +72,7 @@ bool folder_listing_add(struct folder_listing *l, const char *name, const struct
 static bool add_entry(struct folder_listing *l, int fd, const char *name, struct reel_error *err) {
     struct stat st;
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
-        return true; /* gone already, a link, a pipe */
+        return true; /* deleted meanwhile, a link, a pipe */
     }
     if (l->n_files + l->n_folders == ENTRIES_MAX) {
         return reel_fail(err, REEL_LIMIT, "a folder has more than %d entries", ENTRIES_MAX);
@@ -117,7 +117,7 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
     return good;
 }
 
-/* ---- through them */
+/* ---- walking */
 
 static bool walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth, struct reel_error *err) {
     AUTO(folder_listing_done) struct folder_listing l = {0};

@@ -1,5 +1,5 @@
-/* Through folders, in one order: the files of each by name, then the folders in it by name. What is hidden, or on its way (.active, .part
- * …), is passed over, and so is what is neither file nor folder. */
+/* Walks folders in a fixed order: the files of each by name, then its subfolders by name. Hidden and unfinished files (.active, .part …)
+ * are skipped, as is everything that is neither file nor folder. */
 #ifndef SERVER_FOLDER_WALK_H
 #define SERVER_FOLDER_WALK_H
 
@@ -27,7 +27,7 @@ static inline void reel_auto_folder_listing_done(struct folder_listing *l) {
     folder_listing_done(l);
 }
 
-/* What is in an open folder. */
+/* The entries of an open folder. */
 bool folder_list(int fd, struct folder_listing *l, struct reel_error *err);
 struct stat;
 bool folder_listing_add(struct folder_listing *l, const char *name, const struct stat *st, struct reel_error *err);
@@ -36,9 +36,10 @@ bool folder_passes_name(const char *name);
 enum folder_decision { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
 struct folder_visit {
     enum folder_decision (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in err */
-    /* Its files; may change the listing, for what is left of its folders is gone into. False: enough. */
+    /* The files of a folder. May remove subfolders from the listing; the remaining ones are walked. False: stop. */
     bool (*files)(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err);
-    void (*refused)(void *context, const char *folder, const struct reel_error *why); /* it cannot be gone into; the others are */
+    void (*refused)(void *context, const char *folder,
+                    const struct reel_error *why); /* called for a folder that cannot be opened; the walk continues */
     void *context;
 };
 bool folder_walk(const struct folder_visit *visit, const char *folder, int fd, struct reel_error *err);

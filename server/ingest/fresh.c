@@ -33,7 +33,7 @@ static void fresh_scan_free(void *context) {
     free(f);
 }
 
-/* ---- the job's end */
+/* ---- end of the job */
 
 /* Without its last part, r is what it was before; the parts stay in the store for scan_tidy(). */
 static bool without_last(struct catalog_recording *r, const char *before, struct reel_error *err) {
@@ -54,7 +54,7 @@ static bool go_back_held(struct fresh_scan *f, struct reel_error *err) {
     if (!catalog_get(f->app->catalog, f->r.id, &r, err)) {
         return false;
     }
-    bool ours = strcmp(r.content, f->r.content) == 0, back = !ours; /* it is others' by now: nothing to do */
+    bool ours = strcmp(r.content, f->r.content) == 0, back = !ours; /* another request has changed the content: nothing to do */
     AUTO(reel_index_free) struct reel_index *index = ours ? scan_open_pack(f->app, f->before, err) : NULL;
     if (index && without_last(&r, f->before, err) && scan_fill(&r, index, err) && manifest_write(f->app->store, &r, NULL, err)) {
         manifests_hold();
@@ -68,7 +68,7 @@ static bool go_back_held(struct fresh_scan *f, struct reel_error *err) {
 
 static bool go_back(struct fresh_scan *f) {
     struct reel_error ignored;
-    if (!f->before[0] || jobs_closing(f->app->jobs)) { /* then it is scanned again at the next start */
+    if (!f->before[0] || jobs_closing(f->app->jobs)) { /* when closing, it is scanned again at the next start */
         return false;
     }
     scan_hold_rows();
@@ -106,7 +106,7 @@ static bool run_fresh_scan(void *context, const struct reel_progress *progress, 
     return adopted ? finish(f, ok, err) : ok;
 }
 
-/* ---- its begin */
+/* ---- start */
 
 static bool copy_parts(const struct catalog_recording *from, struct catalog_recording *to) {
     to->parts = calloc(from->n_parts, sizeof *to->parts);
@@ -140,7 +140,7 @@ static struct fresh_scan *fresh_scan_new(struct app *app, const struct catalog_r
 static void sketch(struct app *app, const struct catalog_recording *r, const struct reel_format *format, int64_t wait_ns) {
     AUTO(reel_index_free) struct reel_index *there = NULL;
     bool may_last = wait_ns <= 0 || r->size >= SUMMARY_BYTES;
-    if (may_last && !(there = scan_open_summary(app, r->content, NULL))) { /* never over what a scan has made */
+    if (may_last && !(there = scan_open_summary(app, r->content, NULL))) { /* never replaces the pack of a scan */
         scan_summary(app, r, format, NULL);
     }
 }
@@ -185,7 +185,7 @@ enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const 
         memcpy(scan->r.id, entered ? r->id : "", entered ? sizeof scan->r.id : 1);
         strncpy(scan->before, entered && entry->before ? entry->before : "", sizeof scan->before - 1);
         scan->adopted = true;
-        job_report_end(f->job); /* it does not end without the mutex */
+        job_report_end(f->job); /* the job cannot end before the mutex is released */
     }
     pthread_mutex_unlock(&scan->mutex);
     if (!left) {

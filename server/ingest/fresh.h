@@ -5,7 +5,7 @@
 
 #include "ingest/scanning.h"
 
-struct fresh { /* a request's hold on it */
+struct fresh { /* a request's reference to the scan */
     struct fresh_scan *scan;
     struct job *job;
 };
@@ -16,12 +16,11 @@ static inline void reel_auto_fresh_done(struct fresh *f) {
 /* Scans r's parts into the pack of its content. A scan that may outlast wait_ns makes a summary of them first. */
 bool fresh_start(struct fresh *f, struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                  const char *collection, const char *name, int64_t wait_ns, struct reel_error *err);
-/* The pack, once the scan has ended; NULL with why. */
+/* The index of the pack, once the scan has ended; NULL with the reason in err. */
 struct reel_index *fresh_result(struct fresh *f, struct reel_error *err);
 
-/* The request has waited long enough: fills r by the summary, if there is one, as a recording that is being scanned; enter() writes it into
- * the catalog, and the job goes on alone. FRESH_OVER: the scan has ended after all. FRESH_REFUSED: enter() has failed, and the scan is
- * cancelled. */
+/* Stops waiting: fills r from the summary, if there is one, with the state scanning; enter() writes it into the catalog, and the job
+ * continues on its own. FRESH_OVER: the scan has just ended. FRESH_REFUSED: enter() has failed, and the scan is cancelled. */
 enum fresh_left { FRESH_OVER, FRESH_LEFT, FRESH_REFUSED };
 struct fresh_entry {
     bool (*enter)(void *context, const struct reel_index *summary, struct reel_error *err);

@@ -32,7 +32,7 @@ struct inspection {
     uint32_t n_new;
 };
 
-/* ---- what is known */
+/* ---- known files */
 
 static const struct catalog_import *find_known(const struct catalog_imports *known, const char *name) {
     size_t low = 0, high = known->n;
@@ -56,7 +56,7 @@ static bool may_go_better(enum reel_code code) {
     return code != REEL_OK && code != REEL_NOT_MINE && code != REEL_DAMAGED && code != REEL_UNSUPPORTED && code != REEL_LIMIT;
 }
 
-/* A request needs a recording of each file in this collection; a watched folder only needs the new ones. */
+/* A request imports each file that has no recording in this collection; a watched folder only files that are new. */
 static bool is_enough(const struct inspection *l, const struct catalog_import *k) {
     struct catalog_recording r;
     const struct import_terms *t = l->run->terms;
@@ -88,7 +88,7 @@ static bool is_unchanged(const struct inspection *l, const struct folder_file *f
     if (fd < 0 || !store_fingerprint(fd, f->size, fingerprint, &ignored) || strcmp(fingerprint, k->fingerprint) != 0) {
         return false;
     }
-    if (k->mode == IMPORT_REFERENCE) { /* the whole of it will be read: messages are, from there */
+    if (k->mode == IMPORT_REFERENCE) { /* messages are read from the file itself, so all of it is compared */
         return references_confirm(l->run->app, k->content, l->run->progress);
     }
     struct catalog_import now = *k;
@@ -105,9 +105,9 @@ static bool is_known(const struct inspection *l, const struct folder_file *f) {
     return k && is_enough(l, k) && (same || is_unchanged(l, f, k));
 }
 
-/* ---- what is still */
+/* ---- files that are no longer written to */
 
-/* A time far in the future is ignored: a wrong clock must not keep a file out forever. */
+/* A time far in the future is ignored: with a wrong clock the file would never be imported. */
 static bool is_recent(int64_t time_ns, int64_t now, int64_t still_ns) {
     return time_ns > now - still_ns && time_ns <= now + still_ns;
 }
@@ -167,14 +167,14 @@ static void judge(struct inspection *l, uint32_t i) {
         return;
     }
     if (import_is_under_way(app->imports, l->folder, f->name)) {
-        l->fates[i] = FATE_BUSY; /* somebody else takes it right now */
+        l->fates[i] = FATE_BUSY; /* another thread is importing it */
         return;
     }
     l->fates[i] = is_still(l, f) ? FATE_NEW : FATE_WAITS;
     l->new_ones[l->n_new++] = i;
 }
 
-/* ---- what belongs together */
+/* ---- files of one recording */
 
 static struct reel_source *open_new(void *context, uint32_t i) {
     const struct inspection *l = context;
@@ -199,8 +199,7 @@ static bool is_named_like_a_recording(const char *name) {
     return false;
 }
 
-/* The first file with the ending that is usual for the format (run.traj, not run.state); else the first behind the one that holds them
- * together. */
+/* The first file with the format's main suffix (run.traj, not run.state); else the first after the one that lists the parts. */
 static const char *name_of_leader(const struct import_unit *u) {
     const char *suffix = u->n > 1 && u->format ? u->format->suffixes[0] : NULL;
     for (uint32_t i = 0; suffix && i < u->n; i++) {
@@ -240,7 +239,7 @@ static void report_unit(const struct inspection *l, const struct import_unit *u,
                                                .size = u->size});
 }
 
-/* No format knows it. Named by somebody, or named like a recording, it has failed; else it is something else that lies here. */
+/* No format recognizes it. If it was requested by path or has the suffix of a format, it has failed; else it is ignored. */
 static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
@@ -277,7 +276,7 @@ static bool is_on_page(struct import_run *run) {
     return !before && !run->full;
 }
 
-/* Takes the unit. */
+/* Owns the unit from then on. */
 static bool send(const struct inspection *l, struct import_unit *u, bool waits) {
     bool go = is_on_page(l->run);
     u->run = l->run;
@@ -300,8 +299,7 @@ static int in_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A new file whose format knows of parts may belong to files that were taken before it came: those near by in the order of names are asked,
- * too. */
+/* A new file of a format with parts may belong to files imported earlier, so its neighbours by name are inspected too. */
 static bool check_neighbours(struct inspection *l, const struct collect_file *all) {
     uint32_t fresh = l->n_new;
     for (uint32_t k = 0; k < fresh; k++) {
@@ -352,7 +350,7 @@ static bool send_all(struct inspection *l, struct reel_error *err) {
     for (uint32_t i = 0; i < l->n_new; i++) {
         any = any || l->fates[l->new_ones[i]] == FATE_NEW;
     }
-    if (!any) { /* they are inspected later */
+    if (!any) { /* inspected later */
         for (uint32_t i = 0; i < l->n_new; i++) {
             report_file(l, &l->files[l->new_ones[i]], IMPORT_WAITS);
         }
@@ -370,7 +368,7 @@ static bool send_all(struct inspection *l, struct reel_error *err) {
     return good;
 }
 
-/* Known files of the folder that are there no more. */
+/* Known files of the folder that no longer exist. */
 static void forget_gone(const struct inspection *l) {
     struct reel_error ignored;
     for (uint32_t i = 0, k = 0; k < l->known.n; k++) {
@@ -399,7 +397,7 @@ bool import_inspect(struct import_run *run, const char *folder, int fd, struct f
         return false;
     }
     const struct catalog_import *self = find_known(&l.known, ".");
-    if (self && !run->terms->dry) { /* it could not be read, and now it can */
+    if (self && !run->terms->dry) { /* it could not be read before, now it can */
         catalog_imports_forget(run->app->catalog, folder, self, 1, err);
     }
     bool good = true;

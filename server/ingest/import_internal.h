@@ -18,14 +18,14 @@ struct import_run {
     struct import_statistics *out;
     pthread_mutex_t mutex;
     pthread_cond_t over; /* a unit has ended */
-    unsigned under_way;  /* units queued or being taken */
+    unsigned under_way;  /* units queued or being imported */
     uint64_t bytes_done, bytes_total;
     atomic_bool cancelled;
     uint64_t folder, item, from_folder, from_item, report; /* positions, for the pages of a dry run */
     bool full;                                             /* the page is */
 };
 
-/* The files of one recording, on their way to be taken. */
+/* The files of one recording that are to be imported. */
 struct import_unit {
     struct import_unit *next;
     struct import_run *run;
@@ -51,7 +51,7 @@ bool import_is_under_way(struct imports *imports, const char *folder, const char
 void import_count_bytes(struct imports *imports, uint64_t bytes);
 bool imports_stopping(struct imports *imports);
 
-/* import_unit_import.c */
+/* import_unit.c */
 void import_unit_import(struct import_unit *unit);
 /* Not imported: reported and recorded with the reason. */
 void import_fail(struct import_unit *unit, const struct reel_error *why);

@@ -123,7 +123,7 @@ static bool work(void *context, const struct reel_progress *progress, struct ree
     if (!j->q.failure) {
         report_outcome(j);
     }
-    if (!jobs_closing(j->app->jobs) || (good && j->row)) { /* else it is begun again at the next start */
+    if (!jobs_closing(j->app->jobs) || (good && j->row)) { /* else it is restarted at the next start */
         catalog_import_run_over(j->app->catalog, j->row, &ignored);
     }
     return good;

@@ -10,10 +10,10 @@
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
-static const uint64_t LONG_BYTES = 64 << 20;    /* smaller ones are listed when their scan is done … */
-static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones, whose scan then continues in the background */
+static const uint64_t LONG_BYTES = 64 << 20;    /* up to this size the scan is waited for … */
+static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones up to this long; then it continues in the background */
 
-/* ---- telling */
+/* ---- reporting */
 
 static void report_unit(struct import_unit *u, enum import_outcome outcome, const struct catalog_recording *r,
                         const struct reel_error *why) {
@@ -29,7 +29,7 @@ static void report_unit(struct import_unit *u, enum import_outcome outcome, cons
     run_report(u->run, &report);
 }
 
-/* How to try again. */
+/* The request that a retry repeats, as JSON. */
 static char *write_request(const struct import_unit *u) {
     const struct import_terms *t = u->run->terms;
     json_t *tags = json_object();
@@ -54,11 +54,11 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
     struct reel_error ignored;
     AUTO_MEM struct catalog_import *rows = calloc(u->n, sizeof *rows);
     AUTO_MEM char *request = write_request(u), *reason = strdup(why->text);
-    request = request ? request : strdup(""); /* a name that is no UTF-8 */
+    request = request ? request : strdup(""); /* a name that is not UTF-8 */
     for (uint32_t i = 0; rows && i < u->n; i++) {
         rows[i] = row_of(u, i);
     }
-    if (why->code == REEL_NOT_FOUND) { /* it has gone meanwhile: nothing to try again */
+    if (why->code == REEL_NOT_FOUND) { /* deleted meanwhile: nothing to retry */
         if (rows) {
             catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
         }
@@ -75,7 +75,7 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
     report_unit(u, IMPORT_FAILED, NULL, why);
 }
 
-/* ---- taking */
+/* ---- importing */
 
 struct taking {
     struct import_unit *unit;
@@ -134,7 +134,7 @@ static void list_files(struct import_unit *u, const char *const *paths, struct s
                     &result.recording, NULL);
         break;
     case INGEST_REFUSED:
-    case INGEST_KEPT: /* it is there as failed, from before */
+    case INGEST_KEPT: /* it exists as a failed recording */
         if (why.code == REEL_CANCELLED) {
             break;
         }
@@ -169,7 +169,7 @@ void import_unit_import(struct import_unit *u) {
     }
 }
 
-/* ---- once more */
+/* ---- retry */
 
 static struct import_unit *unit_again(const struct catalog_failure *f, const struct catalog_imports *files, const char *name, int folder) {
     struct import_unit *u = import_unit_new(f->folder, name, files->n);

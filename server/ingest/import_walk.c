@@ -31,7 +31,7 @@ static void filter_by_glob(const struct import_run *run, const char *folder, str
 
 /* ---- walking */
 
-/* A folder that cannot be gone through is a failure, too, noted under the name ".". */
+/* A folder that cannot be read is recorded as a failure with the name ".". */
 static void report_folder(struct import_run *run, const char *folder, const struct reel_error *why) {
     char self[] = ".", request[] = "", text[sizeof why->text];
     struct reel_error ignored;
@@ -46,7 +46,7 @@ static void report_folder(struct import_run *run, const char *folder, const stru
     run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .why = why});
 }
 
-/* What a server keeps is not for taking in. */
+/* Whether the folder is inside the archive's own data folder, which is never imported. */
 static bool is_own(const struct import_run *run, const char *folder) {
     const char *data = store_folder(run->app->store);
     size_t n = strlen(data);
@@ -104,7 +104,7 @@ static void report_path(struct import_run *run, const char *path, const struct r
     run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .names = names, .n = 1, .why = why});
 }
 
-/* Files that were named, of one folder. */
+/* Requested files of one folder. */
 static bool inspect_named(struct import_run *run, const char *folder, struct folder_listing *l, struct reel_error *err) {
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, &why);
@@ -123,7 +123,7 @@ static bool inspect_named(struct import_run *run, const char *folder, struct fol
     return true;
 }
 
-/* A path of the request: a folder is walked through, a file goes into `named`, which is of the folder *of. */
+/* A path of the request: a folder is walked; a file is added to `named`, the files of the folder *of. */
 static bool begin(struct import_run *run, const char *path, struct folder_listing *named, char of[PATH_MAX], struct reel_error *err) {
     struct reel_error why = {0};
     struct stat st;
@@ -151,7 +151,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
     return folder_listing_add(named, slash + 1, &st, err);
 }
 
-/* Two files of one folder lie side by side in this order, which is that of a walk. */
+/* The order of a walk, in which the files of one folder are adjacent. */
 static int path_order(const void *a, const void *b) {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
     const char *sx = strrchr(x, '/'), *sy = strrchr(y, '/');

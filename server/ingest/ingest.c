@@ -29,7 +29,7 @@ struct ingestion {
     const struct ingest_file *files;
     uint32_t n;
     const struct reel_format *format;
-    struct catalog_recording r; /* becoming the result */
+    struct catalog_recording r; /* the result, filled step by step */
     struct ingest_result *out;
 };
 
@@ -82,7 +82,7 @@ static bool keep_files(const struct ingestion *in, struct reel_error *err) {
     return true;
 }
 
-/* Writes manifest and row. When the row is refused nothing of it stays. */
+/* Writes manifest and row; if the row fails, the manifest is undone. */
 static bool add_row(struct ingestion *in, const struct reel_index *index, struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
@@ -106,7 +106,7 @@ static bool add_ready(struct ingestion *in, struct reel_index *index, struct ree
     return scan_fill(&in->r, index, err) && add_row(in, index, err) ? succeed(in, INGEST_CREATED) : refuse(in);
 }
 
-/* The scan failed: nothing stays, or with `keep` a failed recording with the reason. */
+/* The scan failed: removes everything, or with `keep` adds a failed recording with the reason. */
 static bool add_failed(struct ingestion *in, const struct reel_error *why, struct reel_error *err) {
     bool about_file = why->code == REEL_NOT_MINE || why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
     if (err) {
@@ -155,7 +155,7 @@ static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_erro
     return add_scanned(in, &f, err);
 }
 
-/* ---- what is there already */
+/* ---- existing recordings */
 
 static bool is_lost(const struct catalog_recording *there) {
     return there->state == STATE_MISSING || there->state == STATE_CHANGED;
@@ -194,7 +194,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
     return succeed(in, INGEST_EXISTS);
 }
 
-/* Is the name taken? True: *there is who has it, or empty. */
+/* Finds the recording that has the name; *there is empty if none has. False: error. */
 static bool find_name(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     struct reel_error none;
     if (catalog_get_named(in->app->catalog, in->q->collection, in->q->name, there, &none)) {
@@ -217,7 +217,7 @@ static bool has_part(const struct catalog_recording *there, const struct catalog
     return false;
 }
 
-/* The same content, or files to which others have been joined since. */
+/* The same content, or parts of a recording that has more by now. */
 static bool is_same(const struct catalog_recording *there, const struct catalog_recording *r) {
     bool all = there->state != STATE_FAILED;
     for (uint32_t i = 0; i < r->n_parts && all; i++) {
@@ -271,7 +271,7 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
            (!q->group || names_check(q->collection, q->group, err));
 }
 
-/* The received bytes belong to their session again, for a retry; a job that is reading them is not disturbed. */
+/* Moves the received bytes out of the store again, to their session, unless a recording uses them. */
 void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
     struct reel_error ignored;
     bool used = true;

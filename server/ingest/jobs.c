@@ -28,7 +28,7 @@ struct job {
     struct job *next_queued, *older, *newer;
 };
 
-/* Work of one length, so that planning a download never waits behind the scans of a large import. */
+/* Queues with threads of their own, so that planning a download never waits for the scans of a large import. */
 struct lane {
     struct jobs *jobs;
     pthread_cond_t queued;
@@ -41,7 +41,7 @@ struct jobs {
     pthread_mutex_t mutex;
     struct lane lanes[LANES];
     struct jobs_watch watch;
-    struct job *newest, *oldest; /* every job that is known; the list holds a reference to each */
+    struct job *newest, *oldest; /* all jobs; the list holds a reference to each */
     size_t known;
     bool closing;
     pthread_t workers[WORKERS_MAX];
@@ -104,7 +104,7 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 }
 
 void job_report(const struct reel_progress *progress, const char *outcome) {
-    struct job *job = progress->report == report ? progress->context : NULL; /* else the work is no job's */
+    struct job *job = progress->report == report ? progress->context : NULL; /* else it is not the progress of a job */
     if (job) {
         pthread_mutex_lock(&job->mutex);
         snprintf(job->view.outcome, sizeof job->view.outcome, "%s", outcome);
@@ -127,7 +127,7 @@ static void run(const struct jobs *jobs, struct job *job) {
     end_job(jobs, job, ok ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED, ok ? NULL : &err);
 }
 
-/* The next job, with the queue's reference; NULL: go home. */
+/* The next job, with the queue's reference; NULL: the thread ends. */
 static struct job *next_queued(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
     pthread_mutex_lock(&jobs->mutex);
@@ -192,7 +192,7 @@ struct jobs *jobs_open(unsigned threads, struct reel_error *err) {
     return jobs;
 }
 
-/* Takes a job off the list of known ones; jobs->mutex is held. */
+/* Removes a job from the list; jobs->mutex is held. */
 static void forget(struct jobs *jobs, struct job *job) {
     *(job->newer ? &job->newer->older : &jobs->newest) = job->older;
     *(job->older ? &job->older->newer : &jobs->oldest) = job->newer;
@@ -229,7 +229,7 @@ void jobs_close(struct jobs *jobs) {
         pthread_cond_broadcast(&jobs->lanes[lane].queued);
     }
     pthread_mutex_unlock(&jobs->mutex);
-    for (unsigned i = 0; i < jobs->n_workers; i++) { /* they take what is queued, find it cancelled and end it */
+    for (unsigned i = 0; i < jobs->n_workers; i++) { /* they end the queued jobs, which are cancelled */
         pthread_join(jobs->workers[i], NULL);
     }
     while (jobs->newest) {
@@ -287,7 +287,7 @@ static struct job *make_job(const char *kind, const char *subject, struct reel_e
     return job;
 }
 
-/* Takes the job over: known from now on, and in its lane. */
+/* Adds the job, whose reference it takes, to the list and to its lane. */
 static struct job *enqueue(struct jobs *jobs, struct job *job, struct reel_error *err) {
     atomic_init(&job->refs, 3); /* the caller's, the list's, the queue's */
     pthread_mutex_lock(&jobs->mutex);

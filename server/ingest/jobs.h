@@ -13,32 +13,32 @@ enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 /* Does the work; progress is wired to the job (and to its cancel). Runs on a worker. */
 typedef bool (*job_work)(void *context, const struct reel_progress *progress, struct reel_error *err);
 
-/* `threads` for scans and the like; work of kind "plan" has two of its own, and so have that of kind "import", which waits for scans, and
- * that of kinds "scrub" and "backup", which take long. */
+/* `threads` for scans and other jobs. Jobs of kind "plan", of kind "import" (which wait for scans), and of kinds "scrub" and "backup"
+ * (which run long) have two threads each. */
 struct jobs *jobs_open(unsigned threads, struct reel_error *err);
 void jobs_close(struct jobs *jobs); /* cancels what is queued and running, waits */
-/* Hears of each job when it has ended, on its worker. To be set before the first job is added. */
+/* Called when a job has ended, on its worker. Set it before the first job is added. */
 struct jobs_watch {
     void (*ended)(void *context, const struct job_view *view);
     void *context;
 };
 void jobs_watch(struct jobs *jobs, const struct jobs_watch *watch);
-bool jobs_closing(struct jobs *jobs); /* tells a job whether it was cancelled because the server stops */
+bool jobs_closing(struct jobs *jobs); /* for a cancelled job: whether it was because the server stops */
 
-/* Queues work; `free_context` runs when the job is forgotten or was never started. The caller holds a reference: job_unref(). `subject` (an
- * id or path, to show to users) and `result` (link shown when done) are copied; result may be NULL. */
+/* Queues work; `free_context` runs when the job is freed, also if it never started. The caller holds a reference: job_unref(). `subject`
+ * (an id or path, to show to users) and `result` (link shown when done) are copied; result may be NULL. */
 struct job *jobs_add(struct jobs *jobs, const char *kind, const char *subject, const char *result, job_work work, void *context,
                      void (*free_context)(void *), struct reel_error *err);
 /* The same for work of one collection: callers limited to other collections do not see it. */
 struct job_options {
     const char *kind, *subject, *collection;
-    bool quiet; /* its end is no news until job_report_end() */
+    bool quiet; /* its end is not in the change feed unless job_report_end() was called */
 };
 struct job *jobs_add_in(struct jobs *jobs, const struct job_options *options, job_work work, void *context, void (*free_context)(void *),
                         struct reel_error *err);
-void job_report_end(struct job *job);               /* somebody waits for it now: to be called while it surely runs */
+void job_report_end(struct job *job);               /* a client has its id: its end is reported. Only while the job cannot end */
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
-int64_t job_waited_ns(void);                        /* that this thread has waited in job_wait(), ever */
+int64_t job_waited_ns(void);                        /* total time this thread has spent in job_wait() */
 struct job *job_ref(struct job *job);
 void job_unref(struct job *job); /* NULL is fine */
 
@@ -46,7 +46,7 @@ struct job_view {
     char id[33];
     char kind[16];
     char subject[256], result[256];
-    char collection[256]; /* "": of the server as a whole */
+    char collection[256]; /* "": a server-wide job */
     bool quiet;           /* internal work, or its id was never returned: its end is not reported */
     enum job_state state;
     uint64_t done, total;

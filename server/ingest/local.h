@@ -1,4 +1,4 @@
-/* Local files become a recording, through ingest_uploads(). */
+/* Imports local files as a recording, through ingest_uploads(). */
 #ifndef SERVER_LOCAL_H
 #define SERVER_LOCAL_H
 
@@ -6,7 +6,7 @@
 #include "store/reference.h"
 
 struct local_options {
-    bool reference;                       /* the files stay where they are and are only read */
+    bool reference;                       /* the files are read where they are, not copied */
     bool move;                            /* files that are unchanged are deleted when their recording is stored durably */
     bool seen;                            /* `are` holds the expected size and time of each: REEL_CHANGED when they differ */
     int64_t wait_ns;                      /* see ingest_uploads() */

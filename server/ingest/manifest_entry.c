@@ -1,6 +1,6 @@
-/* What a manifest holds: JSON, one object for each content, enough to rebuild a lost catalog.
+/* The manifest of a content, which is enough to rebuild a lost catalog, is a JSON object:
  * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name",
- * "revision", "state", "created_ns"}]}. An entry also has, where there are any: "group", "tags": {}, "description", "custom": {},
+ * "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {}, "description", "custom": {},
  * "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags": {},
  * "author", "created_ns", "updated_ns"}]. */
 #include "ingest/manifest_entry.h"
@@ -12,7 +12,7 @@
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 
-/* The recordings of a manifest (NULL or malformed: none) with `entry` in place of the one of `id`. */
+/* The recordings of a manifest (NULL or malformed: none), with `entry` replacing the one of `id`; NULL removes it. */
 static json_t *with_entry(const json_t *old, const char *id, json_t *entry) {
     json_t *out = json_array();
     size_t i;

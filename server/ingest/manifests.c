@@ -44,7 +44,7 @@ static bool collect_notes(struct app *app, const char *id, struct catalog_notes 
             items[all->n++] = page.items[i];
         }
         more = page.more;
-        page.n = 0; /* they are in `all` now */
+        page.n = 0; /* moved to `all` */
         catalog_notes_done(&page);
     }
     return true;
@@ -100,7 +100,7 @@ static bool mark_written(struct app *app, struct batch *b, struct reel_error *er
     return n == 0 || catalog_manifests_written(app->catalog, b->written, n, err);
 }
 
-/* `at_once_max`: with more notes and events *left is set instead. A recording that is gone needs no manifest. */
+/* `at_once_max`: with more notes and events *left is set instead. A deleted recording needs no manifest. */
 static bool write_one(struct app *app, const char *id, uint64_t at_once_max, bool *left, struct batch *b, struct reel_error *err) {
     struct catalog_recording r;
     struct reel_error why = {0};
@@ -133,7 +133,7 @@ void manifests_reconcile(struct app *app, const char *id) {
     } else if (left) {
         manifests_later(app);
     } else {
-        manifests_again(app); /* the disk takes what others have missed */
+        manifests_again(app); /* the disk works again: retries the manifests that failed */
     }
 }
 
@@ -152,7 +152,7 @@ static bool write_due(struct app *app, int64_t until_ns, const struct reel_progr
         if (stop || (until_ns && reel_now_ns() > until_ns)) {
             return reel_fail(err, REEL_CANCELLED, "stopped before all manifests were written");
         }
-        write_one(app, id, UINT64_MAX, &left, b, &failed); /* what fails stays due, the others are not to wait for it */
+        write_one(app, id, UINT64_MAX, &left, b, &failed); /* a failed one stays due and does not stop the others */
         if (b->n == BATCH) {
             mark_written(app, b, &failed);
         }

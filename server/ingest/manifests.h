@@ -1,16 +1,15 @@
-/* Manifests follow the catalog: a change is made there first, and marks its recording as due in the same transaction; what is due is
- * written by who changed it, by a job, at the end, or at the next start. So a manifest is behind only while its write is under way, and
- * never for good. */
+/* Keeps manifests up to date with the catalog. A change of the catalog marks its recording as due in the same transaction; due manifests
+ * are written by the request that made the change, by a job, on shutdown, or at the next start. */
 #ifndef SERVER_MANIFESTS_H
 #define SERVER_MANIFESTS_H
 
 #include "app.h"
 
-/* After a change of this recording. What cannot be written now stays due, and is tried again (manifests_again()). */
+/* Call after a change of this recording. If it cannot be written, it stays due for manifests_again(). */
 void manifests_reconcile(struct app *app, const char *id);
-/* After a change of many: a job does it. */
+/* Call after a change of many recordings: a job writes them. */
 void manifests_later(struct app *app);
-/* From time to time: what could not be written when it changed is tried again. */
+/* Call from time to time: retries manifests that could not be written. */
 void manifests_again(struct app *app);
 /* Writes all that are due. Stops early when progress returns false, or at `until_ns` of reel_now_ns() (0: never). */
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err);

@@ -1,11 +1,11 @@
-/* See names.h. A name is accepted unchanged or refused. */
+/* See names.h. */
 #include "ingest/names.h"
 
 #include <jansson.h>
 #include <string.h>
 
 static bool is_utf8(const char *text) {
-    json_t *j = json_string(text); /* it refuses what is not */
+    json_t *j = json_string(text); /* NULL for text that is not UTF-8 */
     json_decref(j);
     return j;
 }

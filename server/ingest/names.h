@@ -1,4 +1,4 @@
-/* Which names a recording may have. */
+/* Checks names of recordings and collections. */
 #ifndef SERVER_NAMES_H
 #define SERVER_NAMES_H
 
@@ -6,10 +6,11 @@
 
 enum { NAME_BYTES_MAX = 255 };
 
-/* 1–255 bytes of UTF-8 without control characters; a collection has no "/", a name none at its ends and no segment that is empty, "." or
- * "..". Nothing is normalised. REEL_ARGUMENT. */
+/* 1–255 bytes of UTF-8 without control characters; a collection has no "/", a name has none at its ends and no segment that is empty, "."
+ * or
+ * "..". Names are not normalized. REEL_ARGUMENT. */
 bool names_check(const char *collection, const char *name, struct reel_error *err);
-/* The last segment: what a file of that name is called. */
+/* The last segment of a name. */
 const char *names_file(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* A further part of an existing recording: a .state for its .traj. The recording changes in one transaction when the scan of all its
- * parts is complete; if the scan outlasts the request, the recording has the state scanning meanwhile and takes further parts. If the
+ * parts is complete; if the scan outlasts the request, the recording has the state scanning meanwhile and accepts further parts. If the
  * scan fails, the part is removed again. */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 
-enum { TRIES_MAX = 100 }; /* others may be joining files to the same recording */
+enum { TRIES_MAX = 100 }; /* other requests may add parts to the same recording at the same time */
 
 struct joining {
     struct app *app;
@@ -25,12 +25,12 @@ struct joining {
     uint64_t size;
     int64_t wait_ns;
     bool kept;                        /* the file is in the store */
-    struct catalog_recording r;       /* as it is, then as it shall be */
-    char before[SHA256_HEX];          /* its content until now */
+    struct catalog_recording r;       /* the recording, before and then after the change */
+    char before[SHA256_HEX];          /* its content before */
     const struct reel_format *format; /* the format that defines the parts */
     char job[33];
     enum ingest_outcome outcome;
-    bool again; /* it failed because the recording has been changed meanwhile */
+    bool again; /* retry: the recording was changed meanwhile */
 };
 static inline void reel_auto_joining_done(struct joining *j) {
     catalog_recording_done(&j->r);
@@ -53,7 +53,7 @@ static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t s
     return content_of_parts(r, err);
 }
 
-/* Finds the recording. *there: it has that very file already. */
+/* Finds the recording. *there: it has this file already. */
 static bool find_recording(struct joining *j, bool *there, struct reel_error *err) {
     struct catalog_recording *r = &j->r;
     const char *file_name = names_file(j->q->name);
@@ -72,12 +72,13 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
             return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content", j->q->part_of);
         }
     }
-    return r->state == STATE_READY || r->state == STATE_SCANNING || r->state == STATE_FAILED || /* kept: metadata.yaml came first */
+    return r->state == STATE_READY || r->state == STATE_SCANNING ||
+           r->state == STATE_FAILED || /* failed: metadata.yaml was uploaded first */
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
 }
 
-/* Does the last part belong to all others? Decided by the recording's, or the new file's where that knows of no parts:
- * metadata.yaml to an .mcap. */
+/* Whether the last part belongs to all others. The recording's format decides; if it has no parts, that of the new file (metadata.yaml
+ * added to an .mcap). */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
     const struct reel_format *own = reel_format_named(r->format);
@@ -164,7 +165,7 @@ static bool scan_together(struct joining *j, struct reel_error *err) {
     return index && scan_fill(&j->r, index, err) && change_recording(j, index, err);
 }
 
-/* It has that file already; should the stored one have gone, it is here again. */
+/* The recording has this file already; restores the stored file if it was missing. */
 static bool keep_again(struct joining *j, struct reel_error *err) {
     j->outcome = INGEST_EXISTS;
     if (!content_keep_upload(j->app, j->upload, j->sha256, err)) {
@@ -175,7 +176,7 @@ static bool keep_again(struct joining *j, struct reel_error *err) {
     return !rescan_restored || scan_restored(j->app, &j->r, j->job, err);
 }
 
-/* All locks are held; `content` is what the recording is to become. */
+/* All locks are held; `content` is the new content of the recording. */
 static bool join_locked(struct joining *j, const char *content, struct reel_error *err) {
     bool there;
     sweep_ahead(j->app, content);
@@ -196,7 +197,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
     return j->kept && belongs(j, err) && store_make_bucket(j->app->store, content, err) && scan_together(j, err);
 }
 
-/* The recording is read once to know the locks, and again under them. */
+/* The recording is read once to determine the locks, and again while they are held. */
 static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;
@@ -216,7 +217,7 @@ static bool join_once(struct joining *j, struct reel_error *err) {
         ingest_undo(j->app, j->upload, j->sha256);
         scan_drop_unused(j->app, j->sha256, &ignored);
     }
-    if (!there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may go back to what was before */
+    if (!there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may still revert to the old content */
         scan_drop_unused(j->app, good ? before : after, &ignored);
     }
     return good;

@@ -11,7 +11,7 @@ struct reconcile {
     bool same_run;
 };
 
-/* The server ended between hashing and its last word: is the recording there? */
+/* The server stopped after hashing: checks whether the recording was added. */
 static bool find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err) {
     AUTO(upload_options_done) struct upload_options options = {0};
     struct catalog_recording r;
@@ -56,13 +56,13 @@ static bool bring_back(struct app *app, struct catalog_upload *u, bool *gone, st
     return true;
 }
 
-/* Cuts the file to what is sure. */
+/* Truncates the file to the bytes that are known to be stored. */
 static bool set_offset(const struct reconcile *c, struct catalog_upload *u, struct store_upload *file, struct reel_error *err) {
     uint64_t size = store_upload_size(file), sure = (c->same_run && !u->checked) || size < u->offset ? size : u->offset;
     bool full = u->length > 0 && sure >= (uint64_t)u->length, partial = strcmp(u->concat, "partial") == 0;
     u->done = partial && full;
     if (full && !partial) {
-        sure = (uint64_t)u->length - !u->draft; /* what comes is what makes a recording of it */
+        sure = (uint64_t)u->length - !u->draft; /* the last byte is sent again, and completes the upload */
     }
     u->offset = sure;
     u->content[0] = u->recording[0] = '\0';
@@ -94,7 +94,7 @@ static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u
     return ok;
 }
 
-/* A file without a row: a crash came before the row was written, or after it was deleted. */
+/* A file without a row, from a crash before the row was written or after it was deleted. */
 static void check_file(void *context, const char *id) {
     struct app *app = context;
     struct catalog_upload u;

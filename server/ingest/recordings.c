@@ -13,9 +13,9 @@ enum { RECORDINGS_OPEN_MAX = 256 };
 
 struct opened {
     char content[SHA256_HEX];
-    struct reel_recording *recording; /* NULL while its pack is made again */
-    struct job *job;                  /* that makes it */
-    uint64_t used;                    /* when, counted in calls */
+    struct reel_recording *recording; /* NULL while its pack is rebuilt */
+    struct job *job;                  /* that rebuilds it */
+    uint64_t used;                    /* time of the last use, counted in calls */
 };
 
 struct recordings {
@@ -120,7 +120,7 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
     return reel_recording_open(TAKE(own), parts, r->n_parts, &options, err);
 }
 
-/* A reference for the caller; the first one that is put in stays. */
+/* Inserts the recording, or drops it if another thread was first. Returns a reference to the one in the table. */
 static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
@@ -162,7 +162,7 @@ void recordings_stop(struct recordings *all, const char *content) {
     }
 }
 
-/* The one job that makes the pack (again); a reference for the caller. */
+/* The only job that builds this pack; a reference for the caller. */
 static struct job *rebuild(struct recordings *all, const struct catalog_recording *r, struct reel_error *err) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, r->content);
@@ -180,7 +180,7 @@ static struct job *rebuild(struct recordings *all, const struct catalog_recordin
     return job;
 }
 
-/* The job has ended: the next one who misses the pack starts another. */
+/* The job has ended: the next request without a pack starts another. */
 static void forget_job(struct recordings *all, const char *content, const struct job *job) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);

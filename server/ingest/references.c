@@ -49,7 +49,7 @@ static bool set_state(struct app *app, struct catalog_recording *r, enum recordi
     return true;
 }
 
-/* Back again: as it was, if its index is still there. */
+/* The files are unchanged again: ready, if the index still exists. */
 static bool set_ready(struct app *app, struct catalog_recording *r) {
     struct reel_error ignored;
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, &ignored);
@@ -63,7 +63,7 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
 bool references_update_state(struct app *app, struct catalog_recording *r) {
     struct reel_error why = {0};
     bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
-    if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have brought a copy since */
+    if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a copy since */
         return false;
     }
     if (references_verify(app, r, &why)) {
@@ -167,7 +167,7 @@ void references_note(struct app *app, const char *sha256) {
     catalog_imports_put(app->catalog, folder, &row, 1, &ignored);
 }
 
-/* ---- all of them */
+/* ---- the check of all files */
 
 static void check_one(struct app *app, const char *sha256, const struct reel_progress *progress) {
     struct reel_error why = {0};

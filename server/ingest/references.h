@@ -1,5 +1,5 @@
-/* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of recordings follow
- * their files both ways. */
+/* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of recordings are
+ * updated when files disappear, change, or return. */
 #ifndef SERVER_REFERENCES_H
 #define SERVER_REFERENCES_H
 
@@ -9,13 +9,13 @@
 bool references_has(struct app *app, const struct catalog_recording *r); /* some part of it is not copied */
 /* Inspects its files and updates its state (in *r too): missing, changed, or ready again. False: unchanged. */
 bool references_update_state(struct app *app, struct catalog_recording *r);
-/* All its files are there, and those that are not copied unchanged: REEL_NOT_FOUND, REEL_CHANGED. */
+/* Checks that all its files exist and that the referenced ones are unchanged: REEL_NOT_FOUND, REEL_CHANGED. */
 bool references_verify(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* The same for every recording that has this file. */
 void references_recheck(struct app *app, const char *sha256);
-/* The file has another time than it had: reads the whole of it. True: its content is what it was, and this is its time now. */
+/* For a file with a new modification time: hashes it. True: the content is unchanged, and the new time was stored. */
 bool references_confirm(struct app *app, const char *sha256, const struct reel_progress *progress);
-/* The catalog knows of the file that this one of the store's notes is about: a lost one that was made again does not. */
+/* Whether the catalog has the file of this reference in the store; a rebuilt catalog may not. */
 void references_note(struct app *app, const char *sha256);
 /* Queues a check of every referenced file, unless one runs. */
 void references_check(struct app *app);

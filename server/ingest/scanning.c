@@ -13,7 +13,7 @@
 #include "ingest/references.h"
 #include "wire/cleanup.h"
 
-/* One table for the process: a hash names the same bytes wherever they are. */
+/* One table of locks for the process. */
 static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t locks_released = PTHREAD_COND_INITIALIZER;
 static struct content_lock *locks;
@@ -159,7 +159,7 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
         return false;
     }
-    if (!references_verify(app, r, err)) { /* somebody wrote to it meanwhile: the index may be of neither */
+    if (!references_verify(app, r, err)) { /* modified during the scan: the index may match neither version */
         unlink(pack);
         return false;
     }
@@ -216,7 +216,7 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
            reel_fail_memory(err);
 }
 
-/* ---- its end */
+/* ---- end of a scan */
 
 static bool finish_scanned(struct app *app, struct catalog_recording *r, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
@@ -225,7 +225,7 @@ static bool finish_scanned(struct app *app, struct catalog_recording *r, struct 
 
 static void finish_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
-    bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* taken up again at the next start */
+    bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* restarted at the next start */
     if (why->code == REEL_NOT_FOUND) {
         catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
     } else if (why->code == REEL_CHANGED && references_has(app, r)) {
@@ -254,7 +254,7 @@ static bool finish_held(struct app *app, const char *id, const char *content, bo
         }
         return false;
     }
-    bool same = strcmp(r.content, content) == 0; /* else a further part has come: another job scans them all */
+    bool same = strcmp(r.content, content) == 0; /* else a part was added: another job scans them all */
     bool ok = scanned && (!same || finish_scanned(app, &r, err));
     if (!scanned && same && err) {
         finish_failed(app, &r, err);
@@ -292,7 +292,7 @@ void scan_tidy(struct app *app, const char *content) {
     }
 }
 
-/* ---- once more */
+/* ---- scanning again */
 
 struct again {
     struct app *app;

@@ -1,5 +1,5 @@
 /* The end of a session: it is removed, its bytes become a recording, or several are concatenated first. Received bytes are discarded only
- * when their content is refused. */
+ * if their content is rejected. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,7 @@ bool session_remove(struct app *app, const char *owner, const char *id, struct r
 
 /* ---- a recording */
 
-/* Hashes, notes the hash (for a crash behind this), ingests. */
+/* Hashes, records the hash (for recovery after a crash), ingests. */
 static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
                              struct reel_error *err) {
     AUTO(upload_options_done) struct upload_options options = {0};
@@ -79,7 +79,7 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
     return true;
 }
 
-/* The parts of a final upload have served. */
+/* Removes the partial uploads that were concatenated. */
 static void remove_parts(struct app *app, const char *concat) {
     struct reel_error ignored;
     const char *at = strncmp(concat, "final;", 6) == 0 ? concat + 6 : "";
@@ -100,7 +100,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
     if (!live_open(app, l, err)) {
         return;
     }
-    if (l->writer || store_upload_size(l->file) != u->offset) { /* since the last byte came; what is there now is not what was to end */
+    if (l->writer || store_upload_size(l->file) != u->offset) { /* another request has written since; the upload is not complete any more */
         out->again = true;
         reel_fail(err, REEL_CONFLICT, "another request goes on with this upload");
         return;
@@ -114,7 +114,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
             out->again = true;
         }
         if (!out->partial) {
-            store_upload_drop(l->file); /* what was there already under its address needs no second copy */
+            store_upload_drop(l->file); /* already stored as a blob; no second copy */
             store_upload_free(TAKE(l->file));
         }
         return;
@@ -130,7 +130,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
 void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err) {
     *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
     struct live *l = live_acquire(app->sessions, u->id, err);
-    struct catalog_upload now = *u; /* its texts are the caller's */
+    struct catalog_upload now = *u; /* borrows the caller's texts */
     if (!l) {
         return;
     }
@@ -143,7 +143,7 @@ void session_finish(struct app *app, const struct catalog_upload *u, int64_t wai
     }
 }
 
-/* ---- several as one */
+/* ---- concatenation */
 
 static bool copy_part(struct app *app, const char *owner, const char *id, struct session_writer *w, struct reel_error *err) {
     enum { COPY_BYTES = 1 << 20 };

@@ -13,7 +13,7 @@ enum {
     CONFIRM_BYTES = 256 << 20, /* of one request between two fsyncs */
     SWEEP_LONGEST_S = 60,
 };
-static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* after so long without a byte another writer may take over */
+static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* after this long without a byte another writer may take over */
 
 struct sessions {
     struct app *app;
@@ -34,7 +34,7 @@ struct session_writer {
     bool dropped;
 };
 
-/* ---- which are open */
+/* ---- open sessions */
 
 static void live_free(struct live *l) {
     if (!l) {
@@ -129,7 +129,7 @@ int64_t session_expires(const struct app *app) {
 
 /* ---- creating and reading */
 
-/* The one that has the key already. */
+/* The session that was created with this key. */
 static bool find_again(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
     struct reel_error none = {0};
     *again = false;
@@ -178,7 +178,8 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
         return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
     }
     bool made = make_row(app, q, out, err) && catalog_make_id(out->id, err);
-    struct store_upload *file = made ? store_upload_open(app->store, out->id, true, err) : NULL; /* first: a row without its file is none */
+    struct store_upload *file =
+        made ? store_upload_open(app->store, out->id, true, err) : NULL; /* before the row, so that no row is without a file */
     made = file && catalog_upload_add(app->catalog, out, err);
     if (file && !made) {
         store_upload_drop(file);
@@ -190,11 +191,11 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     struct reel_error why = *err;
     forget_row(all);
     catalog_upload_done(out);
-    /* Another request with this key may have come first, meanwhile. */
+    /* Another request with this key may have been faster. */
     return find_again(app, q, out, again, err) && (*again || (*err = why, false));
 }
 
-/* As the catalog has it: offset is what is confirmed. */
+/* As in the catalog: offset is the confirmed one. */
 static bool find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err) {
     if (!catalog_upload_get(app->catalog, id, out, err)) {
         return false;
@@ -233,7 +234,7 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
 
 /* ---- one request's bytes */
 
-/* A writer that has fallen silent loses the session; what it wrote counts unless it was to be checked as a whole. */
+/* Ends a silent writer. Its bytes are kept unless they were to be verified by a checksum. */
 static bool steal(struct live *l, struct reel_error *err) {
     struct session_writer *before = l->writer;
     l->writer = NULL;
@@ -394,7 +395,7 @@ static void sweep(struct app *app) {
     int64_t now = reel_now_ns();
     bool ok = true;
     while (ok && catalog_upload_expired(app->catalog, now, &u, &err)) {
-        ok = session_sweep_one(app, u.id, now, &err); /* gone, or it expires later */
+        ok = session_sweep_one(app, u.id, now, &err); /* removed, unless it expires later by now */
         catalog_upload_done(&u);
     }
     catalog_responses_expire(app->catalog, &err);

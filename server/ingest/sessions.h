@@ -11,55 +11,55 @@ struct sessions;
 struct session_writer;
 
 enum {
-    SESSIONS_MAX = 10000,        /* at once, also those that are done and not yet expired */
+    SESSIONS_MAX = 10000,        /* including complete ones that have not expired yet */
     SESSION_PARTS_MAX = 64,      /* of one final upload */
     SESSION_METADATA_MAX = 8192, /* Upload-Metadata, Upload-Concat */
     SESSION_KEY_MAX = 255,       /* Idempotency-Key */
 };
 
-/* Brings rows and files together after whatever ended the last server, and starts the sweeper. */
+/* Reconciles rows and files after the last stop or crash, and starts the sweeper thread. */
 struct sessions *sessions_open(struct app *app, struct reel_error *err);
 void sessions_close(struct sessions *sessions);
 
-bool sessions_reconcile(struct app *app, struct reel_error *err); /* the first half of that alone (reconcile.c) */
+bool sessions_reconcile(struct app *app, struct reel_error *err); /* only reconciles (reconcile.c) */
 
 struct session_request {
     const char *owner, *key;                 /* key: Idempotency-Key, "" = none */
     char request[SHA256_HEX];                /* SHA-256 of the request, to recognize another request with the same key */
-    const char *options, *metadata, *concat; /* as the row keeps them */
+    const char *options, *metadata, *concat; /* as stored in the row */
     bool draft;
     int64_t length; /* -1 = not known yet */
 };
-/* A new session, or the one that this key made before (*again). REEL_CONFLICT: the key was used for something else. */
+/* Creates a session, or returns the one created with this key before (*again). REEL_CONFLICT: the key was used for another request. */
 bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err);
 
-/* As it is now; offset: what has been received. REEL_NOT_FOUND, also for another owner's (NULL: any). */
+/* The current state; offset: bytes received. REEL_NOT_FOUND, also for another owner's (NULL: any). */
 bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err);
-bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err); /* a request that adds to it fails */
+bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err); /* requests writing to it fail */
 
 enum session_answer {
     SESSION_OK,
     SESSION_BUSY,   /* another request is writing to it */
-    SESSION_OFFSET, /* what has been received is now->offset */
+    SESSION_OFFSET, /* wrong offset; now->offset is the right one */
     SESSION_ENDED,  /* it is complete */
     SESSION_FAILED, /* see err */
 };
 struct session_piece {
-    uint64_t offset; /* where the bytes belong */
+    uint64_t offset; /* of the first byte */
     int64_t
         length;   /* of the whole, announced by this request; -1 = not announced. REEL_CONFLICT when it was announced differently before */
-    bool checked; /* they count only together: session_drop() may follow */
+    bool checked; /* they are verified by a checksum at the end: session_drop() may follow */
 };
 enum session_answer session_begin(struct app *app, const char *owner, const char *id, const struct session_piece *piece,
                                   struct session_writer **out, struct catalog_upload *now, struct reel_error *err);
 bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err);
-void session_drop(struct session_writer *w); /* what this request has written does not count */
-/* The request is over: what came is confirmed. *now is the session then. Frees, also when it fails; NULL is fine. */
+void session_drop(struct session_writer *w); /* discards what this request has written */
+/* Ends the request: confirms the bytes received. *now: the state of the session. Frees the writer, also on failure; NULL is fine. */
 bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err);
 
-/* All bytes are there: they become a recording, or with concat "partial" wait to be part of one. Gone with the session when they are
- * refused for what they are; when it is for a passing reason, or another request goes on with them (REEL_CONFLICT), the session stays
- * (out->again), and the client retries (session_acknowledged_offset()). */
+/* Call when all bytes were received: makes a recording of them; with concat "partial" they wait for their final upload. If the content is
+ * rejected, the session and its bytes are removed. After a temporary error, or if another request continues the upload (REEL_CONFLICT), the
+ * session stays (out->again), and the client retries (session_acknowledged_offset()). */
 struct session_result {
     struct ingest_result ingest;
     bool partial, again;
@@ -71,7 +71,7 @@ static inline void session_result_done(struct session_result *r) {
 }
 
 /* Copies the bytes of partial sessions that are complete into the new session `u`, in this order; they are removed by session_finish() of
- * it. */
+ * `u`. */
 bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
                          struct catalog_upload *now, struct reel_error *err);
 
@@ -79,8 +79,8 @@ bool session_concatenate(struct app *app, const struct catalog_upload *u, const 
 static inline bool session_is_full(const struct catalog_upload *u) {
     return u->length >= 0 && u->offset == (uint64_t)u->length;
 }
-/* What counts for the client. Until the recording is there a tus upload lacks its last byte: its clients take it for done by the length
- * alone. Whoever goes on from there makes the recording. */
+/* The offset reported to clients. tus clients regard an upload as done once the offset equals the length, so until the recording exists the
+ * reported offset is one byte less; sending that byte again makes the recording. */
 uint64_t session_acknowledged_offset(const struct catalog_upload *u);
 
 #endif

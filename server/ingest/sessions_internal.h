@@ -6,7 +6,7 @@
 
 #include "ingest/sessions.h"
 
-struct live { /* a session that is in use, or was a moment ago */
+struct live { /* a session that is in use or was used recently */
     struct live *next;
     char id[RECORDING_ID_TEXT];
     unsigned users;        /* guarded by sessions->mutex, as is `next` */
@@ -24,8 +24,8 @@ void live_release(struct sessions *all, struct live *l);
 bool live_open(struct app *app, struct live *l, struct reel_error *err);
 void live_remove(struct app *app, struct live *l); /* its row is gone already */
 
-/* Removes it; with a time only if it expired before that, and one that somebody adds to lives on. 0: in any case. */
+/* Removes a session. `expired_ns` != 0: only if it expired before that and no request writes to it. */
 bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err);
-int64_t session_expires(const struct app *app); /* of one that was gone on with just now */
+int64_t session_expires(const struct app *app); /* expiry of a session that was written to just now */
 
 #endif

@@ -17,7 +17,7 @@ struct sweep {
     struct app *app;
     const struct reel_progress *progress;
     uint64_t done;
-    int64_t ran_ns; /* what was written since is of the run before, which may have crashed */
+    int64_t ran_ns; /* the last clean stop; manifests written since may be from a run that crashed */
     bool stopped;
 };
 
@@ -46,7 +46,7 @@ static void forget_unknown(struct app *app, const char *content) {
 
 static void check_manifest(struct app *app, const char *content) {
     AUTO_CONTENT struct content_lock lock = {0};
-    if (content_lock_try(&lock, content)) { /* else who has it called sweep_ahead() */
+    if (content_lock_try(&lock, content)) { /* else its holder has called sweep_ahead() */
         forget_unknown(app, content);
     }
 }
@@ -63,7 +63,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
     bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0,
          is_ours = is_blob || strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0, used = true;
     if (!is_ours) {
-        if (written_ns < s->app->started_ns) { /* a pack that was being made when the last server ended */
+        if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);
         }
         return go_on(s);
@@ -106,7 +106,7 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
     } else if (r->state == STATE_MISSING && there) {
-        job_unref(scan_again(s->app, r, &ignored)); /* its file is back */
+        job_unref(scan_again(s->app, r, &ignored)); /* its file exists again */
     }
     return go_on(s);
 }
@@ -127,7 +127,7 @@ void sweep_record_stop(struct app *app) {
 static bool sweep(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct sweep s = {.app = context, .progress = progress, .ran_ns = sweep_last_stop(context)};
     struct reel_error ignored;
-    manifests_write_due(s.app, 0, progress, &ignored); /* that the last server did not come to */
+    manifests_write_due(s.app, 0, progress, &ignored); /* left from the last run */
     bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
                 (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
     s.app->swept = good;

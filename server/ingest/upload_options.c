@@ -146,7 +146,7 @@ char *upload_options_print(const struct upload_options *w, struct reel_error *er
     char *text = good ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(object);
     if (!text) {
-        reel_fail(err, REEL_ARGUMENT, "what is wished for the upload is not UTF-8");
+        reel_fail(err, REEL_ARGUMENT, "the upload options are not UTF-8");
     }
     return text;
 }

@@ -1,5 +1,5 @@
-/* The upload options that a client sends with a file, by any way: query, Upload-Metadata, the meta field of a form. Stored as JSON with
- * an upload session. */
+/* Upload options: sent with a file in the query, in Upload-Metadata or in the meta field of a form. Stored as JSON with an upload
+ * session. */
 #ifndef SERVER_UPLOAD_OPTIONS_H
 #define SERVER_UPLOAD_OPTIONS_H
 
@@ -22,8 +22,8 @@ static inline void reel_auto_upload_options_done(struct upload_options *w) {
     upload_options_done(w);
 }
 
-/* Sets an option by name; `value` is a text, for replace and keep also true or false, for tags an object of texts or the text of one. An
- * option that is set already stays: the first value wins. *known: there is such an option. REEL_ARGUMENT. */
+/* Sets an option by name; `value` is a text, for replace and keep also true or false, for tags an object of texts or the text of one. The
+ * first value set wins. *known: whether there is such an option. REEL_ARGUMENT. */
 bool upload_options_set(struct upload_options *w, const char *key, const json_t *value, bool *known, struct reel_error *err);
 bool upload_options_parse(struct upload_options *w, const char *text, struct reel_error *err);
 char *upload_options_print(const struct upload_options *w, struct reel_error *err); /* malloc'd */

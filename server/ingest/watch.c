@@ -54,7 +54,7 @@ struct watches {
     bool has_thread;
     pthread_t thread;
     atomic_bool stopping;
-    struct reel_progress progress; /* false when it is to stop */
+    struct reel_progress progress; /* false once the server stops */
     pthread_mutex_t mutex;         /* guards what follows, and what watches_view() shows */
     struct dirty dirty[DIRTY_MAX];
     unsigned n_dirty;
@@ -82,7 +82,7 @@ static void add_dirty(struct watches *all, unsigned watch, const char *folder, i
         d->tree = d->tree || tree;
     } else if (copy) {
         all->dirty[all->n_dirty++] = (struct dirty){.watch = watch, .folder = copy, .due_ns = due_ns, .tree = tree};
-    } else { /* so much happens that looking at everything is less work */
+    } else { /* too many changes: a rescan of everything is cheaper */
         struct watch *w = &all->items[watch];
         w->scan_due_ns = due_ns < w->scan_due_ns ? due_ns : w->scan_due_ns;
     }
@@ -155,7 +155,7 @@ static void poll_instead(struct watch *w, const char *why) {
     snprintf(w->note, sizeof w->note, "%s: it is rescanned every %u s instead", why, w->all->app->config.rescan_s);
 }
 
-/* Before a folder is listed, so that nothing falls in between. */
+/* Called before a folder is listed, so that no file is missed. */
 static bool on_entered(void *context, const char *folder) {
     struct watch *w = context;
     struct watches *all = w->all;
@@ -165,10 +165,10 @@ static bool on_entered(void *context, const char *folder) {
         if (wd >= 0 && !add_watched(all, wd, w->number, folder)) {
             inotify_rm_watch(all->inotify, wd);
         } else if (wd < 0 && errno == ENOSPC) {
-            poll_instead(w, "the system tells of no more folders (fs.inotify.max_user_watches)");
+            poll_instead(w, "the limit of inotify watches is reached (fs.inotify.max_user_watches)");
         }
     } else {
-        poll_instead(w, all->inotify < 0 ? "the system tells of no folders" : "more folders than --watch-folders");
+        poll_instead(w, all->inotify < 0 ? "inotify is not available" : "more folders than --watch-folders");
     }
     pthread_mutex_unlock(&all->mutex);
     return !atomic_load(&all->stopping);
@@ -203,7 +203,7 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
     } else if (e->mask & (IN_CREATE | IN_MOVED_TO)) {
         add_dirty(all, watch, path, reel_now_ns() + SOON_NS, true);
     } else if (gone) {
-        references_check(all->app); /* what is referenced in it */
+        references_check(all->app); /* referenced files in it */
     }
 }
 
@@ -219,7 +219,7 @@ static void read_events(struct watches *all) {
     }
 }
 
-/* ---- looking */
+/* ---- scanning folders */
 
 static void set_state(struct watch *w, enum watch_state state) {
     pthread_mutex_lock(&w->all->mutex);
@@ -276,7 +276,7 @@ static int64_t next_due(struct watches *all) {
     return due;
 }
 
-/* Files that are not copied may lie elsewhere than in a watched folder. */
+/* Referenced files may be outside of watched folders. */
 static void check_references(struct watches *all, int64_t *due_ns) {
     int64_t now = reel_now_ns();
     if (now >= *due_ns) {
@@ -305,7 +305,7 @@ static void *watch_all(void *context) {
         wait_ms = due > now ? (due - now) / 1000000 + 1 : 0;
         struct pollfd fds[] = {{.fd = all->wake, .events = POLLIN}, {.fd = all->inotify, .events = POLLIN}};
         if (poll(fds, all->inotify >= 0 ? 2 : 1, wait_ms < 1000 ? (int)wait_ms : 1000) > 0 &&
-            (fds[1].revents & POLLIN)) { /* workers add what waits, too */
+            (fds[1].revents & POLLIN)) { /* workers add folders, too */
             read_events(all);
         }
     }

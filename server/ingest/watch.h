@@ -6,11 +6,11 @@
 
 struct watches;
 
-/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION". NULL in *out when there is none to watch. */
+/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION". *out is NULL when no folder is configured. */
 bool watches_start(struct app *app, struct watches **out, struct reel_error *err);
-void watches_stop(struct watches *all); /* no new work is found any more; NULL is fine */
+void watches_stop(struct watches *all); /* no new imports start any more; NULL is fine */
 void watches_free(struct watches *all); /* after imports_stop() */
-/* The folder of such a text, malloc'd; *collection points into it or into `text`. */
+/* The folder of such an option, malloc'd; *collection points into it or into `text`. */
 char *watch_folder(const char *text, const char **collection);
 
 enum watch_state { WATCH_STARTING, WATCH_SCANNING, WATCH_WATCHING, WATCH_POLLING, WATCH_UNREADABLE };
@@ -23,7 +23,7 @@ struct watch_view {
     uint64_t folders;                       /* watched through inotify */
     uint64_t waiting;                       /* folders due for a check */
     uint64_t queue;                         /* recordings being imported or queued */
-    int64_t scan_started_ns, scan_ended_ns; /* the last one through all of it; 0 = none yet */
+    int64_t scan_started_ns, scan_ended_ns; /* the last full scan; 0 = none yet */
     uint64_t scan_files, scan_folders;
     uint64_t outcomes[IMPORT_OUTCOMES]; /* since the server began */
 };

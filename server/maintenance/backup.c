@@ -33,7 +33,7 @@ static bool is_empty(const char *folder) {
     return d && n == 0;
 }
 
-/* The folder, and that nothing but a backup is in it. */
+/* Creates the folder; checks that it is empty or holds a backup. */
 static bool prepare(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
     if (!disk_join(path, folder, "blobs", err)) {
@@ -92,7 +92,7 @@ bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, co
     return good;
 }
 
-/* ---- as a job */
+/* ---- the job */
 
 struct backup_job {
     struct app *app;

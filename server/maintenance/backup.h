@@ -18,7 +18,8 @@ extern const char *const backup_blobs_names[]; /* "none", "link", "copy", NULL *
 bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
                 struct reel_error *err);
 
-/* As a job, into a folder of its own below the one that is configured. REEL_UNSUPPORTED: none is; REEL_CONFLICT: one is being made. */
+/* As a job, into a folder of its own below the one that is configured. REEL_UNSUPPORTED: none is configured; REEL_CONFLICT: another backup
+ * is running. */
 struct job *backup_start(struct app *app, enum backup_blobs blobs, struct reel_error *err);
 
 #endif

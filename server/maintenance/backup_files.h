@@ -6,7 +6,7 @@
 
 #include "app.h"
 
-enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: the same disk, and the same bytes on it */
+enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: hard links, on the same disk only */
 
 struct backup_files {
     struct store *from, *to;
@@ -15,7 +15,7 @@ struct backup_files {
     uint64_t count, bytes, elsewhere, gone; /* filled in; gone: purged while the backup was made */
     char list_sha256[65];
 };
-/* Writes blobs.txt, and brings the files there that `copied` needs; what it does not need goes from there. All of it is on the disk then.
+/* Writes blobs.txt, and adds the files that `copied` needs; removes files that it does not need. Everything is synced to disk.
  */
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err);
 

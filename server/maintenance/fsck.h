@@ -6,10 +6,10 @@
 #include "reel/scan.h"
 
 enum fsck_kind {
-    FSCK_CATALOG,  /* the database's file, or its rows among each other: only a rebuild helps */
-    FSCK_TOTALS,   /* what is counted as it changes is not what is there */
-    FSCK_SEARCH,   /* words */
-    FSCK_FILE,     /* a stored file is gone or of another size, or one that is not copied is gone or changed */
+    FSCK_CATALOG,  /* the database is damaged or inconsistent; needs a rebuild */
+    FSCK_TOTALS,   /* the stored totals differ from the rows */
+    FSCK_SEARCH,   /* the search index */
+    FSCK_FILE,     /* a stored file is missing or has another size, or a referenced file is missing or changed */
     FSCK_INDEX,    /* an index pack is gone, damaged or of another version */
     FSCK_MANIFEST, /* a manifest is missing, or differs from the catalog */
     FSCK_UNKNOWN,  /* a manifest names a recording that the catalog does not have */
@@ -31,7 +31,7 @@ struct fsck_report {
     uint64_t found, repaired;
     uint64_t recordings, files, manifests; /* inspected */
     uint64_t elsewhere;                    /* referenced files below none of the roots: not checked */
-    bool alone;                            /* no server was running: all was checked */
+    bool alone;                            /* no server was running, so everything was checked */
     char old_catalog[64];                  /* after a rebuild, where it is; "": there was none */
 };
 /* False: the check could not run (REEL_CONFLICT: a server is running, and a repair was requested). */

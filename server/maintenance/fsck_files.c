@@ -96,7 +96,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
     return used || strlen(suffix) >= sizeof o->items->suffix || add_orphan(o, hex, suffix);
 }
 
-/* A leftover of a pack can be made again; everything else may be all that is left of something. */
+/* Packs can be rebuilt; any other file may be the only copy. */
 static void repair_orphan(struct fsck *f, const struct orphan *one) {
     struct reel_error err;
     char subject[128];

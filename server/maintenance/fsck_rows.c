@@ -45,7 +45,7 @@ static const char *repair_file(struct fsck *f, const struct catalog_recording *r
     return there ? "moved to lost+found, the recording is missing it now" : "the recording is missing it now";
 }
 
-/* A file that is not copied; true: it is what it was, or below no root that is known. */
+/* A referenced file; true: unchanged, or below none of the roots. */
 static bool check_reference(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
     enum recording_state now = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
     struct store_reference ref;
@@ -71,7 +71,7 @@ static bool check_reference(struct fsck *f, const struct catalog_recording *r, c
     return false;
 }
 
-/* True: all are there. */
+/* True: all exist. */
 static bool check_files(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     bool whole = true, known = (r->state == STATE_TRASHED ? r->state_before_trash : r->state) == STATE_MISSING;
     for (uint32_t i = 0; i < r->n_parts; i++) {
@@ -131,7 +131,7 @@ static bool go_on(void *context, const struct reel_chunk *chunk) {
 static void check_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     struct reel_error why = {0};
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
-    bool broken = !index || !reel_index_chunks(index, go_on, NULL, &why); /* what is inside of its segments is checked as it is read */
+    bool broken = !index || !reel_index_chunks(index, go_on, NULL, &why); /* the contents of segments are checked when read */
     if (broken && is_as_it_was(f, r)) {
         fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
     }
@@ -174,7 +174,7 @@ static bool has_parts(const json_t *manifest, const struct catalog_recording *r)
     return same;
 }
 
-/* How it differs from the catalog; NULL: not at all. */
+/* How it differs from the catalog; NULL: it does not. */
 static const char *difference(const json_t *manifest, const struct catalog_recording *r) {
     const json_t *item = item_of(manifest, r->id), *epoch = json_object_get(item, "epoch_ns");
     if (!item) {

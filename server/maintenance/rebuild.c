@@ -104,7 +104,7 @@ bool rebuild_find(struct app *app, const struct reel_progress *progress, struct 
     return good;
 }
 
-/* ---- back into it */
+/* ---- adding rows */
 
 static bool all_there(struct app *app, const struct catalog_recording *r) {
     for (uint32_t i = 0; i < r->n_parts; i++) {
@@ -221,7 +221,7 @@ static bool old_path(const char *catalog, unsigned n, const char *suffix, char o
     return (used > 0 && used < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the path is too long");
 }
 
-/* The first number that none of the files has. */
+/* The first number that none of the file names has. */
 static bool free_number(const char *catalog, unsigned *n, struct reel_error *err) {
     char path[PATH_MAX];
     for (*n = 1; *n <= OLD_MAX; ++*n) {

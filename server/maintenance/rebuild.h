@@ -22,8 +22,7 @@ void rebuild_list_done(struct rebuild_list *list);
 
 /* In the order in which they were created. */
 bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out, struct reel_error *err);
-/* Puts one item of a manifest into `r` and what hangs on it; false: it makes no sense (REEL_DAMAGED). `manifest` may be damaged in any way.
- */
+/* Parses one recording of a manifest, with its notes and events. False: invalid (REEL_DAMAGED). `manifest` is untrusted. */
 struct rebuilt {
     struct catalog_recording r; /* state: from the manifest */
     struct catalog_notes notes;
@@ -46,8 +45,8 @@ bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_e
 /* Descriptions of collections, from collections.json. */
 bool rebuild_collections(struct app *app, struct reel_error *err);
 
-/* Before anything is swept: into a catalog that came from a backup, or that never had a recording (the one before it is gone), come those
- * of the manifests, and the settings. *n: how many. */
+/* At start, before the sweep: if the catalog was restored from a backup or never had a recording (the old one was lost), adds the
+ * recordings of the manifests and the settings. *n: how many. */
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
 
 #endif

@@ -50,7 +50,7 @@ void retention_items_done(struct retention_item *items, uint32_t n) {
 
 /* ---- the walk */
 
-/* To the next collection, or at the end to the trash. */
+/* Moves on to the next collection, and after the last one to the trash. */
 static bool next_collection(struct app *app, struct retention_walk *w, struct reel_error *err) {
     w->row = 0;
     if (!w->collection && !(w->collection = strdup(""))) {
@@ -63,7 +63,7 @@ static bool next_collection(struct app *app, struct retention_walk *w, struct re
     return true;
 }
 
-/* Does this one go? */
+/* Whether a rule applies to this recording. */
 static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct retention_row *r, enum retention_why *why) {
     int64_t age_ns = 0;
     const char *age = json_string_value(json_object_get(rule, "max_age"));
@@ -219,7 +219,7 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
         }
         retention_items_done(items, n);
         if (good && progress->report && !progress->report(progress->context, run->trashed + run->purged, 0)) {
-            good = reel_fail(err, REEL_CANCELLED, "cancelled; what has gone is in the trash");
+            good = reel_fail(err, REEL_CANCELLED, "cancelled; the recordings moved so far are in the trash");
         }
     }
     retention_walk_done(&w);

@@ -10,18 +10,18 @@
 #include "catalog/retention_rules.h"
 #include "ingest/jobs.h"
 
-/* ---- what would be deleted, in steps that can be resumed anywhere */
+/* ---- the walk over the recordings to delete, in resumable steps */
 
 enum retention_why { RETENTION_AGE, RETENTION_BYTES, RETENTION_TRASH };
 struct retention_item {
     struct retention_row row;
-    enum retention_why why; /* RETENTION_TRASH: it is purged, else it goes to the trash */
+    enum retention_why why; /* RETENTION_TRASH: it is deleted permanently, else moved to the trash */
 };
 struct retention_walk {
     bool in_trash;
     char *collection; /* malloc'd; NULL at the beginning */
     int64_t row;      /* the last one read */
-    uint64_t bytes;   /* what the collection holds, less what goes */
+    uint64_t bytes;   /* size of the collection without the recordings to delete */
     bool over;
 };
 void retention_walk_done(struct retention_walk *w);
@@ -29,7 +29,7 @@ char *retention_walk_text(const struct retention_walk *w); /* malloc'd */
 bool retention_walk_parse(const char *text, struct retention_walk *out);
 
 enum { RETENTION_STEP = 256 };
-/* At most RETENTION_STEP items more, maybe none; `most` of them if that is less. `now_ns` is that of the walk's beginning. */
+/* The next items, at most RETENTION_STEP and `most`, maybe none. `now_ns` is the time at which the walk began. */
 bool retention_step(struct app *app, const json_t *document, int64_t now_ns, struct retention_walk *w, uint32_t most,
                     struct retention_item *out, uint32_t *n, struct reel_error *err);
 void retention_items_done(struct retention_item *items, uint32_t n);

@@ -33,7 +33,7 @@ struct scrub {
     uint8_t *buffer;
 };
 
-/* ---- its place */
+/* ---- saved position */
 
 static bool save(struct scrub *s, const char *state, struct reel_error *err) {
     json_t *j =
@@ -59,7 +59,7 @@ static uint64_t number(const json_t *j, const char *key) {
     return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Where the last one stopped, unless it came to its end. */
+/* The position where the last check stopped, unless it was complete. */
 static bool find_position(struct scrub *s, struct reel_error *err) {
     json_t *last = load(s->app, err);
     const char *state = json_string_value(json_object_get(last, "state")), *position = json_string_value(json_object_get(last, "position"));
@@ -85,10 +85,10 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
 static bool go_on(struct scrub *s, struct reel_error *err) {
     const struct reel_progress *p = s->progress;
     return !p || !p->report || p->report(p->context, s->result.bytes, s->bytes_total) ||
-           reel_fail(err, REEL_CANCELLED, "stopped; the next one goes on here");
+           reel_fail(err, REEL_CANCELLED, "stopped; the next check continues here");
 }
 
-/* Sleeps, in short naps, as long as this run is ahead of its rate. */
+/* Sleeps, in short steps, while this run is faster than its rate. */
 static bool limit_rate(struct scrub *s, struct reel_error *err) {
     if (!go_on(s, err)) {
         return false;
@@ -122,7 +122,7 @@ static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread
     bool stopped = false;
     while (good && !stopped && (n = pread(fd, s->buffer, READ_BYTES, (off_t)at)) > 0) {
         good = EVP_DigestUpdate(hash, s->buffer, (size_t)n) == 1;
-        (void)posix_fadvise(fd, (off_t)at, n, POSIX_FADV_DONTNEED); /* what is read for requests is to stay in memory */
+        (void)posix_fadvise(fd, (off_t)at, n, POSIX_FADV_DONTNEED); /* so that the page cache keeps the data of requests */
         at += (uint64_t)n;
         s->read += (uint64_t)n;
         s->result.bytes += (uint64_t)n;
@@ -150,7 +150,7 @@ static bool report_missing(struct scrub *s, const char *sha256, struct reel_erro
     if (!catalog_blob_used(s->app->catalog, sha256, &used, err)) {
         return false;
     }
-    s->result.missing += used; /* else it was purged this moment */
+    s->result.missing += used; /* else it was purged just now */
     return !used || report_corruption(s, sha256, "the stored file is gone", err);
 }
 
@@ -184,7 +184,7 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
     if (unread) {
         snprintf(text, sizeof text, "the disk cannot read the stored file: %s", strerror(unread));
     } else {
-        snprintf(text, sizeof text, "the stored file has changed on the disk, its SHA-256 is %s; sending it again mends it", is);
+        snprintf(text, sizeof text, "the stored file is corrupted, its SHA-256 is %s; uploading it again repairs it", is);
     }
     return report_corruption(s, sha256, text, err);
 }
@@ -224,7 +224,7 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
     return done;
 }
 
-/* ---- as a job */
+/* ---- the job */
 
 struct scrub_job {
     struct app *app;

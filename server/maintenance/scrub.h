@@ -1,6 +1,6 @@
 /* The integrity check: reads every stored file again and compares its SHA-256 with its name. It goes through them in the order of their
- * hashes, at a bounded rate, and resumes where it was stopped. A corrupted file becomes the problem of the recordings that use it, until
- * the file is uploaded again. */
+ * hashes, at a bounded rate, and resumes where it was stopped. A corrupted file is shown as the problem of the recordings that use it,
+ * until the file is uploaded again. */
 #ifndef SERVER_SCRUB_H
 #define SERVER_SCRUB_H
 
@@ -10,14 +10,14 @@
 #include "ingest/jobs.h"
 
 struct scrub_options {
-    uint64_t bytes_per_s; /* 0: as fast as it goes */
-    bool from_start;      /* not where the last one stopped */
+    uint64_t bytes_per_s; /* 0: no limit */
+    bool from_start;      /* instead of resuming the last one */
 };
 struct scrub_result {
     uint64_t files, bytes, corrupted, missing, elsewhere; /* of the whole check, also before it was stopped */
     bool resumed;
 };
-/* `app` needs store and catalog only. A cancelled one has kept its place. */
+/* `app` needs store and catalog only. A cancelled check has saved its position. */
 bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,
                struct reel_error *err);
 struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err); /* REEL_CONFLICT: one runs */

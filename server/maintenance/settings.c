@@ -51,7 +51,7 @@ bool settings_save(struct app *app, struct reel_error *err) {
     return good;
 }
 
-/* ---- back into the catalog */
+/* ---- restoring */
 
 static bool are_globs(const json_t *list) {
     size_t i;
@@ -81,7 +81,7 @@ static bool read_webhook(json_t *item, struct webhook *out) {
     return out->url && out->secret;
 }
 
-/* One that the catalog has stays as it is there. */
+/* A webhook that is in the catalog already is not changed. */
 static bool restore_webhook(struct app *app, json_t *item, struct reel_error *err) {
     struct webhook w = {0}, there;
     struct reel_error why = {0};
