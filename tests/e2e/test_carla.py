@@ -149,7 +149,7 @@ class Carla(Case):
     def test_the_texts_of_real_logs(self):
         folder = os.path.join(TEXTS, 'texts')
         if not os.path.isdir(folder):
-            self.skipTest('the samples are not there')
+            self.skipTest('3 real samples')
         met = 0
         for name in ('sr_0.9.10_DistanceBetweenVehicles.log', 'tkortz_2762.rec', 'made_0.9.15_full.log'):
             with open(os.path.join(TEXTS, name), 'rb') as f:

@@ -7,10 +7,11 @@ import tempfile
 import unittest
 
 from harness import reel
+from real_samples import SAMPLES
 from samples import bag, by_topic, lab_messages, read_bag
 
 BAG_READ = os.path.join(os.environ['REEL_BIN'], 'bag_read')
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples', 'rosbag1')
+BAGS = os.path.join(SAMPLES, 'rosbag1')
 REAL = ('ccny_gpsd_v1.2.bag', 'ccny_ortho_scan_v1.2.bag', 'unindexed_noheader.bag', 'crashed_index_pos_0.bag', 'first_pos_is_message.bag', 'latched.bag')
 
 
@@ -24,8 +25,8 @@ class Bags(unittest.TestCase):
             m.time -= 170_000_000 if i % 7 == 3 and m.topic == '/odom' else 0
         sources['disorder'] = bag(disorder)
         for name in REAL:
-            if os.path.exists(os.path.join(SAMPLES, name)):
-                with open(os.path.join(SAMPLES, name), 'rb') as f:
+            if os.path.exists(os.path.join(BAGS, name)):
+                with open(os.path.join(BAGS, name), 'rb') as f:
                     sources[name[:-4]] = f.read()
         cls.cases = {}
         for name, data in sources.items():

@@ -7,10 +7,11 @@ import tempfile
 import unittest
 
 from harness import API, Server, payload, reel, time_ns
+from real_samples import SAMPLES
 from samples import Message, bag, by_topic, lab_messages, nanover, nanover_messages, read_nanover
 
 BAG_READ = os.path.join(os.environ['REEL_BIN'], 'bag_read')
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples', 'rosbag2.0')
+BAGS = os.path.join(SAMPLES, 'rosbag2.0')
 COMPRESSIONS = ('none', 'bz2', 'lz4')
 WRAPPER = 'std_msgs/UInt8MultiArray'
 
@@ -26,11 +27,11 @@ def nanover_messages_of(data):
 
 def truth_topics():
     """Of the real samples: name, file, topics."""
-    if not os.path.isdir(SAMPLES):
+    if not os.path.isdir(BAGS):
         return
-    with open(os.path.join(SAMPLES, 'truth.json')) as f:
+    with open(os.path.join(BAGS, 'truth.json')) as f:
         for name, truth in json.load(f).items():
-            with open(os.path.join(SAMPLES, name), 'rb') as sample:
+            with open(os.path.join(BAGS, name), 'rb') as sample:
                 yield name, sample.read(), {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': v['first_ns'], 'last_ns': v['last_ns'],
                                                 'sha': v['payload_sha256_time_order']} for t, v in truth['topics'].items()}
 

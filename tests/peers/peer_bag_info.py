@@ -7,9 +7,9 @@ import tempfile
 import unittest
 
 from harness import reel
+from real_samples import SAMPLES, needs_samples
 from samples import bag, lab_messages, nanover, nanover_messages
 
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples')
 
 
 @unittest.skipUnless(shutil.which('rosbag'), 'rosbag is not installed')
@@ -26,7 +26,7 @@ class BagInfo(unittest.TestCase):
                 self.assertEqual(reel('bag', 'info', *options, path).stdout.decode(), theirs.stdout.decode())
         return True
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no samples here')
+    @needs_samples(16)
     def test_real_bags(self):
         files = glob.glob(os.path.join(SAMPLES, 'rosbag1', '*.bag')) + glob.glob(os.path.join(SAMPLES, 'rosbag2.0', '*.bag'))
         refused = {os.path.basename(f) for f in sorted(files) if not self.compare(f)}

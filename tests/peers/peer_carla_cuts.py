@@ -12,6 +12,7 @@ import unittest
 
 import carla_text
 from harness import QUICK, reel
+from real_samples import needs_samples
 
 SHARED = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared')
 SAMPLES = os.path.join(SHARED, 'samples', 'carla')
@@ -104,7 +105,7 @@ def named(state, collision):
     return [(state.actors.get(a, {}).get('type', 0), state.actors.get(a, {}).get('tid', '')) for a in collision[1:3]]
 
 
-@unittest.skipUnless(os.path.isdir(SAMPLES), 'the samples are not there')
+@needs_samples(11)
 class CarlaCuts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -7,6 +7,7 @@ import unittest
 
 from harness import reel
 from peer_carla_cuts import SAMPLES, Log
+from real_samples import needs_samples
 
 
 def scalars(value):
@@ -48,7 +49,7 @@ def same(a, b):
     return a == b
 
 
-@unittest.skipUnless(os.path.isdir(SAMPLES), 'the samples are not there')
+@needs_samples(11)
 class CarlaValues(unittest.TestCase):
     def test_every_packet_of_every_sample(self):
         packets = values = 0

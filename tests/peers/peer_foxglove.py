@@ -18,7 +18,8 @@ import msgpack
 import samples
 from harness import API, Case
 from peer_carla_cuts import Log
-from peer_mcap import HERE, SAMPLES, prepare
+from peer_mcap import HERE, prepare
+from real_samples import SAMPLES, needs_samples
 from samples import Message, T0, fold, read_nanover
 
 CLOUD = '''Header header
@@ -209,7 +210,7 @@ class Foxglove(Case):
 
     # --- CARLA
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    @needs_samples(11)
     def test_carla(self):
         cubes = 0
         for name in sorted(os.listdir(os.path.join(SAMPLES, 'carla'))):
@@ -264,7 +265,7 @@ class Foxglove(Case):
         self.assertEqual((said['created'], said['destroyed']), (truth['actors'], truth['destroyed']))
         self.assertEqual({'-'.join(pair) for pair in hits}, set(truth['collision_pairs']))
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    @needs_samples(1)
     def test_carla_cut(self):
         """A cut shows at its start what the whole shows there, and only the topics that are asked for."""
         recording, _ = self.sample('carla/tkortz_2762.rec')
@@ -281,7 +282,7 @@ class Foxglove(Case):
 
     # --- NanoVer
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    @needs_samples(10)
     def test_nanover(self):
         for name in sorted(os.listdir(os.path.join(SAMPLES, 'nanover'))):
             if name.endswith('.zip'):
@@ -331,7 +332,7 @@ class Foxglove(Case):
                 wanted.append([atoms, frames])
         self.assertEqual(runs, wanted)
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    @needs_samples(4)
     def test_nanover_legacy(self):
         for name in ('nanotube-example', 'sim-switching'):
             with self.subTest(name):
@@ -366,7 +367,7 @@ class Foxglove(Case):
             self.assertEqual(fields, [('x', 0, 7), ('y', 4, 7), ('z', 8, 7), ('intensity', 12, 7)])
             self.assertEqual(list(struct.iter_unpack('<4f', base64.b64decode(value['data']))), [(*p, p[0] * 2) for p in points[i]])
 
-    @unittest.skipUnless(os.path.isdir(SAMPLES), 'no real samples here')
+    @needs_samples(3)
     def test_old_definitions(self):
         """Bags whose types stand in roslib: every message is read by the definition in the file."""
         for name in ('ccny_gpsd_v1.2.bag', 'ccny_ortho_scan_v1.2.bag', 'ccny_scan_splitter_v1.2.bag'):

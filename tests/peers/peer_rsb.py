@@ -45,7 +45,7 @@ class Rsb(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not os.path.exists(os.path.join(SHARED, 'readers', 'tide_parse.py')):
-            raise unittest.SkipTest('../shared/readers is not there')
+            raise unittest.SkipTest('%d real samples' % len(LOGS))
         sys.path.append(os.path.join(SHARED, 'readers'))
         import tide_parse
         cls.parser = tide_parse

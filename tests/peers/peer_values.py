@@ -13,8 +13,9 @@ import unittest
 import zipfile
 
 from harness import reel
+from real_samples import SAMPLES, golden, needs_samples
+from samples import nanover, nanover_messages
 
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples')
 PACKED = {'particle.positions': ('f', 3), 'particle.velocities': ('f', 3), 'particle.forces': ('f', 3), 'particle.forces.system': ('f', 3),
           'particle.elements': ('B', 1), 'particle.colors': ('B', 4), 'particle.residues': ('I', 1), 'residue.chains': ('I', 1),
           'bond.pairs': ('I', 2), 'bond.orders': ('B', 1), 'system.box.vectors': ('f', 3), 'forces.user.index': ('I', 1),
@@ -103,28 +104,37 @@ class Decoding(unittest.TestCase):
         for i, (a, b) in enumerate(zip(ours, theirs)):
             self.assertTrue(same(a, b), 'message %d: %.500s beside %.500s' % (i, a, b))
 
-    def sample(self, name):
-        path = os.path.join(SAMPLES, name)
-        if not os.path.exists(path):
-            self.skipTest('no samples')
-        return path
-
 
 class Values(Decoding):
-    def test_nanover(self):
+    def check_nanover(self, path):
+        """Our messages, which are what msgpack decodes."""
         import msgpack
-        for name, truth in json.load(open(self.sample('nanover/truth.json'))).items():
+        with zipfile.ZipFile(path) as archive:
+            body, index = archive.read('messages.msgpack'), msgpack.unpackb(archive.read('index.msgpack'))
+        theirs = [msgpack.unpackb(body[e['offset']:e['offset'] + e['length']]) for e in index]
+        for message in theirs:
+            if 'frame' in message:
+                message['frame'] = frame_plain(message['frame'])
+        ours = [row['data'] for row in told(path)]
+        self.assert_same(ours, theirs)
+        return ours
+
+    def test_nanover(self):
+        made = os.path.join(self.folder, 'made.nanover.zip')
+        with open(made, 'wb') as f:
+            f.write(nanover(nanover_messages()))
+        for path in (made, golden('nanover/frame_and_state'), golden('nanover/command')):
+            with self.subTest(path):
+                self.assertGreater(len(self.check_nanover(path)), 0)
+
+    @needs_samples(10)
+    def test_nanover_samples(self):
+        folder = os.path.join(SAMPLES, 'nanover')
+        with open(os.path.join(folder, 'truth.json')) as f:
+            truths = json.load(f)
+        for name, truth in truths.items():
             with self.subTest(name):
-                path = self.sample('nanover/' + name)
-                with zipfile.ZipFile(path) as archive:
-                    body, index = archive.read('messages.msgpack'), msgpack.unpackb(archive.read('index.msgpack'))
-                theirs = [msgpack.unpackb(body[e['offset']:e['offset'] + e['length']]) for e in index]
-                for message in theirs:
-                    if 'frame' in message:
-                        message['frame'] = frame_plain(message['frame'])
-                ours = [row['data'] for row in told(path)]
-                self.assert_same(ours, theirs)
-                self.check_probes(ours, truth['probes'])
+                self.check_probes(self.check_nanover(os.path.join(folder, name)), truth['probes'])
 
     def check_probes(self, messages, probes):
         """truth.json was made by NanoVer's own reader: what a frame is after a few of the messages."""
@@ -140,9 +150,13 @@ class Values(Decoding):
                 self.assertAlmostEqual(frame['energy.potential'], probe['potential'], delta=1e-6)
                 self.assertEqual(len(frame['bond.pairs']), probe['bond_pairs'])
 
+    @needs_samples(4)
     def test_nanover_of_the_older_form(self):
-        for name, truth in json.load(open(self.sample('nanover_legacy/truth.json'))).items():
-            ours = [row['data'] for row in told(self.sample('nanover_legacy/' + name))]
+        folder = os.path.join(SAMPLES, 'nanover_legacy')
+        with open(os.path.join(folder, 'truth.json')) as f:
+            truths = json.load(f)
+        for name, truth in truths.items():
+            ours = [row['data'] for row in told(os.path.join(folder, name))]
             self.assertEqual(len(ours), truth['entries'])
             if name.endswith('.traj'):
                 total = math.fsum(single(v) for m in ours for row in m['frame'].get('particle.positions', []) for v in row)
@@ -150,9 +164,12 @@ class Values(Decoding):
             else:
                 self.assertEqual(sum(len(m['state']['removals']) for m in ours), truth['state_removals'])
 
-    def test_json(self):
-        path = self.sample('mcap/demo_json_lz4.mcap')
+    @needs_samples(1)
+    def test_json_sample(self):
+        path = os.path.join(SAMPLES, 'mcap/demo_json_lz4.mcap')
         self.assert_same([row['data'] for row in told(path)], [json.loads(data) for data in raw(told(path, '--no-decode'))])
+
+    def test_json(self):
         odd = [{'a': [1, -1, 2**63, -2**63, 2**64 - 1, 0.1, 1e300, -1.5e-7, True, None, {}, []],
                 'ä"\\\n': '😀\u0001\u2028'}, [float('nan'), float('inf')], 'x', 7]
         for ascii_only in (True, False):
