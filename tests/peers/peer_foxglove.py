@@ -20,7 +20,7 @@ from harness import API, Case
 from peer_carla_cuts import Log
 from peer_mcap import HERE, prepare
 from real_samples import SAMPLES, needs_samples
-from samples import Message, T0, fold, read_nanover
+from samples import Message, T0, fold, nanover, nanover_messages, read_nanover
 
 CLOUD = '''Header header
 geometry_msgs/Point32[] points
@@ -289,6 +289,15 @@ class Foxglove(Case):
                 with self.subTest(name):
                     recording, data = self.sample('nanover/' + name)
                     self.check_nanover(recording, read_nanover(data), self.truth('nanover', name))
+
+    def test_made_nanover(self):
+        messages, box = nanover_messages(60, atoms=20), (2., 0., 0., 0., 3., 0., 0., 0., 4.)
+        for _, message in messages:
+            if message.get('frame', {}).get('frame.index') == 0:
+                message['frame']['system.box.vectors'] = struct.pack('<9f', *box)
+        data = nanover(messages)
+        truth = {'mdanalysis_universes': [(20, 30), (20, 30)], 'final_frame': {'particle.count': 20, 'box': (box[:3], box[3:6], box[6:])}}
+        self.check_nanover(self.server.added('made.nanover.zip', data), read_nanover(data), truth)
 
     def check_nanover(self, recording, entries, truth):
         seen = self.shown(recording, '/view/scene', '/view/energies')
