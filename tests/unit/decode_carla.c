@@ -1,6 +1,7 @@
 /* CARLA's packets as values: every kind of every version, and what is no packet. */
 #include "carla_scan.h"
 #include "decode_sample.h"
+#include "real_samples.h"
 #include "wire/bytes.h"
 
 #define NEW (&make_styles[6]) /* every packet there is */
@@ -169,6 +170,18 @@ static void sum_up(void *context, const struct reel_channel *channel, const char
         print_message("%s: %s\n", channel->name, json);
     }
 }
+static void whole_golden_logs(void **state) {
+    (void)state;
+    static const char *const versions[] = {"0.9.4", "0.9.6", "0.9.10", "0.9.14", "0.9.15", "0.9.16", "2024", "2026"};
+    struct sums s = {0};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        char path[512];
+        snprintf(path, sizeof path, REEL_TESTS "/golden/carla/version_%s/input.log", versions[i]);
+        assert_true(decode_sample(path, &reel_format_carla, sum_up, &s));
+    }
+    assert_true(s.messages > 300);
+    assert_int_equal(s.refused, 0);
+}
 static void whole_logs(void **state) {
     (void)state;
     static const char *const names[] = {"made_0.9.6_basic.log",
@@ -182,7 +195,7 @@ static void whole_logs(void **state) {
         char path[512];
         snprintf(path, sizeof path, "%s/../../shared/samples/carla/%s", REEL_TESTS, names[i]);
         if (!decode_sample(path, &reel_format_carla, sum_up, &s)) {
-            skip();
+            SAMPLES_SKIPPED(6);
         }
     }
     print_message("%u messages\n", s.messages);
@@ -201,6 +214,7 @@ int main(void) {
         cmocka_unit_test(fields_of_a_packet),
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(a_total_that_wrapped),
+        cmocka_unit_test(whole_golden_logs),
         cmocka_unit_test(whole_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "decode_sample.h"
 #include "hex.h"
+#include "real_samples.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -271,7 +272,7 @@ static void every_message_of_the_samples(void **state) {
         }
     }
     if (!any) {
-        skip();
+        SAMPLES_SKIPPED(12);
     }
 }
 
