@@ -130,6 +130,13 @@ bool reel_error_at(struct reel_error *err, const char *place, ...) {
     return false;
 }
 
+bool reel_error_pass(struct reel_error *err, const struct reel_error *own) {
+    if (err) {
+        *err = *own;
+    }
+    return false;
+}
+
 bool reel_fail_memory(struct reel_error *err) {
     return reel_fail(err, REEL_NO_MEMORY, "out of memory");
 }

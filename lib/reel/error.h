@@ -38,6 +38,9 @@ __attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *er
 /* Puts "place: " in front of an error already told. Returns false. */
 __attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *place, ...);
 
+/* Passes on an error that another call has filled, with its code, errno and text. Returns false. */
+bool reel_error_pass(struct reel_error *err, const struct reel_error *own);
+
 bool reel_fail_memory(struct reel_error *err);
 
 /* Why it failed lies in this machine, at this moment: it says nothing about the file, and may go better another time. */

@@ -177,7 +177,7 @@ static bool start_reading(struct reading *r, struct reel_recording *recording, c
         any = any || r->decoders[i];
     }
     if (!any && err) {
-        *err = why;
+        reel_error_pass(err, &why);
     }
     r->catch.visitor.ops = &catch_ops;
     r->picker.set = r->path;

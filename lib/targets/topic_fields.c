@@ -202,7 +202,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         }
     }
     if (found && !decoded && err) {
-        *err = undecoded;
+        reel_error_pass(err, &undecoded);
     }
     return decoded || (told && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
 }

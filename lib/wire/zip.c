@@ -97,8 +97,7 @@ static bool lacks_memory(zip_error_t *error) {
 
 static bool feed_fail(const struct feed *f, zip_error_t *error, struct reel_error *err) {
     if (f->io.code != REEL_OK) {
-        *err = f->io;
-        return false;
+        return reel_error_pass(err, &f->io);
     }
     if (lacks_memory(error)) {
         return reel_fail_memory(err);
@@ -210,8 +209,7 @@ static bool read_member(struct zip_contents *contents, zip_t *zip, struct feed *
         m.offset += m.problem || m.stored == 0 ? 0 : prefix;
     }
     if (f->io.code != REEL_OK) {
-        *err = f->io;
-        return false;
+        return reel_error_pass(err, &f->io);
     }
     contents->members[contents->count++] = m;
     return true;

@@ -188,7 +188,7 @@ static void *collect(struct derived_cache *cache, const struct lookup *q, const 
     }
     pthread_mutex_unlock(&cache->lock);
     if (!object) {
-        *err = view->error;
+        reel_error_pass(err, &view->error);
         if (err->code == REEL_OK) {
             reel_fail(err, REEL_CANCELLED, "it was cancelled");
         }

@@ -81,7 +81,7 @@ bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
         return catalog_token_by_row(c, number, out, err);
     }
     if (err) {
-        *err = why;
+        reel_error_pass(err, &why);
     }
     return false;
 }

@@ -73,7 +73,7 @@ static bool is_there(struct db_handle *h, const char *id, bool *there, struct re
     int64_t row;
     *there = row_by_hex(h, "row_by_id", ":id", id, "", &row, &none);
     if (!*there && none.code != REEL_NOT_FOUND && err) {
-        *err = none;
+        reel_error_pass(err, &none);
     }
     return *there || none.code == REEL_NOT_FOUND;
 }

@@ -95,7 +95,7 @@ static bool rename_to(struct db_handle *h, const struct catalog_recording *r, co
         return reel_fail(err, REEL_CONFLICT, "there is a recording \"%.200s\" in the collection \"%.200s\" already", name, collection);
     }
     if (none.code != REEL_NOT_FOUND) {
-        return reel_fail(err, none.code, "%s", none.text);
+        return reel_error_pass(err, &none);
     }
     *changed = true;
     return run_named(h, "recording_rename", r->row, collection, name, err) && run_named(h, "search_rename", r->row, collection, name, err);

@@ -46,7 +46,7 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
                     continue;
                 }
                 if (err) {
-                    *err = gone;
+                    reel_error_pass(err, &gone);
                 }
                 return false;
             }

@@ -223,7 +223,7 @@ static bool name_is_free(struct db_handle *h, const struct catalog_recording *r,
     int64_t row = 0;
     if (!row_by_name(h, r->collection, r->name, &row, &none)) {
         if (err && none.code != REEL_NOT_FOUND) {
-            *err = none;
+            reel_error_pass(err, &none);
         }
         return none.code == REEL_NOT_FOUND;
     }

@@ -41,8 +41,7 @@ static bool run_report(const char *path, const struct request *q, struct reel_er
     bool done = false;
     while (pass && !done) {
         if (!reel_carla_step(pass, &done, err)) {
-            *err = w.err.code != REEL_OK ? w.err : *err;
-            return false;
+            return w.err.code != REEL_OK ? reel_error_pass(err, &w.err) : false;
         }
     }
     return pass != NULL;

@@ -64,8 +64,7 @@ static bool print_rows(struct reel_recording *recording, const struct request *q
     bool done = false;
     while (pass && !done) {
         if (!reel_nanover_step(pass, &done, err)) {
-            *err = w->err.code != REEL_OK ? w->err : *err;
-            return false;
+            return w->err.code != REEL_OK ? reel_error_pass(err, &w->err) : false;
         }
     }
     return pass != NULL;

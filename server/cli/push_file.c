@@ -329,7 +329,9 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
     struct reel_error network = {0};
     if (!push_http_do(p->http, &q, &p->answer, &network)) {
         bool own = err->code != REEL_OK; /* reading failed */
-        *err = own ? *err : network;
+        if (!own) {
+            reel_error_pass(err, &network);
+        }
         return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status != 204 && p->answer.status != 200) {

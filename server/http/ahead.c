@@ -85,7 +85,7 @@ size_t ahead_take(struct ahead *a, char *buffer, size_t size, struct reel_error 
     bool there = a->read != a->taken;
     pthread_mutex_unlock(&a->mutex);
     if (!there) {
-        *err = a->err;
+        reel_error_pass(err, &a->err);
         return 0;
     }
     unsigned at = a->taken % BLOCKS;

@@ -165,7 +165,7 @@ struct reel_index *fresh_result(struct fresh *f, struct reel_error *err) {
     if (view.state == JOB_DONE) {
         return scan_open_pack(f->scan->app, f->scan->r.content, err);
     }
-    *err = view.error;
+    reel_error_pass(err, &view.error);
     if (view.error.code == REEL_OK) {
         reel_fail(err, REEL_CANCELLED, "the scan was cancelled");
     }

@@ -199,5 +199,5 @@ bool import_resume(struct app *app, struct reel_error *err) {
         }
         catalog_import_run_over(app->catalog, row, &none);
     }
-    return none.code == REEL_NOT_FOUND || reel_fail(err, none.code, "%s", none.text);
+    return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }

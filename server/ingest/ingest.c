@@ -110,7 +110,7 @@ static bool add_ready(struct ingestion *in, struct reel_index *index, struct ree
 static bool add_failed(struct ingestion *in, const struct reel_error *why, struct reel_error *err) {
     bool about_file = why->code == REEL_NOT_MINE || why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
     if (err) {
-        *err = *why;
+        reel_error_pass(err, why);
     }
     if (!in->q->keep || !about_file) {
         return refuse(in);
@@ -121,7 +121,7 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     struct reel_error failed;
     if (!add_row(in, NULL, &failed)) {
         if (err) {
-            *err = failed;
+            reel_error_pass(err, &failed);
         }
         return refuse(in);
     }
@@ -203,7 +203,7 @@ static bool find_name(struct ingestion *in, struct catalog_recording *there, str
     }
     in->r.revision = 1;
     if (none.code != REEL_NOT_FOUND && err) {
-        *err = none;
+        reel_error_pass(err, &none);
     }
     return none.code == REEL_NOT_FOUND;
 }

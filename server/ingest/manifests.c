@@ -117,7 +117,7 @@ static bool write_one(struct app *app, const char *id, uint64_t at_once_max, boo
     } else if (why.code == REEL_NOT_FOUND) {
         good = true;
     } else if (err) {
-        *err = why;
+        reel_error_pass(err, &why);
     }
     manifests_release();
     return good;

@@ -22,7 +22,7 @@ static bool find_recording(struct app *app, struct catalog_upload *u, bool *foun
     }
     const struct ingest_request q = upload_options_request(&options);
     if (!catalog_get_named(app->catalog, q.collection, q.part_of ? q.part_of : q.name, &r, &none)) {
-        return none.code == REEL_NOT_FOUND || (*err = none, false);
+        return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
     for (uint32_t i = 0; i < r.n_parts; i++) {
         *found = *found || strcmp(r.parts[i].sha256, u->content) == 0;
@@ -87,7 +87,7 @@ static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u
         file = store_upload_open(c->app->store, u->id, false, &none);
     }
     if (!file) {
-        return *err = none, false;
+        return reel_error_pass(err, &none);
     }
     bool ok = set_offset(c, u, file, err);
     store_upload_free(file);
@@ -118,7 +118,7 @@ bool sessions_reconcile(struct app *app, struct reel_error *err) {
         u.row = at;
     }
     if (!ok || none.code != REEL_NOT_FOUND) {
-        return !ok ? false : (*err = none, false);
+        return !ok ? false : reel_error_pass(err, &none);
     }
     return store_each_partial(app->store, check_file, app, err);
 }

@@ -211,7 +211,7 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
                                                     : "the index of this recording is being rebuilt");
     }
     if (view.state != JOB_DONE && err) {
-        *err = view.error;
+        reel_error_pass(err, &view.error);
     }
     return view.state == JOB_DONE;
 }
@@ -249,7 +249,7 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
             set_missing(all->app, r, &why);
         }
         if (err) {
-            *err = why;
+            reel_error_pass(err, &why);
         }
         return NULL;
     }

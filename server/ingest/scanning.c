@@ -250,7 +250,7 @@ static bool finish_held(struct app *app, const char *id, const char *content, bo
     struct reel_error why;
     if (!catalog_get(app->catalog, id, &r, &why)) {
         if (err && scanned) {
-            *err = why;
+            reel_error_pass(err, &why);
         }
         return false;
     }

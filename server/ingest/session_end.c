@@ -15,7 +15,7 @@ static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, st
     AUTO(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
     if (!catalog_upload_get(app->catalog, l->id, &u, &none)) {
-        return none.code == REEL_NOT_FOUND || reel_fail(err, none.code, "%s", none.text);
+        return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
     if (expired_ns && u.expires_ns >= expired_ns) {
         return true;

@@ -134,7 +134,7 @@ static bool find_again(struct app *app, const struct session_request *q, struct 
     struct reel_error none = {0};
     *again = false;
     if (!q->key[0] || !catalog_upload_by_key(app->catalog, q->owner, q->key, out, &none)) {
-        return !q->key[0] || none.code == REEL_NOT_FOUND || (*err = none, false);
+        return !q->key[0] || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
     *again = strcmp(out->request, q->request) == 0;
     if (!*again) {
@@ -192,7 +192,7 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     forget_row(all);
     catalog_upload_done(out);
     /* Another request with this key may have been faster. */
-    return find_again(app, q, out, again, err) && (*again || (*err = why, false));
+    return find_again(app, q, out, again, err) && (*again || reel_error_pass(err, &why));
 }
 
 /* As in the catalog: offset is the confirmed one. */

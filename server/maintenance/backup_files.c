@@ -120,7 +120,7 @@ static bool list_and_bring(struct backup_files *f, struct catalog *copied, struc
             return false;
         }
     }
-    return end.code == REEL_NOT_FOUND || reel_fail(err, end.code, "%s", end.text);
+    return end.code == REEL_NOT_FOUND || reel_error_pass(err, &end);
 }
 
 static bool write_list(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {

@@ -56,7 +56,7 @@ static bool check_catalog(struct fsck *f, struct reel_error *err) {
         return true;
     }
     if (why.code != REEL_CATALOG) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again", why.text);
     return true;
@@ -88,7 +88,7 @@ static bool open_for_reading(struct fsck *f, struct reel_error *err) {
         fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again from the stored files", why.text);
         return true;
     }
-    return reel_fail(err, why.code, "%s", why.text);
+    return reel_error_pass(err, &why);
 }
 
 static void drop_incoming(void *context, const char *name, const char *id) {

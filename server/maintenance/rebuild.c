@@ -174,7 +174,7 @@ static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct 
     struct catalog_adopted one = {.r = &b.r, .notes = &b.notes, .events = &b.events, .trashed = b.r.state == STATE_TRASHED};
     AUTO(reel_index_free) struct reel_index *index = open_or_scan(app, &b.r, progress, &stop);
     one.index = index;
-    bool good = stop.code == REEL_OK ? b.r.problem && catalog_adopt(a, &one, err) : reel_fail(err, stop.code, "%s", stop.text);
+    bool good = stop.code == REEL_OK ? b.r.problem && catalog_adopt(a, &one, err) : reel_error_pass(err, &stop);
     if (good) {
         observer->on_recording(observer->context, e, &b.r, NULL);
     }
@@ -203,7 +203,7 @@ bool rebuild_collections(struct app *app, struct reel_error *err) {
         struct reel_error none = {0};
         const char *text = json_string_value(value);
         if (good && text && !catalog_collection_describe(app->catalog, name, text, &none)) {
-            good = none.code == REEL_NOT_FOUND || none.code == REEL_ARGUMENT || reel_fail(err, none.code, "%s", none.text);
+            good = none.code == REEL_NOT_FOUND || none.code == REEL_ARGUMENT || reel_error_pass(err, &none);
         }
     }
     json_decref(all);

@@ -205,7 +205,7 @@ static bool check_all(struct scrub *s, struct reel_error *err) {
             return false;
         }
     }
-    return end.code == REEL_NOT_FOUND || reel_fail(err, end.code, "%s", end.text);
+    return end.code == REEL_NOT_FOUND || reel_error_pass(err, &end);
 }
 
 bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,

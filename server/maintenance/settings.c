@@ -89,9 +89,9 @@ static bool restore_webhook(struct app *app, json_t *item, struct reel_error *er
     if (known) {
         webhook_done(&there);
     } else if (w.url && why.code != REEL_NOT_FOUND) {
-        good = reel_fail(err, why.code, "%s", why.text);
+        good = reel_error_pass(err, &why);
     } else if (w.url) {
-        good = catalog_webhook_add(app->catalog, &w, &why) || why.code == REEL_LIMIT || reel_fail(err, why.code, "%s", why.text);
+        good = catalog_webhook_add(app->catalog, &w, &why) || why.code == REEL_LIMIT || reel_error_pass(err, &why);
     }
     webhook_done(&w);
     return good;

@@ -1,11 +1,15 @@
 /* reel/error.h: one line of UTF-8 whatever goes in, told once, place in front. */
 #include "reel/error.h"
+#include "reel/scan.h"
+#include "reel/source.h"
+#include "wire/cleanup.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -25,6 +29,7 @@ static void nobody_need_listen(void **state) {
     assert_false(reel_fail_errno(NULL, "x"));
     assert_false(reel_error_at(NULL, "x"));
     assert_false(reel_fail_memory(NULL));
+    assert_false(reel_error_pass(NULL, &(struct reel_error){.code = REEL_IO}));
 }
 
 static void place_goes_in_front(void **state) {
@@ -102,6 +107,76 @@ static void a_text_may_be_made_of_the_one_it_replaces(void **state) {
     assert_string_equal(err.text, "outer (inner, inner)");
 }
 
+/* ---- errno through a whole scan ---- */
+
+struct failing {
+    struct reel_source source; /* first */
+    struct reel_source *file;
+    unsigned reads_left;
+};
+static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    struct failing *f = (struct failing *)source;
+    if (f->reads_left == 0) {
+        errno = EIO;
+        return reel_fail_errno(err, "could not read");
+    }
+    f->reads_left--;
+    return reel_source_read(f->file, offset, buffer, size, err);
+}
+static void failing_free(struct reel_source *source) {
+    (void)source;
+}
+
+typedef bool (*pass)(struct reel_source *const *, uint32_t, const struct reel_format *, const char *, const struct reel_progress *,
+                     struct reel_error *);
+
+/* Each read of the file fails once. Whoever passes the error on, passes errno on with it. */
+static unsigned each_read_fails(const char *name, pass run) {
+    static const struct reel_source_ops ops = {.read = failing_read, .free = failing_free};
+    char path[256];
+    snprintf(path, sizeof path, REEL_TESTS "/golden/%s", name);
+    struct reel_error err = {0};
+    AUTO(reel_source_free) struct reel_source *file = reel_source_open(path, NULL, &err);
+    assert_non_null(file);
+    unsigned failures = 0;
+    for (unsigned reads = 0; reads < 10000; reads++) {
+        struct failing f = {.source = {.ops = &ops, .size = file->size, .name = file->name}, .file = file, .reads_left = reads};
+        struct reel_source *source = &f.source;
+        err = (struct reel_error){.code = REEL_OK};
+        bool good = run(&source, 1, NULL, REEL_SCRATCH "/error.pack", NULL, &err);
+        if (f.reads_left > 0 || good || err.code != REEL_IO) {
+            break; /* it ended for another reason */
+        }
+        if (err.sys != EIO) {
+            fail_msg("%s, read %u: errno is %d: %s", name, reads, err.sys, err.text);
+        }
+        failures++;
+    }
+    return failures;
+}
+
+static void errno_survives_a_scan(void **state) {
+    (void)state;
+    const char *const files[] = {
+        "bag2/bz2/input.bag",
+        "bag2/crashed_in_a_packed_chunk/input.bag.active",
+        "carla/user_packets/input.log",
+        "mcap/zstd/input.mcap",
+        "mcap/cut_in_summary/input.mcap",
+        "mcap/cut_in_packed_chunk/input.mcap",
+        "mira/compressed/input.tape",
+        "mira/garbage/input.tape",
+        "nanover/deflated/input.nanover.zip",
+        "rosbag1/cut_in_index/input.bag",
+        "rosbag1/garbage_with_index/input.bag",
+        "tide/gzip_broken/input.tide",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        assert_true(each_read_fails(files[i], reel_scan_run) > 0);
+        each_read_fails(files[i], reel_scan_summary);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fail_fills_code_and_text),
@@ -111,6 +186,7 @@ int main(void) {
         cmocka_unit_test(text_is_one_line_of_utf8),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(a_text_may_be_made_of_the_one_it_replaces),
+        cmocka_unit_test(errno_survives_a_scan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void upload_in_order(void **state) {
     free(a.body);
     client_close(&c);
     assert_string_equal(toy_events, "begin\nhandle\nbegin\nhandle\nbegin\nhandle\n");
-    assert_true(toy_waits_for(toy_log, "path=/items/a status=201 bytes=17 in=500000"));
+    assert_true(toy_waits_for(toy_log, "path=/items/a status=201 sent_bytes=17 in=500000"));
     SOON(atomic_load(&toy_freed) == 3);
 }
 

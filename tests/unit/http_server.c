@@ -21,7 +21,7 @@ static void json_text_and_trace(void **state) {
     ASK(e, "GET", "/rest/", NULL);
     assert_int_equal(e->status, 200);
     assert_string_equal(e->body, "");
-    assert_true(toy_waits_for(toy_log, "id=run.7-b_C method=GET path=/hello status=200 bytes="));
+    assert_true(toy_waits_for(toy_log, "id=run.7-b_C method=GET path=/hello status=200 sent_bytes="));
     assert_false(toy_saw(toy_log, "a%26b"));
 }
 

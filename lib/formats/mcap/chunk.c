@@ -131,7 +131,7 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
     if (why.code == REEL_DAMAGED) {
         return reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0, "chunk at %llu: %s", (unsigned long long)place, why.text);
     }
-    return reel_fail(err, why.code, "%s", why.text);
+    return reel_error_pass(err, &why);
 }
 
 /* Of a suspect chunk no definition counts that is known from elsewhere, and no message of a channel that is not. */
@@ -354,7 +354,7 @@ static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *
         return take_decoded(m, c, &row, source, err);
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     return take_beginning(m, c, &row, why.text, err);
 }
@@ -365,7 +365,7 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     m->found.chunks++;
     m->index.chunk_at = m->at; /* also when the chunk is left out: its message indexes are counted */
     if (!read_head(m, length, &c, &why)) {
-        return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_error_pass(err, &why);
     }
     uint64_t fields = c.records_at - c.at - MCAP_RECORD_HEAD;
     m->found.chunk_sum += mcap_chunk_hash(c.at, MCAP_RECORD_HEAD + length, c.start_ns, c.end_ns, c.stored, c.raw);
@@ -386,7 +386,7 @@ bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct r
     struct reel_error why = {0};
     *inside = false;
     if (!read_head(m, length, &c, &why)) {
-        return why.code == REEL_DAMAGED || reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
     }
     if (!c.known || c.codec != REEL_CODEC_NONE) {
         return true;

@@ -177,7 +177,7 @@ bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *er
     uint64_t content = m->at + MCAP_RECORD_HEAD;
     m->found.attachments++;
     if (!read_attachment(m, length, &a, &why)) {
-        return why.code == REEL_DAMAGED ? loss_of(m, length, why.text) : reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_DAMAGED ? loss_of(m, length, why.text) : reel_error_pass(err, &why);
     }
     struct reel_attachment model;
     if (!attachment_model(m, &a, &model, err)) {

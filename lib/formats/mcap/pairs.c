@@ -222,7 +222,7 @@ bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, stru
     struct reel_error why = {0};
     if (!mcap_pairs(m, def->metadata, &out->metadata, &why)) {
         if (why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         }
         reel_scan_finding(m->scan, REEL_LOSS, m->part, def->at, 0, "channel %u: its metadata is %s", def->id, why.text);
         out->metadata = (struct reel_pairs){0};

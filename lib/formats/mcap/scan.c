@@ -126,13 +126,13 @@ static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struc
     struct reel_error why = {0};
     const uint8_t *p = content_of(m, length, &why);
     if (!p) {
-        return why.code == REEL_LIMIT || reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_LIMIT || reel_error_pass(err, &why);
     }
     if (mcap_take_small(m, op, bytes_of(p, (size_t)length), &why)) {
         return true;
     }
     if (why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
                       why.text);

@@ -244,7 +244,8 @@ bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
         struct reel_error why = {0};
         if (!summary_part(&m, i, o, &why)) {
             bool unclear = why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* of the summary: only the scan tells of the file */
-            reel_fail(err, unclear ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+            why.code = unclear ? REEL_UNSUPPORTED : why.code;
+            reel_error_pass(err, &why);
             return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);
         }
     }

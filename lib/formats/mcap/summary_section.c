@@ -59,7 +59,7 @@ static bool note_definitions(struct mcap *m, struct reel_error *err) {
                 return false;
             }
             if (!mcap_note_summary(m, op, bytes_of(p, (size_t)length), at, &why) && why.code != REEL_DAMAGED) {
-                return reel_fail(err, why.code, "%s", why.text);
+                return reel_error_pass(err, &why);
             }
         }
         at += MCAP_RECORD_HEAD + length;

@@ -71,7 +71,7 @@ static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_co
         return true;
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     reel_scan_finding(t->scan, REEL_LOSS, 0, f->message.data_at, f->message.stored, "message at %llu: %s", (unsigned long long)f->at,
                       why.text);

@@ -15,7 +15,7 @@ bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, str
     struct reel_error why = {0};
     t->search_left -= COST < t->search_left ? COST : t->search_left;
     *yes = mira_field_read(t, &t->peek, at, f, &why) && is_strict(f);
-    return *yes || why.code == REEL_DAMAGED || why.code == REEL_OK || reel_fail(err, why.code, "%s", why.text);
+    return *yes || why.code == REEL_DAMAGED || why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
 bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err) {

@@ -234,5 +234,7 @@ bool mira_summary(struct reel_scan *scan, struct reel_error *err) {
     if (!mira_begin(&o.tape, scan, LOOK, err)) {
         return false;
     }
-    return summary_run(&o, &why) || reel_fail(err, why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code, "%s", why.text);
+    bool good = summary_run(&o, &why);
+    why.code = why.code == REEL_DAMAGED ? REEL_UNSUPPORTED : why.code;
+    return good || reel_error_pass(err, &why);
 }

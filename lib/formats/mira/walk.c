@@ -180,7 +180,7 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
             t->at = t->source->size;
             return true;
         }
-        return why.code == REEL_DAMAGED ? mira_resume(t, why.text, err) : reel_fail(err, why.code, "%s", why.text);
+        return why.code == REEL_DAMAGED ? mira_resume(t, why.text, err) : reel_error_pass(err, &why);
     }
     if (!mira_size_agrees(&f) && !settle_size(t, &f, &whole, err)) {
         return false;

@@ -113,8 +113,7 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
         struct reel_error why = {.code = REEL_DAMAGED};
         if (m->problem || !try_member(scan, m, &budget, &why) || !nanover_address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
-                *err = why;
-                return false;
+                return reel_error_pass(err, &why);
             }
             reel_scan_finding(scan, REEL_LOSS, 0, m->offset, 0, "member %s: %s", name, m->problem ? m->problem : why.text);
             continue;
@@ -148,8 +147,7 @@ bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *ar
         return window_open(&w->window, w->source, REEL_WINDOW_BYTES, err);
     }
     if (why->code != REEL_DAMAGED && why->code != REEL_LIMIT) {
-        *err = *why;
-        return false;
+        return reel_error_pass(err, why);
     }
     return true;
 }

@@ -174,8 +174,7 @@ static bool add_or_tell(struct finder *f, const struct ros2db_file *outer, const
         return true;
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, run.offset), run.stored, "%s", why.text);
     return true;
@@ -267,8 +266,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
     for (bool more = true; more;) {
         if (!tar_next(&tar, &m, &more, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
-                *err = why;
-                return false;
+                return reel_error_pass(err, &why);
             }
             reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, tar.at), outer->source->size - tar.at,
                               "%s: what follows is not read", why.text);

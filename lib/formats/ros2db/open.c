@@ -120,8 +120,7 @@ bool ros2db_is_damage(int rc) {
 
 bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err) {
     if (db->view.failure.code != REEL_OK) {
-        *err = db->view.failure;
-        return false;
+        return reel_error_pass(err, &db->view.failure);
     }
     switch (rc) {
     case SQLITE_NOMEM:

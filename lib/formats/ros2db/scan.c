@@ -80,8 +80,7 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     reel_scan_finding(s->scan, REEL_WARNING, file->place.part, file->place.offset, size, "%s cannot be read: %s", file->name, why.text);
     return true;
@@ -197,8 +196,7 @@ static bool open_or_tell(struct ros2db_scan *s, struct bases *all, const struct 
         return true;
     }
     if (only || (why.code != REEL_DAMAGED && why.code != REEL_NOT_MINE && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT)) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     reel_scan_finding(s->scan, REEL_LOSS, file->place.part, file->place.offset, file->source->size, "%s: %s", file->name, why.text);
     base_close(b);

@@ -400,8 +400,7 @@ bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err) {
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     ros2db_finding(b, REEL_WARNING, "the table metadata holds no metadata that can be read: %s", why.text);
     return true;

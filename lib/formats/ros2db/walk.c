@@ -35,8 +35,7 @@ static void note(uint64_t *count, int64_t *first, int64_t rowid) {
 /* Damage is kept with the count of messages it concerns; anything else ends the scan. */
 static bool only_damage(const struct reel_error *why, struct reel_error *keep, struct reel_error *err) {
     if (why->code != REEL_DAMAGED && why->code != REEL_LIMIT && why->code != REEL_UNSUPPORTED) {
-        *err = *why;
-        return false;
+        return reel_error_pass(err, why);
     }
     if (keep->code == REEL_OK) {
         *keep = *why;

@@ -96,7 +96,7 @@ bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
         struct reel_error why = {0};
         if (!rosbag1_record_read(&bag->window, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
-                return reel_fail(err, why.code, "%s", why.text);
+                return reel_error_pass(err, &why);
             }
             break; /* the walk has told it */
         }

@@ -72,7 +72,7 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
         struct reel_error why = {0};
         if (!rosbag1_record_read(&w, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
-                return reel_fail(err, why.code, "%s", why.text);
+                return reel_error_pass(err, &why);
             }
             break;
         }
@@ -99,7 +99,7 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
     if (rosbag1_record_read(&w, bag->index_pos, &r, &why)) {
         *there = r.op == ROSBAG1_INDEX;
     } else if (why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     return true;
 }
@@ -162,7 +162,7 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
         bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
         if (!rosbag1_record_read(peek, at, &r, &why)) {
             *yes = i == 1 && r.cut;
-            return why.code == REEL_DAMAGED || reel_fail(err, why.code, "%s", why.text);
+            return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
         }
         if (r.fields.odd || !is_record(&r)) {
             return true;

@@ -314,7 +314,7 @@ bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
             bag->last = bag->at + record.head;
             bag->at = bag->last + record.size;
         } else if (why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         } else if (!rosbag1_resume(bag, why.text, err)) {
             return false;
         }

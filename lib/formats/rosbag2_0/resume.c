@@ -35,7 +35,7 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
         bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
         bool read = rosbag2_0_record_read(peek, at, &bounds, &r, &why);
         if (!read && why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         }
         if (!read) { /* a plain chunk that the end cuts still has records */
             bool chunk = r.op == ROSBAG2_0_CHUNK && r.cut && rosbag2_0_is_record(&r) && bytes_is(r.fields.compression, "none");

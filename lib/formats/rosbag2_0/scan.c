@@ -101,7 +101,7 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     struct reel_error why = {0};
     bool read = bag->file.at < bag->source->size && rosbag2_0_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
     if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     if (read && r.op == ROSBAG2_0_FILE_HEADER) {
         return take_file_header(bag, &r, err);

@@ -13,7 +13,7 @@ bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *y
     struct reel_error why = {0};
     *yes = tail->at < bag->source->size && rosbag2_0_record_read(&tail->window, tail->at, &bounds, r, &why);
     if (!*yes && tail->at < bag->source->size && why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     if (*yes) {
         *yes = r->op == ROSBAG2_0_CONNECTION || r->op == ROSBAG2_0_CHUNK_INFO;

@@ -215,7 +215,7 @@ bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_err
                 return false;
             }
         } else if (why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         } else if (!take_damage(bag, run, &record, why.text, err)) {
             return false;
         }

@@ -256,7 +256,7 @@ static bool take_compressed(struct tide *t, const struct tide_block *b, uint8_t 
     struct reel_error why = {0};
     if (!measure(t, compression, &chunk, &why)) {
         if (!is_of_chunk(&why)) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         }
         tide_lost(t, b->at, b->end - b->at, "chunk at %llu: %s", (unsigned long long)b->at, why.text);
         return true;
