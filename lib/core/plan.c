@@ -129,14 +129,6 @@ static uint64_t count_messages(const struct reel_stream *s) {
     return total;
 }
 
-/* Options are plain values but for two texts. */
-static bool copy_options(struct reel_plan *plan, const struct reel_write_options *options) {
-    plan->options = *options;
-    plan->options.compression = arena_text(&plan->arena, options->compression ? options->compression : "");
-    plan->options.source_ids = NULL;
-    return plan->options.compression != NULL;
-}
-
 struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
                                 const struct reel_progress *progress, struct reel_error *err) {
     AUTO(reel_plan_free) struct reel_plan *plan = calloc(1, sizeof *plan);
@@ -147,7 +139,7 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     atomic_init(&plan->references, 1);
     plan->writer = writer;
     plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
-    if (!plan->totals || !copy_options(plan, options)) {
+    if (!plan->totals || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }

@@ -16,6 +16,7 @@ struct reel_render {
     struct reel_stream *stream;
     struct reel_plan *plan;
     struct reel_write_options options; /* of a streamed run */
+    struct arena arena;                /* their texts */
     void *totals;                      /* of a streamed run */
     uint8_t *buffer;
     size_t capacity;
@@ -42,8 +43,12 @@ struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_wr
     r->totals = totals;
     r->stream = stream;
     r->plan = plan ? reel_plan_ref(plan) : NULL;
-    r->options = *options;
     r->run.plan = plan;
+    if (!plan && !run_copy_options(&r->options, options, stream->n_sources, &r->arena)) {
+        reel_render_free(r);
+        reel_fail_memory(err);
+        return NULL;
+    }
     if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, false, err)) {
         reel_render_free(r);
         return NULL;
@@ -61,6 +66,7 @@ void reel_render_free(struct reel_render *r) {
     reel_plan_free(r->plan);
     free(r->totals);
     free(r->buffer);
+    arena_free(&r->arena);
     free(r);
 }
 

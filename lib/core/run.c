@@ -6,6 +6,24 @@
 
 enum { PIECE = 256 << 10 };
 
+static bool copy_texts(const char *const **copy, const char *const *texts, uint32_t n, struct arena *arena) {
+    const char **copies = arena_alloc(arena, (n + 1) * sizeof *copies);
+    for (uint32_t i = 0; copies && i < n; i++) {
+        if (!(copies[i] = arena_text(arena, texts[i]))) {
+            return false;
+        }
+    }
+    *copy = copies;
+    return copies != NULL;
+}
+
+bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena) {
+    *copy = *options;
+    copy->compression = arena_text(arena, options->compression ? options->compression : "");
+    return copy->compression && (!options->fields || copy_texts(&copy->fields, options->fields, options->n_fields, arena)) &&
+           (!options->source_ids || copy_texts(&copy->source_ids, options->source_ids, n_sources, arena));
+}
+
 bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
               void *totals, bool planning, struct reel_error *err) {
     run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};

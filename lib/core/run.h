@@ -40,6 +40,9 @@ struct run {
     uint64_t stream_group;  /* the message group the stream stands before; UINT64_MAX = somewhere else */
 };
 
+/* A copy whose texts are in the arena: a plan outlives what its maker owns. False: no memory. */
+bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena);
+
 bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
               void *totals, bool planning, struct reel_error *err);
 void run_close(struct run *run); /* does not free the stream */

@@ -1,6 +1,7 @@
 /* See spool.h. */
 #include "core/spool.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,9 +42,32 @@ static struct reel_source *spool_memory(uint8_t *data, size_t size, const char *
     return &m->source;
 }
 
+static int open_and_unlink(const char *folder) {
+    AUTO_MEM char *path = NULL;
+    if (asprintf(&path, "%s/reel-XXXXXX", folder) < 0) {
+        path = NULL;
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path);
+    }
+    return fd;
+}
+
+/* Not every file system has O_TMPFILE: NFS and some overlays answer with one of these. */
+static bool no_tmpfile(int error) {
+    return error == EOPNOTSUPP || error == EISDIR || error == ENOENT || error == EINVAL;
+}
+
 static int open_unlinked(struct reel_error *err) {
     const char *folder = getenv("TMPDIR");
-    int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    folder = folder && *folder ? folder : "/tmp";
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && no_tmpfile(errno)) {
+        fd = open_and_unlink(folder);
+    }
     if (fd < 0) {
         reel_fail_errno(err, "could not make a temporary file");
     }

@@ -3,6 +3,7 @@
 
 #include <dragonbox/dragonbox.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -116,6 +117,24 @@ size_t general_double(double value, char out[SHORTEST_ROOM]) {
     return static_cast<size_t>(std::to_chars(out, out + SHORTEST_ROOM, value, std::chars_format::general, 6).ptr - out);
 }
 
+// The power of ten of the first digit that is not 0; beyond the range of a double in either direction exact enough.
+static long long magnitude(std::string_view number) {
+    const size_t e = number.find_first_of("eE");
+    const std::string_view digits = number.substr(0, e);
+    const size_t dot = std::min(digits.find('.'), digits.size()), first = digits.find_first_of("123456789");
+    long long power = 0;
+    if (e != number.npos) {
+        const char *begin = number.data() + e + 1 + (number[e + 1] == '+'), *end = number.data() + number.size();
+        if (std::from_chars(begin, end, power).ec == std::errc::result_out_of_range) {
+            power = (*begin == '-' ? -1 : 1) * (std::numeric_limits<long long>::max() / 2);
+        }
+    }
+    if (first == digits.npos) {
+        return std::numeric_limits<long long>::min();
+    }
+    return power + static_cast<long long>(dot) - static_cast<long long>(first) - (first < dot);
+}
+
 double shortest_read(const char *text, size_t size) {
     double value = 0;
     if (std::from_chars(text, text + size, value).ec != std::errc::result_out_of_range) {
@@ -123,7 +142,5 @@ double shortest_read(const char *text, size_t size) {
     }
     // It does not say which of the two ends was passed.
     std::string_view number(text, size);
-    size_t e = number.find_first_of("eE"), minus = number[0] == '-';
-    bool small = e == number.npos ? number[minus] == '0' : number[e + 1] == '-';
-    return std::copysign(small ? 0.0 : HUGE_VAL, minus ? -1.0 : 1.0);
+    return std::copysign(magnitude(number) < 0 ? 0.0 : HUGE_VAL, number[0] == '-' ? -1.0 : 1.0);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -14,6 +15,14 @@ static const struct reel_channel plain = {.name = "/a", .type = "x", .encoding =
 
 static void says(const char *json, const char *told) {
     assert_string_equal(decode_text(&plain, bytes_text(json)), told);
+}
+
+/* "[" head, `zeros` zeros, tail "]". */
+static void says_of_zeros(const char *head, int zeros, const char *tail, const char *told) {
+    char json[512], wanted[64];
+    snprintf(json, sizeof json, "[%s%0*d%s]", head, zeros, 0, tail);
+    snprintf(wanted, sizeof wanted, "[%s]", told);
+    says(json, wanted);
 }
 
 static void values_of_every_kind(void **state) {
@@ -34,6 +43,11 @@ static void integers_are_exact_and_the_rest_is_double(void **state) {
          "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
     says("[18446744073709551616,-9223372036854775809]", "[18446744073709551616,-9223372036854775808]");
     says("[0.1,1E3,1e-2,1.50,-0,0e0]", "[0.1,1000,0.01,1.5,-0,0]");
+    says("[1e999999999999999999999,-1e-999999999999999999999]", "[\"Infinity\",-0]");
+    says_of_zeros("0.", 400, "1e5", "0"); /* 1e-396 */
+    says_of_zeros("-0.", 400, "1e+5", "-0");
+    says_of_zeros("1", 400, "e-5", "\"Infinity\"");
+    says_of_zeros("0.", 400, "1e401", "1");
     says("[1e999,-1e999,1e-999,0.1e999]", "[\"Infinity\",\"-Infinity\",0,\"Infinity\"]");
     says("123456789012345678901234567890.5", "1.2345678901234568e+29");
 }

@@ -2,6 +2,7 @@
 #include "unit/toy_writer.h"
 
 #include "core/front.h"
+#include "core/run.h"
 #include "wire/bytes.h"
 
 static const struct reel_write_options options;
@@ -175,10 +176,36 @@ static void writers_that_fail_are_told_and_closed(void **state) {
     toy_free(&t);
 }
 
+/* A plan outlives the texts of its options: whoever made it may free them. */
+static void options_are_copied(void **state) {
+    (void)state;
+    struct toy t = {0};
+    toy_random(&t, 1, 1, 10, TOY_REGULAR);
+    struct reel_recording *r = toy_open(&t, NULL);
+    char compression[] = "zstd", first[] = "pose.x", second[] = "pose.y", id[] = "one";
+    const char *fields[] = {first, second}, *ids[] = {id};
+    const struct reel_write_options o = {.compression = compression, .fields = fields, .n_fields = 2, .source_ids = ids};
+    struct reel_plan *plan = plan_of(r, &toy_planned, &o, &REEL_SELECT_ALL);
+    memset(compression, 'x', 4);
+    memset(first, 'x', 6);
+    memset(second, 'x', 6);
+    memset(id, 'x', 3);
+    fields[0] = fields[1] = ids[0] = "gone";
+    assert_string_equal(plan->options.compression, "zstd");
+    assert_int_equal(plan->options.n_fields, 2);
+    assert_string_equal(plan->options.fields[0], "pose.x");
+    assert_string_equal(plan->options.fields[1], "pose.y");
+    assert_string_equal(plan->options.source_ids[0], "one");
+    reel_plan_free(plan);
+    reel_recording_free(r);
+    toy_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_exact_and_bytes_right),
         cmocka_unit_test(a_plan_outlives_its_stream_and_shares_its_front),
+        cmocka_unit_test(options_are_copied),
         cmocka_unit_test(progress_is_told_and_may_stop_it),
         cmocka_unit_test(writers_that_fail_are_told_and_closed),
     };

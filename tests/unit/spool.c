@@ -2,6 +2,8 @@
 #include "unit/toy_chunks.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 
 #include "core/spool.h"
 
@@ -77,7 +79,53 @@ static void failure_leaves_no_file(void **state) {
     toy_free(&t);
 }
 
+/* File systems without O_TMPFILE, and a folder that is not there. */
+static int tmpfile_errno;
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if ((flags & O_TMPFILE) == O_TMPFILE && tmpfile_errno != 0) {
+        errno = tmpfile_errno;
+        return -1;
+    }
+    return __real_open64(path, flags, mode);
+}
+
+static void temporary_files_need_no_tmpfile(void **state) {
+    (void)state;
+    static const int errors[] = {EOPNOTSUPP, EISDIR, ENOENT, EACCES};
+    struct toy t = {0};
+    struct reel_error err = {0};
+    struct reel_source *parts[TOY_PARTS_MAX];
+    toy_with_chunks(&t, 1, 4, 50000, 0);
+    assert_true(toy_sources(&t, parts, &err));
+    assert_int_equal(system("rm -rf " FOLDER "; mkdir " FOLDER), 0);
+    assert_int_equal(setenv("TMPDIR", FOLDER, 1), 0);
+    for (size_t i = 0; i < 3; i++) {
+        tmpfile_errno = errors[i];
+        check_source(spool_file(&t.chunks[0], parts[0], NULL, &err), 2, 50000);
+        assert_int_equal(files_in_folder(), 0);
+    }
+    tmpfile_errno = errors[3];
+    assert_null(spool_file(&t.chunks[0], parts[0], NULL, &err));
+    assert_true(err.code == REEL_IO && err.sys == EACCES);
+    tmpfile_errno = EISDIR;
+    assert_int_equal(setenv("TMPDIR", FOLDER "/none", 1), 0);
+    assert_null(spool_file(&t.chunks[0], parts[0], NULL, &err));
+    assert_true(err.code == REEL_IO && err.sys == ENOENT);
+    tmpfile_errno = 0;
+    assert_int_equal(unsetenv("TMPDIR"), 0);
+    reel_source_free(parts[0]);
+    reel_source_free(parts[1]);
+    toy_free(&t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks_come_whole), cmocka_unit_test(failure_leaves_no_file)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks_come_whole), cmocka_unit_test(failure_leaves_no_file),
+                                       cmocka_unit_test(temporary_files_need_no_tmpfile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
