@@ -31,6 +31,8 @@ struct reel_column *reel_column_ref(struct reel_column *column);
 void reel_column_free(struct reel_column *column); /* gives one reference back; NULL is fine */
 REEL_DEFINE_AUTO(struct reel_column, reel_column_free);
 uint64_t reel_column_memory(const struct reel_column *column);
+/* All values were float32: those that are drawn unchanged read best as reel_number_text32() writes them. */
+bool reel_column_is_float32(const struct reel_column *column);
 /* At most max_points (at least 2) of [start_ns, end_ns), in time order, into `out` (room for max_points); returns how many. All there are
  * when they are no more. Where the column has runs, a run belongs to the bucket that its first value is in. */
 size_t reel_column_points(const struct reel_column *column, int64_t start_ns, int64_t end_ns, size_t max_points, enum reel_aggregate how,

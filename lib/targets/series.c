@@ -20,12 +20,13 @@ enum { SERIES_PAYLOAD_MAX = 64 << 20 };
 struct catch {
     struct reel_visitor visitor; /* first */
     double value;
-    bool caught;
+    bool caught, is_float32;
 };
 static bool caught(struct reel_visitor *v, double value) {
     struct catch *c = (struct catch *)v;
     c->value = value;
     c->caught = true;
+    c->is_float32 = false;
     return true;
 }
 static bool catch_boolean(struct reel_visitor *v, bool value) {
@@ -41,7 +42,9 @@ static bool catch_real(struct reel_visitor *v, double value) {
     return caught(v, value);
 }
 static bool catch_real32(struct reel_visitor *v, float value) {
-    return caught(v, (double)value);
+    caught(v, (double)value);
+    ((struct catch *)v)->is_float32 = true;
+    return true;
 }
 static bool nothing(struct reel_visitor *v) {
     (void)v;
@@ -75,6 +78,9 @@ void reel_column_free(struct reel_column *c) {
         free(c->runs);
         free(c);
     }
+}
+bool reel_column_is_float32(const struct reel_column *c) {
+    return c->count > 0 && !c->has_wider;
 }
 uint64_t reel_column_memory(const struct reel_column *c) {
     return sizeof *c + c->capacity * sizeof *c->runs;
@@ -200,7 +206,11 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
     field_picker_start(&r->picker);
     r->decoded += reel_decode(decoder, payload, &r->picker.visitor, NULL) || r->picker.done;
     r->caught += r->catch.caught;
-    return !r->catch.caught || isnan(r->catch.value) || add(c, m->time_ns, r->catch.value, err);
+    if (!r->catch.caught || isnan(r->catch.value)) {
+        return true;
+    }
+    c->has_wider = c->has_wider || !r->catch.is_float32;
+    return add(c, m->time_ns, r->catch.value, err);
 }
 
 /* The field, or the list that it is in, is one that the topic has. */

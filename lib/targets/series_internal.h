@@ -16,7 +16,8 @@ struct reel_column {
     atomic_uint references;
     struct run *runs;
     size_t count, capacity;
-    uint64_t each; /* values in a run; 1: exact */
+    uint64_t each;  /* values in a run; 1: exact */
+    bool has_wider; /* a value was no float32 */
 };
 
 #endif

@@ -80,6 +80,14 @@ void reel_number_text(double value, char out[REEL_NUMBER_TEXT]) {
     }
 }
 
+void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]) {
+    if (isfinite(value)) {
+        out[shortest_float(value, out)] = '\0';
+    } else {
+        strcpy(out, not_finite((double)value));
+    }
+}
+
 void json_put_real(struct grow *to, double value) {
     uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
     if (room) {

@@ -10,6 +10,7 @@
 #include "api/rows.h"
 #include "catalog/access.h"
 #include "events/feed.h"
+#include "http/json_text.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
@@ -87,7 +88,7 @@ static bool put_events(struct stream *s, const json_t *items, struct text *t, st
     size_t i;
     json_t *item;
     json_array_foreach((json_t *)items, i, item) {
-        AUTO_MEM char *data = json_dumps(item, JSON_COMPACT);
+        AUTO_MEM char *data = json_text(item);
         int64_t seq = (int64_t)json_integer_value(json_object_get(item, "seq"));
         if (!data) {
             return reel_fail_memory(err);

@@ -73,7 +73,7 @@ static void put_series(struct panel *p, const struct series *s, const char *ref_
     fputs(",\"datapoints\":[", p->out);
     for (size_t i = 0; i < s->count; i++) {
         int64_t ns = (int64_t)((uint64_t)s->points[i].time_ns + (uint64_t)shift_ns);
-        reel_number_text(s->points[i].value, value);
+        series_number(s, s->points[i].value, value);
         fprintf(p->out, "%s[%s,%lld]", i > 0 ? "," : "", isfinite(s->points[i].value) ? value : "null",
                 (long long)(ns / MS - (ns % MS < 0)));
     }

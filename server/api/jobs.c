@@ -1,5 +1,6 @@
 /* /jobs: lists and cancels background jobs. */
 #include "ingest/jobs.h"
+#include "http/json_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
     f->over = is_over(&now);
     f->sent = now;
     json_t *view = view_job(&now);
-    char *text = json_dumps(view, JSON_COMPACT);
+    char *text = json_text(view);
     json_decref(view);
     int n = text ? snprintf(buffer, size, "event: %s\ndata: %s\n\n", f->over ? "end" : "progress", text) : -1;
     free(text);

@@ -1,5 +1,6 @@
 /* See rows.h. A page has a bounded number of rows, so the answer is built in memory. */
 #include "api/rows.h"
+#include "http/json_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static struct reel_cell cell_of(const json_t *value, char **text) {
     case JSON_FALSE:
         return reel_cell_bool(json_is_true(value));
     default:
-        *text = json_dumps(value, JSON_COMPACT);
+        *text = json_text(value);
         return *text ? reel_cell_json(bytes_text(*text)) : (struct reel_cell){.kind = REEL_CELL_NULL};
     }
 }
@@ -74,7 +75,7 @@ static bool write_lines(FILE *out, const json_t *items) {
     size_t i;
     json_t *item;
     json_array_foreach((json_t *)items, i, item) {
-        if (json_dumpf(item, out, JSON_COMPACT) != 0 || fputc('\n', out) == EOF) {
+        if (!json_text_print(item, 0, out) || fputc('\n', out) == EOF) {
             return false;
         }
     }

@@ -2,6 +2,8 @@
  * of a field are kept as a column in the derived cache, so the next request, for any time range, reads no messages. */
 #include "api/series.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +109,18 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
     return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
 }
 
+bool series_value_is_float32(const struct series *s, double value) {
+    return s->is_float32 && (!isfinite(value) || (fabs(value) <= (double)FLT_MAX && (double)(float)value == value));
+}
+
+void series_number(const struct series *s, double value, char out[REEL_NUMBER_TEXT]) {
+    if (series_value_is_float32(s, value)) {
+        reel_number_text32((float)value, out);
+    } else {
+        reel_number_text(value, out);
+    }
+}
+
 bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
                  struct series *out, struct series_trouble *trouble) {
     const char *topic, *path;
@@ -125,6 +139,7 @@ bool series_read(struct http_request *r, const struct api_recording *a, const st
     if (!(out->name = strdup(a->row.name)) || !(out->points = malloc(q->max_points * sizeof *out->points))) {
         return reel_fail_memory(&trouble->error);
     }
+    out->is_float32 = reel_column_is_float32(c);
     out->count = reel_column_points(c, q->start_ns, q->end_ns, q->max_points, q->how, out->points);
     struct reel_point *fewer = realloc(out->points, (out->count ? out->count : 1) * sizeof *out->points);
     out->points = fewer ? fewer : out->points;

@@ -12,7 +12,11 @@ struct series {
     int64_t zero_ns; /* of time_format=relative */
     struct reel_point *points;
     size_t count;
+    bool is_float32; /* of such values */
 };
+/* A value as the shortest number that reads back. A mean is seldom a float32 and then has the digits of a double. */
+bool series_value_is_float32(const struct series *s, double value);
+void series_number(const struct series *s, double value, char out[REEL_NUMBER_TEXT]);
 void series_free(struct series *all, size_t n); /* NULL is fine */
 
 struct series_question { /* for one recording, as relative times depend on it */

@@ -45,7 +45,7 @@ static void put_points(FILE *f, const struct series *s, const char *format) {
     fputc('[', f);
     for (size_t i = 0; i < s->count; i++) {
         const char *quote = time_text(format, s, s->points[i].time_ns, time) ? "\"" : "", *mark = isfinite(s->points[i].value) ? "" : "\"";
-        reel_number_text(s->points[i].value, value);
+        series_number(s, s->points[i].value, value);
         fprintf(f, "%s[%s%s%s,%s%s%s]", i > 0 ? "," : "", quote, time, quote, mark, value, mark);
     }
     fputc(']', f);
@@ -90,7 +90,7 @@ static bool put_row(const struct reel_table *t, const struct series *s, struct r
     if (field) {
         cells[n++] = reel_cell_text(bytes_text(s->field));
     }
-    cells[n++] = reel_cell_real(p.value);
+    cells[n++] = series_value_is_float32(s, p.value) ? reel_cell_real32((float)p.value) : reel_cell_real(p.value);
     return t->row(t->context, cells, n);
 }
 

@@ -7,6 +7,7 @@
 #include "api/routes.h"
 #include "api/upload.h"
 #include "catalog/uploads.h"
+#include "http/json_text.h"
 #include "ingest/names.h"
 #include "wire/cleanup.h"
 
@@ -272,7 +273,7 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
 static void answer(struct http_request *r, const struct upload *u, const char *request, const struct ingest_result *result) {
     struct upload_answer a;
     json_t *body = upload_view(result, &a);
-    AUTO_MEM char *text = u->key[0] ? json_dumps(body, JSON_COMPACT) : NULL;
+    AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
     if (text) {
         struct reel_error ignored;
         struct catalog_response first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};

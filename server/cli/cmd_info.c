@@ -3,6 +3,7 @@
 
 #include "api/views.h"
 #include "cli/cli.h"
+#include "http/json_text.h"
 #include "wire/cleanup.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
@@ -56,7 +57,7 @@ static bool print_json(const struct cli_files *files, const struct reel_index *i
     if (!body) {
         return reel_fail_memory(err);
     }
-    json_dumpf(body, stdout, alone ? JSON_INDENT(2) : JSON_COMPACT);
+    json_text_print(body, alone ? 2 : 0, stdout); /* cli_flush() tells whether it went */
     json_decref(body);
     putchar('\n');
     return cli_flush(err);

@@ -11,6 +11,7 @@
 
 #include "access/network.h"
 #include "events/webhooks.h"
+#include "http/json_text.h"
 #include "reel/time.h"
 
 enum { CONNECT_MS = 5000, WHOLE_MS = 10000, ANSWER_MAX = 64 << 10 };
@@ -201,7 +202,7 @@ static struct curl_slist *headers_of(const struct webhook *w, const json_t *chan
 
 static char *body_of(const struct webhook *w, const json_t *change) {
     json_t *o = json_copy((json_t *)change);
-    char *text = o && json_object_set_new(o, "webhook", json_integer(w->row)) == 0 ? json_dumps(o, JSON_COMPACT) : NULL;
+    char *text = o && json_object_set_new(o, "webhook", json_integer(w->row)) == 0 ? json_text(o) : NULL;
     json_decref(o);
     return text;
 }

@@ -1,6 +1,7 @@
 /* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the
  * library when the library can take it (before the body or after it, never between). */
 #include "http/http_internal.h"
+#include "http/json_text.h"
 #include "wire/cleanup.h"
 
 #include <libdeflate.h>
@@ -158,8 +159,8 @@ static void reply_body(struct http_request *r, unsigned status, const char *medi
 }
 
 /* Takes the reference. False (and has replied) when there is no memory. */
-static bool json_text(struct http_request *r, json_t *body, struct text *text) {
-    bool made = body && json_dump_callback(body, text_add, text, JSON_COMPACT | JSON_ENCODE_ANY) == 0 && text_add("\n", 1, text) == 0;
+static bool body_text(struct http_request *r, json_t *body, struct text *text) {
+    bool made = json_text_write(body, 0, text_add, text) && text_add("\n", 1, text) == 0;
     json_decref(body);
     if (!made) {
         free(text->data);
@@ -187,7 +188,7 @@ void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
     const char *etag = extra_header(r, "ETag");
     char packed[HTTP_ETAG_TEXT];
     struct text text = {0};
-    if (!json_text(r, body, &text)) {
+    if (!body_text(r, body, &text)) {
         return;
     }
     bool reads = etag && status == 200 && !request_writes(r);
@@ -270,7 +271,7 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
         reply_note_error(r, detail);
     }
     struct text text = {0};
-    if (json_text(r, problem, &text)) {
+    if (body_text(r, problem, &text)) {
         reply_body(r, status, "application/problem+json", &text, false);
     }
 }

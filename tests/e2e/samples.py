@@ -9,6 +9,7 @@ import msgpack
 
 TYPES = {  # type: (md5, definition)
     'std_msgs/String': ('992ce8a1687cec8c8bd883ec73ca41d1', 'string data\n'),
+    'std_msgs/Float32': ('73fcbf46b49191e672908e50842a83d4', 'float32 data\n'),
     'std_msgs/Float64': ('fdb28210bfa9d7c91146260178d9a584', 'float64 data\n'),
     'std_msgs/Empty': ('d41d8cd98f00b204e9800998ecf8427e', ''),
     'geometry_msgs/Point': ('4a842b65f413084dc2b10fb484ea7f17', 'float64 x\nfloat64 y\nfloat64 z\n'),

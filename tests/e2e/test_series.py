@@ -6,7 +6,7 @@ import struct
 import xml.etree.ElementTree
 
 from harness import API, Case, time_ns
-from samples import SECOND, T0, bag, lab_messages, nanover, nanover_messages
+from samples import SECOND, T0, Message, bag, lab_messages, nanover, nanover_messages
 
 MESSAGES = sorted(lab_messages(20), key=lambda m: m.time)
 ODOM = [(m.time, struct.unpack('<3d', m.payload)) for m in MESSAGES if m.topic == '/odom']
@@ -48,6 +48,16 @@ class Series(Case):
         self.assertEqual([[float(r[2]) for r in rows[1:] if r[1] == f] for f in ('/odom.x', '/odom.z')], [[v for _, v in both[k]] for k in both])
         lines = [json.loads(line) for line in self.series('field=/odom.x&max_points=4', Accept='application/x-ndjson').body.splitlines()]
         self.assertEqual([[r['time'], r['value']] for r in lines], both['/odom.x'])
+
+    def test_numbers_are_the_shortest_that_read_back(self):
+        values = (0.02, 0.1, 3, 1e-7)
+        messages = [Message(T0 + i * 401_773_000, '/f', struct.pack('<f', v), 'std_msgs/Float32') for i, v in enumerate(values)]
+        recording = self.server.added('float32.bag', bag(messages))
+        path = '%s/recordings/%s/series?field=/f.data&time_format=relative' % (API, recording)
+        self.assertEqual(self.get(path).body, b'[[0,0.02],[0.401773,0.1],[0.803546,3],[1.205319,1e-07]]\n')
+        self.assertEqual(self.get(path, Accept='text/csv').body.split(b'\r\n')[1:3], [b'0,0.02', b'0.401773,0.1'])
+        self.assertIn(b'"value":0.02}', self.get(path, Accept='application/x-ndjson').body)
+        self.assertIn(b'"max_gap":0.401773,', self.get('%s/recordings/%s/topics' % (API, recording)).body)
 
     def test_a_column_is_kept(self):
         long = []

@@ -137,6 +137,29 @@ static void all_values_when_they_are_few(void **state) {
     toy_free(&toy);
 }
 
+/* Values that are all float32 are known as such: they print with fewer digits. */
+static void float32_is_known(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_schema schema = {.name = "test/F", .encoding = "ros1msg", .hash = "", .data = bytes_text("float32 f\nint32 n\n")};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){.name = "/f", .type = "test/F", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_message(&toy, 0, 1000, 1, "\x0a\xd7\xa3\x3c\1\0\0\0", 8); /* 0.02f */
+    recording = toy_open(&toy);
+    AUTO(reel_column_free) struct reel_column *f = reel_column_new(recording, "/f", "f", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free) struct reel_column *n = reel_column_new(recording, "/f", "n", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    assert_true(f && reel_column_is_float32(f));
+    assert_true(n && !reel_column_is_float32(n));
+    struct reel_point point;
+    char text[REEL_NUMBER_TEXT];
+    assert_int_equal(reel_column_points(f, REEL_TIME_MIN, REEL_TIME_MAX, 2, REEL_MINMAX, &point), 1);
+    reel_number_text32((float)point.value, text);
+    assert_string_equal(text, "0.02");
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 /* Whatever is drawn: no more than asked for, in order of time, in the interval, and no peak is lost. */
 static void check_wave(const struct reel_column *c, size_t n, int64_t start, int64_t end) {
     struct reel_point points[200];
@@ -274,6 +297,7 @@ int main(void) {
         cmocka_unit_test(fields_are_found_by_path),
         cmocka_unit_test(sets_refuse_what_is_no_path),
         cmocka_unit_test(all_values_when_they_are_few),
+        cmocka_unit_test(float32_is_known),
         cmocka_unit_test(many_values_are_drawn_by_few_points),
         cmocka_unit_test(very_many_values_are_kept_in_runs),
         cmocka_unit_test(times_as_far_apart_as_can_be),
