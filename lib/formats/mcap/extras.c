@@ -122,7 +122,8 @@ static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *
         return false;
     }
     struct cursor c = cursor_of(bytes_of(p, there));
-    *a = (struct attachment){.log_time = cursor_u64le(&c), .create_time = cursor_u64le(&c)};
+    a->log_time = cursor_u64le(&c);
+    a->create_time = cursor_u64le(&c);
     a->name = cursor_string32(&c);
     a->media_type = cursor_string32(&c);
     a->size = cursor_u64le(&c);

@@ -52,7 +52,9 @@ static bool read_schema(struct reel_bytes content, struct mcap_schema_def *out, 
 
 static bool read_channel(struct reel_bytes content, struct mcap_channel_def *out, struct reel_error *err) {
     struct cursor c = cursor_of(content);
-    *out = (struct mcap_channel_def){.id = cursor_u16le(&c), .schema_id = cursor_u16le(&c), .model = MCAP_NO_MODEL};
+    *out = (struct mcap_channel_def){.model = MCAP_NO_MODEL};
+    out->id = cursor_u16le(&c);
+    out->schema_id = cursor_u16le(&c);
     out->topic = cursor_string32(&c);
     out->encoding = cursor_string32(&c);
     out->metadata = cursor_string32(&c);

@@ -77,7 +77,8 @@ static bool same_fields(const struct tide_fields *a, const struct tide_fields *b
 }
 
 static bool take_channel(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
-    struct tide_fields f = {.id = cursor_u32le(&c), .name = text8(&c)};
+    struct tide_fields f = {.id = cursor_u32le(&c)};
+    f.name = text8(&c);
     f.type = t->is_new ? bytes_of("", 0) : cursor_string32(&c);
     f.source = cursor_string32(&c);
     f.config = cursor_string32(&c);
@@ -114,7 +115,10 @@ static bool take_channel(struct tide *t, const struct tide_block *b, struct curs
 }
 
 static bool take_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
-    struct tide_type type = {.hash = text16(&c), .syntax = text8(&c), .name = text16(&c), .version = text16(&c)};
+    struct tide_type type = {.hash = text16(&c)};
+    type.syntax = text8(&c);
+    type.name = text16(&c);
+    type.version = text16(&c);
     type.definition = cursor_string32(&c);
     type.n_sources = cursor_u8(&c);
     type.sources = texts16(t, &c, type.n_sources);
