@@ -74,16 +74,8 @@ static void put_bytes(struct grow *to, struct reel_bytes s) {
     put_head(to, s.size < 256 ? 0xc4 : s.size < 65536 ? 0xc5 : 0xc6, s.size, s.size < 256 ? 1 : s.size < 65536 ? 2 : 4);
     grow_put(to, s.data, s.size);
 }
-static bool is_utf8(struct reel_bytes s) {
-    for (size_t at = 0, size; at < s.size; at += size) {
-        if (!(size = utf8_length(s.data + at, s.size - at))) {
-            return false;
-        }
-    }
-    return true;
-}
 static void put_text(struct grow *to, struct reel_bytes s) {
-    if (is_utf8(s)) {
+    if (utf8_valid(s)) {
         put_string(to, s);
     } else {
         put_bytes(to, s);

@@ -2,6 +2,7 @@
  * large to share a block gets its own, put behind the first. */
 #include "wire/arena.h"
 
+#include "wire/hex.h"
 #include "wire/utf8.h"
 
 #include <stdalign.h>
@@ -107,12 +108,10 @@ const char *arena_utf8(struct arena *a, struct reel_bytes raw) {
             at += plain;
             i += plain;
         } else {
-            static const char hex[] = "0123456789abcdef";
             *at++ = '\\';
             *at++ = 'x';
-            *at++ = hex[raw.data[i] >> 4];
-            *at++ = hex[raw.data[i] & 15];
-            i++;
+            hex_byte(raw.data[i++], at);
+            at += 2;
         }
     }
     return text;

@@ -1,11 +1,11 @@
 /* See hash_table.h. Open addressing with linear probing; at most half of the slots are used. */
 #include "wire/hash_table.h"
 #include "wire/bytes.h"
+#include "wire/clock.h"
 #include "wire/mix.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
 
 enum { CAPACITY_MIN = 64 };
 
@@ -18,9 +18,7 @@ struct hash_slot {
 uint64_t hash_seed(void) {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) { /* early at boot: better than a constant */
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        seed = mix_pair((uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec, (uintptr_t)&now);
+        seed = mix_pair((uint64_t)clock_ns(), (uintptr_t)&seed);
     }
     return seed;
 }

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "wire/base64.h"
 #include "wire/bytes.h"
+#include "wire/hex.h"
 #include "wire/shortest.h"
 #include "wire/utf8.h"
 
@@ -17,13 +19,14 @@ static void put_text(struct grow *to, const char *text) {
 
 /* A byte that cannot stand in a JSON string as it is: a control, a quote, a backslash, or no UTF-8 (shown as \xNN, as in the model). */
 static void put_escaped(struct grow *to, uint8_t c) {
-    static const char hex[] = "0123456789abcdef";
+    char hex[2];
+    hex_byte(c, hex);
     if (c == '"' || c == '\\') {
         grow_put(to, (char[]){'\\', (char)c}, 2);
     } else if (c < 0x20) {
-        grow_put(to, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
+        grow_put(to, (char[]){'\\', 'u', '0', '0', hex[0], hex[1]}, 6);
     } else {
-        grow_put(to, (char[]){'\\', '\\', 'x', hex[c >> 4], hex[c & 15]}, 5);
+        grow_put(to, (char[]){'\\', '\\', 'x', hex[0], hex[1]}, 5);
     }
 }
 
@@ -132,23 +135,9 @@ void json_put_natural(struct grow *to, uint64_t value) {
 }
 
 void json_put_base64(struct grow *to, struct reel_bytes data) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = (data.size + 2) / 3 * 4, whole = data.size - data.size % 3;
-    uint8_t *out = grow_take(to, length);
-    if (!out) {
-        return;
-    }
-    for (size_t i = 0; i < data.size; i += 3, out += 4) {
-        uint32_t v = (uint32_t)data.data[i] << 16 | (i + 1 < data.size ? (uint32_t)data.data[i + 1] << 8 : 0) |
-                     (i + 2 < data.size ? data.data[i + 2] : 0);
-        out[0] = (uint8_t)digits[v >> 18];
-        out[1] = (uint8_t)digits[v >> 12 & 63];
-        out[2] = (uint8_t)digits[v >> 6 & 63];
-        out[3] = (uint8_t)digits[v & 63];
-        if (i == whole) {
-            out[3] = '=';
-            out[2] = data.size - whole == 1 ? '=' : out[2];
-        }
+    char *out = (char *)grow_take(to, BASE64_TEXT(data.size));
+    if (out) {
+        base64_write(data, out);
     }
 }
 

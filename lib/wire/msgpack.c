@@ -2,6 +2,7 @@
  * so a count from outside only ever costs the bytes that are really there. */
 #include "wire/msgpack.h"
 #include "wire/bytes.h"
+#include "wire/utf8.h"
 
 const char *msgpack_result_text(enum msgpack_result r) {
     switch (r) {
@@ -15,32 +16,6 @@ const char *msgpack_result_text(enum msgpack_result r) {
         break;
     }
     return "is no MessagePack";
-}
-
-static bool utf8_valid(struct reel_bytes text) {
-    const uint8_t *p = text.data, *end = p + text.size;
-    while (p < end) {
-        if (*p < 0x80) {
-            p++;
-            continue;
-        }
-        unsigned more = *p >= 0xC2 && *p <= 0xDF ? 1 : *p >= 0xE0 && *p <= 0xEF ? 2 : *p >= 0xF0 && *p <= 0xF4 ? 3 : 0;
-        if (more == 0 || (size_t)(end - p) <= more) {
-            return false;
-        }
-        uint8_t low = *p == 0xE0 ? 0xA0 : *p == 0xF0 ? 0x90 : 0x80;
-        uint8_t high = *p == 0xED ? 0x9F : *p == 0xF4 ? 0x8F : 0xBF;
-        if (p[1] < low || p[1] > high) {
-            return false;
-        }
-        for (unsigned i = 2; i <= more; i++) {
-            if ((p[i] & 0xC0) != 0x80) {
-                return false;
-            }
-        }
-        p += more + 1;
-    }
-    return true;
 }
 
 static void item_unsigned(struct msgpack_item *item, uint64_t v) {

@@ -2,8 +2,7 @@
 #ifndef REEL_UTF8_H
 #define REEL_UTF8_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "reel/bytes.h"
 
 /* Bytes of the character that begins at p (1 … 4), or 0 when the `left` bytes there do not begin with one. */
 static inline size_t utf8_length(const uint8_t *p, size_t left) {
@@ -29,6 +28,17 @@ static inline size_t utf8_length(const uint8_t *p, size_t left) {
         }
     }
     return size;
+}
+
+static inline bool utf8_valid(struct reel_bytes text) {
+    for (size_t i = 0; i < text.size;) {
+        size_t size = text.data[i] < 0x80 ? 1 : utf8_length(text.data + i, text.size - i);
+        if (size == 0) {
+            return false;
+        }
+        i += size;
+    }
+    return true;
 }
 
 #endif

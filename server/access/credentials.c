@@ -1,11 +1,11 @@
 /* See credentials.h. A header longer than any name and token is rejected before it is read. */
 #include "access/credentials.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 
 #include <openssl/crypto.h>
 #include <string.h>
 #include <strings.h>
-
-#include "access/base64.h"
 
 enum { CODED_MAX = 512 };
 
@@ -35,7 +35,7 @@ static bool take(const char *text, size_t size, char token[TOKEN_TEXT]) {
 static bool take_basic(const char *coded, size_t size, char token[TOKEN_TEXT]) {
     uint8_t text[CODED_MAX / 4 * 3];
     size_t n;
-    if (size > CODED_MAX || !base64_decode(coded, size, text, &n)) {
+    if (size > CODED_MAX || !base64_read(bytes_of(coded, size), text, &n)) {
         return false;
     }
     const char *colon = memchr(text, ':', n);

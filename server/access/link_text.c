@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/base64.h"
 #include "http/http.h"
+#include "wire/base64.h"
 #include "wire/cleanup.h"
 
 struct pair {

@@ -15,11 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/base64.h"
 #include "access/link_text.h"
 #include "core/ownership.h"
 #include "store/disk.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */
@@ -54,11 +56,8 @@ static bool parse_keys(char *text, struct keys *out) {
             return false;
         }
         key->version = strtoull(line, &hex, 10);
-        if (hex == line || *hex++ != ' ' || strlen(hex) != 2 * KEY_BYTES || strspn(hex, "0123456789abcdef") != 2 * KEY_BYTES) {
+        if (hex == line || *hex++ != ' ' || strlen(hex) != 2 * KEY_BYTES || !hex_read(hex, KEY_BYTES, key->bytes)) {
             return false;
-        }
-        for (unsigned i = 0; i < KEY_BYTES; i++) {
-            key->bytes[i] = (uint8_t)strtoul((char[]){hex[2 * i], hex[2 * i + 1], '\0'}, NULL, 16);
         }
         out->n++;
     }
@@ -87,9 +86,8 @@ static bool write_text(int fd, const struct keys *keys) {
     size_t used = 0;
     for (unsigned i = 0; i < keys->n; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%llu ", (unsigned long long)keys->items[i].version);
-        for (unsigned k = 0; k < KEY_BYTES; k++) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%02x", keys->items[i].bytes[k]);
-        }
+        hex_write(keys->items[i].bytes, KEY_BYTES, text + used);
+        used += 2 * KEY_BYTES;
         text[used++] = '\n';
     }
     bool good = disk_write_all(fd, text, used) && fsync(fd) == 0;
@@ -208,7 +206,7 @@ static void sign(const struct key *key, const struct link_claim *claim, const ch
         memcpy(whole, head, (size_t)used);
         memcpy(whole + used, text, size);
         HMAC(EVP_sha256(), key->bytes, KEY_BYTES, whole, (size_t)used + size, mac, &n);
-        base64url_write(mac, out);
+        base64url_write(bytes_of(mac, n), out);
     }
 }
 

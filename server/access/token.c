@@ -2,15 +2,15 @@
 #include "access/token.h"
 
 #include <jansson.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/base64.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 
 #define PREFIX "reel_"
 enum { PREFIX_SIZE = sizeof PREFIX - 1, SECRET_BYTES = 32, GLOB_MAX = 255 };
@@ -109,7 +109,7 @@ static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
         return reel_fail(err, REEL_IO, "no random numbers are to be had");
     }
     memcpy(text, PREFIX, PREFIX_SIZE);
-    base64url_write(secret, text + PREFIX_SIZE);
+    base64url_write(bytes_of(secret, sizeof secret), text + PREFIX_SIZE);
     OPENSSL_cleanse(secret, sizeof secret);
     return true;
 }

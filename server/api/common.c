@@ -1,15 +1,15 @@
 /* See common.h. */
 #include "api/common.h"
 
-#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/base64.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 #include "wire/number.h"
 
 static const int64_t PACK_WAIT_NS = 2000000000;
@@ -292,13 +292,14 @@ void api_add_next_link(struct http_request *r, const char *cursor) {
 /* ---- digests */
 
 void api_base64_digest(const uint8_t digest[32], char out[45]) {
-    EVP_EncodeBlock((unsigned char *)out, digest, 32);
+    base64_write(bytes_of(digest, 32), out);
+    out[BASE64_TEXT(32)] = '\0';
 }
 
 bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]) {
     uint8_t raw[33];
     size_t n;
-    if (size != 44 || !base64_decode(text, size, raw, &n) || n != 32) {
+    if (size != 44 || !base64_read(bytes_of(text, size), raw, &n) || n != 32) {
         return false;
     }
     memcpy(digest, raw, 32);

@@ -9,6 +9,7 @@
 #include "api/rows.h"
 #include "reel/table.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 #include "wire/number.h"
 
 enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
@@ -35,15 +36,16 @@ bool paging_after(struct http_request *r, char **after) {
         return true;
     }
     size_t size = strlen(cursor);
-    if (size % 2 != 0 || size > CURSOR_MAX || strspn(cursor, "0123456789abcdef") != size) {
+    if (size % 2 != 0 || size > CURSOR_MAX) {
         return refuse_cursor(r);
     }
     if (!(*after = calloc(1, size / 2 + 1))) {
         http_reply_no_memory(r);
         return false;
     }
-    for (size_t i = 0; i < size / 2; i++) {
-        (*after)[i] = (char)strtoul((char[]){cursor[2 * i], cursor[2 * i + 1], '\0'}, NULL, 16);
+    if (!hex_read(cursor, size / 2, *after)) {
+        free(TAKE(*after));
+        return refuse_cursor(r);
     }
     return true;
 }
@@ -57,10 +59,7 @@ bool paging_after_row(struct http_request *r, int64_t *after) {
 }
 
 static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {
-    cursor[0] = '\0';
-    for (size_t i = 0; next && next[i] && 2 * i + 2 < CURSOR_MAX + 1; i++) {
-        snprintf(cursor + 2 * i, 3, "%02x", (unsigned char)next[i]);
-    }
+    hex_write(next, next ? strnlen(next, CURSOR_MAX / 2) : 0, cursor);
 }
 
 void paging_link(struct http_request *r, const char *next) {

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "access/base64.h"
 #include "ingest/names.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"
 
@@ -56,7 +57,7 @@ bool tus_metadata(const char *text, struct upload_options *w, struct reel_error 
         }
         bool ends = coded[coded_size + strspn(coded + coded_size, " ")] == '\0';
         pair[key] = '\0';
-        if (!ends || !base64_decode(coded, coded_size, value, &value_size)) {
+        if (!ends || !base64_read(bytes_of(coded, coded_size), value, &value_size)) {
             return reel_fail(err, REEL_ARGUMENT,
                              "Upload-Metadata must be pairs of a key and a value in base64, with commas between: %.40s is none", pair);
         }
@@ -107,7 +108,7 @@ bool tus_checksum(const char *text, struct tus_checksum *out, struct reel_error 
     if (!sha1 && !sha256) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Checksum: the algorithm must be one of " TUS_ALGORITHMS);
     }
-    if (size > 44 || !base64_decode(text + name + 1 - !text[name], size, raw, &out->size) || out->size != (sha1 ? 20 : 32)) {
+    if (size > 44 || !base64_read(bytes_of(text + name + 1 - !text[name], size), raw, &out->size) || out->size != (sha1 ? 20 : 32)) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Checksum must be the algorithm, a space, and the digest in base64");
     }
     memcpy(out->digest, raw, out->size);

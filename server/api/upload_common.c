@@ -7,6 +7,7 @@
 
 #include "api/views.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { KEY_MAX = 255 };
 
@@ -81,9 +82,7 @@ void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]
     }
     ok = ok && EVP_DigestFinal_ex(hash, raw, NULL) == 1;
     EVP_MD_CTX_free(hash);
-    for (unsigned i = 0; i < 32; i++) {
-        snprintf(out + (size_t)2 * i, 3, "%02x", raw[i]);
-    }
+    hex_write(raw, 32, out);
 }
 
 json_t *upload_view(const struct ingest_result *result, struct upload_answer *out) {

@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "maintenance/settings.h"
+#include "wire/hex.h"
 #include "wire/number.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
@@ -95,8 +96,8 @@ static json_t *read_globs(struct http_request *r, const json_t *body, const char
 static char *make_secret(void) {
     uint8_t raw[SECRET_BYTES];
     char *text = RAND_bytes(raw, sizeof raw) == 1 ? malloc(2 * SECRET_BYTES + 1) : NULL;
-    for (size_t i = 0; text && i < sizeof raw; i++) {
-        snprintf(text + 2 * i, 3, "%02x", raw[i]);
+    if (text) {
+        hex_write(raw, sizeof raw, text);
     }
     return text;
 }

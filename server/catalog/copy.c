@@ -10,6 +10,7 @@
 #include "catalog/maintenance.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 
@@ -49,9 +50,7 @@ static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) 
     if (got < 0 || EVP_DigestFinal_ex(hash, raw, &n) != 1) {
         return reel_fail_errno(err, "the copy of the catalog cannot be read back");
     }
-    for (unsigned i = 0; i < n; i++) {
-        snprintf(out->sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
-    }
+    hex_write(raw, n, out->sha256);
     return true;
 }
 

@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "catalog/db_internal.h"
 #include "catalog/sql.h"
 #include "core/ownership.h"
 #include "reel/iterate.h"
 #include "wire/cleanup.h"
+#include "wire/clock.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more
  * gives nothing. */
@@ -215,12 +215,6 @@ static struct db_handle *take_reader(struct db *db, struct reel_error *err) {
 }
 
 static _Thread_local int64_t spent_ns;
-
-static int64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int64_t db_elapsed_ns(void) {
     return spent_ns;

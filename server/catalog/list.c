@@ -7,6 +7,7 @@
 #include "catalog/columns.h"
 #include "catalog/list.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
@@ -47,8 +48,8 @@ static char *write_cursor(const struct list *l, int64_t row, const char *key) {
     char text[CURSOR_BYTES_MAX];
     int size = snprintf(text, sizeof text, "%s\n%lld\n%s", l->sort, (long long)row, key);
     char *out = malloc(2 * sizeof text + 1);
-    for (int i = 0; out && i < size && i < (int)sizeof text - 1; i++) {
-        snprintf(out + 2 * i, 3, "%02x", (unsigned char)text[i]);
+    if (out) {
+        hex_write(text, size < (int)sizeof text ? (size_t)size : sizeof text - 1, out);
     }
     return out;
 }
@@ -63,13 +64,11 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
         return true;
     }
     size_t size = strlen(hex) / 2;
-    bool ok = size < CURSOR_BYTES_MAX && strlen(hex) % 2 == 0 && strspn(hex, "0123456789abcdef") == strlen(hex);
+    bool ok = size < CURSOR_BYTES_MAX && strlen(hex) % 2 == 0;
     if (ok && !(l->cursor = calloc(1, size + 1))) {
         return reel_fail_memory(err);
     }
-    for (size_t i = 0; ok && i < size; i++) {
-        l->cursor[i] = (char)strtoul((char[]){hex[2 * i], hex[2 * i + 1], '\0'}, NULL, 16);
-    }
+    ok = ok && hex_read(hex, size, l->cursor);
     char *row = ok ? strchr(l->cursor, '\n') : NULL, *key = row ? strchr(row + 1, '\n') : NULL;
     if (!key) {
         return refuse_cursor(err);

@@ -7,6 +7,7 @@
 #include "catalog/columns.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed"};
 
@@ -274,9 +275,7 @@ bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
     if (RAND_bytes(raw, sizeof raw) != 1) {
         return reel_fail(err, REEL_IO, "the system returned no random bytes for an id");
     }
-    for (size_t i = 0; i < sizeof raw; i++) {
-        snprintf(out + 2 * i, 3, "%02x", raw[i]);
-    }
+    hex_write(raw, sizeof raw, out);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "catalog/db_internal.h"
 #include "catalog/sql.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 static int compare_names(const void *name, const void *entry) {
     return strcmp(name, ((const struct sql_text *)entry)->name);
@@ -169,12 +170,11 @@ bool db_is_text(struct db_statement *s, int column) {
 }
 
 void db_hex(struct db_statement *s, int column, char *out, size_t size) {
-    static const char digits[] = "0123456789abcdef";
     const uint8_t *raw = sqlite3_column_blob(s->stmt, column);
     size_t have = raw ? (size_t)sqlite3_column_bytes(s->stmt, column) : 0, at = 0;
     for (size_t i = 0; i < have && at + 2 < size; i++) {
-        out[at++] = digits[raw[i] >> 4];
-        out[at++] = digits[raw[i] & 15];
+        hex_byte(raw[i], out + at);
+        at += 2;
     }
     out[at] = '\0';
 }

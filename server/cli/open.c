@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { NAME_BYTES = 20, KEPT_DAYS = 30 };
 
@@ -109,9 +110,7 @@ static bool pack_name(const struct cli_files *files, const struct stat *st, char
         return false;
     }
     SHA256((const uint8_t *)text, size, digest);
-    for (unsigned i = 0; i < NAME_BYTES; i++) {
-        snprintf(out + (size_t)2 * i, 3, "%02x", digest[i]);
-    }
+    hex_write(digest, NAME_BYTES, out);
     return true;
 }
 

@@ -13,7 +13,10 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "wire/base64.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
 
@@ -46,12 +49,6 @@ static inline void reel_auto_push_done(struct push *p) {
 }
 
 /* ---- the file */
-
-static void hex(const uint8_t *raw, size_t size, char *out) {
-    for (size_t i = 0; i < size; i++) {
-        snprintf(out + 2 * i, 3, "%02x", raw[i]);
-    }
-}
 
 /* Hashes the part of these bytes that has not been hashed yet. */
 static bool hash_more(struct push *p, uint64_t at, const void *data, size_t size) {
@@ -96,7 +93,7 @@ static bool hash_all(struct push *p, struct reel_error *err) {
     if (EVP_DigestFinal_ex(p->hash, raw, NULL) != 1) {
         return reel_fail_memory(err);
     }
-    hex(raw, 32, p->sha256);
+    hex_write(raw, 32, p->sha256);
     return true;
 }
 
@@ -124,11 +121,12 @@ static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
 
 static bool add_pair(char **metadata, const char *key, const char *value) {
     size_t size = strlen(value);
-    AUTO_MEM char *coded = malloc(4 * (size / 3 + 1) + 1), *before = *metadata;
+    AUTO_MEM char *coded = malloc(BASE64_TEXT(size) + 1), *before = *metadata;
     if (!coded) {
         return false;
     }
-    EVP_EncodeBlock((unsigned char *)coded, (const unsigned char *)value, (int)size);
+    base64_write(bytes_of(value, size), coded);
+    coded[BASE64_TEXT(size)] = '\0';
     *metadata = NULL;
     return asprintf(metadata, "%s%s%s %s", before ? before : "Upload-Metadata: ", before ? "," : "", key, coded) >= 0;
 }
@@ -167,7 +165,7 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
         return reel_fail_memory(err);
     }
     strcpy(p->key, "Idempotency-Key: push-");
-    hex(raw, 32, p->key + strlen(p->key));
+    hex_write(raw, 32, p->key + strlen(p->key));
     return true;
 }
 

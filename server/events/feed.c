@@ -1,5 +1,6 @@
 /* See feed.h. feed->mutex is never held during a database query, because commits wait for it. */
 #include "events/feed.h"
+#include "wire/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,13 +20,6 @@ struct feed {
 
 enum { NS = 1000000000 };
 static const int64_t POLL_NS = NS;
-
-static struct timespec in(int64_t ns) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t most = INT64_C(86400) * NS, at = t.tv_nsec + (ns < 0 ? 0 : ns < most ? ns : most);
-    return (struct timespec){.tv_sec = t.tv_sec + at / NS, .tv_nsec = at % NS};
-}
 
 static void on_commit(void *context) {
     struct feed *f = context;
@@ -58,7 +52,7 @@ static void *run(void *context) {
             continue;
         }
         if (!f->committed) {
-            struct timespec until = in(POLL_NS);
+            struct timespec until = clock_deadline(POLL_NS);
             pthread_cond_timedwait(&f->poll, &f->mutex, &until);
         }
         if (!f->stop && f->waiting > 0) {
@@ -133,7 +127,7 @@ void feed_leave(struct feed *f) {
 }
 
 static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *pokes, int64_t timeout_ns) {
-    struct timespec until = in(timeout_ns);
+    struct timespec until = clock_deadline(timeout_ns);
     bool waits = seq != INT64_MAX;
     pthread_mutex_lock(&f->mutex);
     if (waits && f->waiting++ == 0) { /* commits while no watcher waited */

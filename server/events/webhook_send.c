@@ -13,6 +13,7 @@
 #include "events/webhooks.h"
 #include "http/json_text.h"
 #include "reel/time.h"
+#include "wire/hex.h"
 
 enum { CONNECT_MS = 5000, WHOLE_MS = 10000, ANSWER_MAX = 64 << 10 };
 
@@ -181,8 +182,8 @@ bool webhook_sign(const char *secret, int64_t time_s, const char *body, char out
     int size = asprintf(&text, "%lld.%s", (long long)time_s, body);
     bool good = size >= 0 && HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)text, (size_t)size, mac, &n);
     int at = snprintf(out, WEBHOOK_SIGNATURE, "t=%lld,v1=", (long long)time_s);
-    for (unsigned i = 0; good && i < n; i++) {
-        at += snprintf(out + at, (size_t)(WEBHOOK_SIGNATURE - at), "%02x", mac[i]);
+    if (good) {
+        hex_write(mac, n, out + at);
     }
     free(size >= 0 ? text : NULL);
     return good;

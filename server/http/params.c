@@ -7,24 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/bytes.h"
+#include "wire/hex.h"
 #include "wire/utf8.h"
 
 enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
-
-static int hex_digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
-
-static bool is_utf8(const char *text, size_t size) {
-    for (size_t i = 0; i < size;) {
-        size_t step = utf8_length((const uint8_t *)text + i, size - i);
-        if (step == 0) {
-            return false;
-        }
-        i += step;
-    }
-    return true;
-}
 
 bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     size_t used = 0;
@@ -48,7 +35,7 @@ bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     }
     text[used] = '\0';
     *out_size = used;
-    return is_utf8(text, used);
+    return utf8_valid(bytes_of(text, used));
 }
 
 __attribute__((format(printf, 3, 4))) static void complain(json_t *errors, const char *param, const char *format, ...) {

@@ -1,16 +1,15 @@
 /* One request's own data, and what handlers ask of it. Its one rule: every text handed out lives until the request ends. */
 #include "http/http_internal.h"
 #include "wire/bytes.h"
+#include "wire/clock.h"
+#include "wire/hex.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 int64_t http_clock_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return clock_ns() / 1000000;
 }
 
 /* Room for the target, the decoded path, the captured segments and the decoded query. */
@@ -54,11 +53,7 @@ void request_take_id(struct http_request *r) {
     if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) {
         store_u64le(random, (uint64_t)reel_now_ns());
     }
-    for (size_t i = 0; i < sizeof random; i++) {
-        r->id[2 * i] = "0123456789abcdef"[random[i] >> 4];
-        r->id[2 * i + 1] = "0123456789abcdef"[random[i] & 15];
-    }
-    r->id[16] = '\0';
+    hex_write(random, sizeof random, r->id);
 }
 
 size_t request_raw_path_size(const struct http_request *r) {

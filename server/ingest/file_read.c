@@ -8,6 +8,7 @@
 
 #include "store/store.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 
@@ -50,8 +51,8 @@ bool file_read_hash(struct file_read *in, char sha256[SHA256_HEX], struct reel_e
     bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? file_read_all(in, err) : reel_fail_memory(err);
     good = good && (EVP_DigestFinal_ex(in->hash, raw, &n) == 1 || reel_fail_memory(err));
     EVP_MD_CTX_free(TAKE(in->hash));
-    for (unsigned i = 0; good && i < n; i++) {
-        snprintf(sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
+    if (good) {
+        hex_write(raw, n, sha256);
     }
     return good;
 }

@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "reel/time.h"
+#include "wire/clock.h"
+#include "wire/hex.h"
 
 enum { ENDED_MAX = 1000, WORKERS_MAX = 64, SHORT_WORKERS = 2, IMPORT_WORKERS = 2, MAINTENANCE_WORKERS = 2 };
 #define ENDED_KEPT_NS (3600 * INT64_C(1000000000))
@@ -252,8 +254,8 @@ bool jobs_closing(struct jobs *jobs) {
 static bool make_id(char out[33]) {
     uint8_t raw[16];
     bool ok = RAND_bytes(raw, sizeof raw) == 1;
-    for (size_t i = 0; ok && i < sizeof raw; i++) {
-        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    if (ok) {
+        hex_write(raw, sizeof raw, out);
     }
     return ok;
 }
@@ -347,29 +349,14 @@ void job_report_end(struct job *job) {
     pthread_mutex_unlock(&job->mutex);
 }
 
-static struct timespec deadline_of(int64_t timeout_ns) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t seconds = timeout_ns / 1000000000, ns = t.tv_nsec + timeout_ns % 1000000000;
-    t.tv_sec += seconds < INT32_MAX ? seconds : INT32_MAX;
-    t.tv_sec += ns / 1000000000;
-    t.tv_nsec = ns % 1000000000;
-    return t;
-}
-
 static _Thread_local int64_t waited_ns;
 
 int64_t job_waited_ns(void) {
     return waited_ns;
 }
 
-static int64_t clock_ns(void) {
-    struct timespec t = deadline_of(0);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 bool job_wait(struct job *job, int64_t timeout_ns) {
-    struct timespec deadline = deadline_of(timeout_ns > 0 ? timeout_ns : 0);
+    struct timespec deadline = clock_deadline(timeout_ns > 0 ? timeout_ns : 0);
     int64_t began_ns = clock_ns();
     pthread_mutex_lock(&job->mutex);
     while (!has_ended(job->view.state) && pthread_cond_timedwait(&job->ended, &job->mutex, &deadline) == 0) {

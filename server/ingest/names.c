@@ -1,14 +1,9 @@
 /* See names.h. */
 #include "ingest/names.h"
+#include "wire/bytes.h"
+#include "wire/utf8.h"
 
-#include <jansson.h>
 #include <string.h>
-
-static bool is_utf8(const char *text) {
-    json_t *j = json_string(text); /* NULL for text that is not UTF-8 */
-    json_decref(j);
-    return j;
-}
 
 static bool has_control(const char *text) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -26,7 +21,7 @@ static bool check_text(const char *what, const char *text, struct reel_error *er
     if (strlen(text) > NAME_BYTES_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "%s is longer than %d bytes", what, NAME_BYTES_MAX);
     }
-    if (!is_utf8(text) || has_control(text)) {
+    if (!utf8_valid(bytes_text(text)) || has_control(text)) {
         return reel_fail(err, REEL_ARGUMENT, "%s is not UTF-8, or has control characters", what);
     }
     return true;

@@ -12,6 +12,7 @@
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 /* One table of locks for the process. */
 static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -115,9 +116,7 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
         text[(size_t)(i + 1) * SHA256_HEX - 1] = '\n';
     }
     SHA256((const uint8_t *)text, (size_t)r->n_parts * SHA256_HEX, digest);
-    for (unsigned i = 0; i < sizeof digest; i++) {
-        snprintf(r->content + (size_t)2 * i, 3, "%02x", digest[i]);
-    }
+    hex_write(digest, sizeof digest, r->content);
     return true;
 }
 

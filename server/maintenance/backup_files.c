@@ -13,6 +13,7 @@
 #include "store/disk.h"
 #include "store/inspect.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { COPY_BYTES = 8 << 20 };
 
@@ -139,8 +140,8 @@ static bool write_list(struct backup_files *f, struct catalog *copied, const cha
     if (l.file && fclose(l.file) != 0 && good) {
         good = reel_fail_errno(err, "the list of files cannot be written");
     }
-    for (unsigned i = 0; good && i < n; i++) {
-        snprintf(f->list_sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
+    if (good) {
+        hex_write(raw, n, f->list_sha256);
     }
     return good;
 }

@@ -4,6 +4,7 @@
 
 #include "maintenance/retention.h"
 #include "reel/time.h"
+#include "wire/clock.h"
 
 enum { FIRST_CHECK_S = 60, CHECK_S = 600 };
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
@@ -28,9 +29,7 @@ static void *run(void *context) {
     struct retention_daily *d = context;
     pthread_mutex_lock(&d->mutex);
     for (int seconds = FIRST_CHECK_S; !d->stop; seconds = CHECK_S) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += seconds;
+        struct timespec until = clock_deadline((int64_t)seconds * 1000000000);
         while (!d->stop && pthread_cond_timedwait(&d->wake, &d->mutex, &until) == 0) {
         }
         if (!d->stop && is_due(d->app)) {

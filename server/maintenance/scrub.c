@@ -17,6 +17,7 @@
 #include "reel/time.h"
 #include "store/inspect.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 #define SAVE_NS (5 * INT64_C(1000000000))
@@ -106,12 +107,6 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
     return true;
 }
 
-static void to_hex(const uint8_t raw[32], char out[SHA256_HEX]) {
-    for (unsigned i = 0; i < 32; i++) {
-        snprintf(out + (size_t)2 * i, 3, "%02x", raw[i]);
-    }
-}
-
 /* False: it was stopped. *unread: errno when the disk failed. */
 static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread, struct reel_error *err) {
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
@@ -135,7 +130,7 @@ static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread
         s->result.bytes -= at; /* it is read again */
         return false;
     }
-    to_hex(raw, out);
+    hex_write(raw, 32, out);
     return good || reel_fail_memory(err);
 }
 

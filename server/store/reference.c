@@ -13,6 +13,7 @@
 #include "store/roots.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { EDGE_BYTES = 1 << 20 };
 
@@ -62,8 +63,8 @@ bool store_fingerprint(int fd, uint64_t size, char out[65], struct reel_error *e
     bool good = buffer && hash ? digest_edges(hash, fd, size, buffer, err) : reel_fail_memory(err);
     good = good && (EVP_DigestFinal_ex(hash, raw, &n) == 1 || reel_fail_memory(err));
     EVP_MD_CTX_free(hash);
-    for (unsigned i = 0; good && i < n; i++) {
-        snprintf(out + (size_t)2 * i, 3, "%02x", raw[i]);
+    if (good) {
+        hex_write(raw, n, out);
     }
     return good;
 }

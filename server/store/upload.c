@@ -10,13 +10,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "core/ownership.h"
 #include "reel/scan.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
+#include "wire/clock.h"
+#include "wire/hex.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
@@ -52,12 +53,6 @@ static _Thread_local int64_t spent_ns;
 
 int64_t store_elapsed_ns(void) {
     return spent_ns;
-}
-
-static int64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool sync_file(int fd) {
@@ -327,9 +322,7 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
     if (!note_sync(u, sync_file(u->fd), err)) {
         return false;
     }
-    for (unsigned i = 0; i < n; i++) {
-        snprintf(u->sha256 + (size_t)2 * i, 3, "%02x", raw[i]);
-    }
+    hex_write(raw, n, u->sha256);
     memcpy(sha256, u->sha256, sizeof u->sha256);
     *size = u->written;
     return true;

@@ -18,6 +18,7 @@
 
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
+#include "wire/hex.h"
 #include "wire/proto_text.h"
 #include "wire/protobuf.h"
 #include "wire/sha1.h"
@@ -97,13 +98,12 @@ static bool tell_text(struct reel_bytes text, struct reel_visitor *v) {
 }
 
 static void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT]) {
-    static const char hex[] = "0123456789abcdef";
     for (unsigned i = 0; i < UUID_BYTES; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10) {
             *out++ = '-';
         }
-        *out++ = hex[uuid[i] >> 4];
-        *out++ = hex[uuid[i] & 15];
+        hex_byte(uuid[i], out);
+        out += 2;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "wire/base64.h"
 
 #include "wire/bytes.h"
+#include "wire/hex.h"
 #include "wire/utf8.h"
 
 bool tide_is_text(struct reel_bytes b) {
@@ -39,9 +40,8 @@ struct reel_bytes tide_base64_back(struct arena *arena, const char *text) {
 
 const char *tide_hex(struct arena *arena, struct reel_bytes b) {
     char *text = arena_alloc(arena, b.size * 2 + 1);
-    for (size_t i = 0; text && i < b.size; i++) {
-        text[2 * i] = "0123456789abcdef"[b.data[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[b.data[i] & 15];
+    if (text) {
+        hex_write(b.data, b.size, text);
     }
     return text;
 }

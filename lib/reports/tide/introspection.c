@@ -10,6 +10,7 @@
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 #include "wire/json_out.h"
 
 enum { PARTICIPANTS_MAX = 16384, EVENTS_MAX = 1 << 20, TEXTS_MAX = 64 << 20, CHANNELS_MAX = 64, PARENTS_MAX = 16 };
@@ -51,12 +52,12 @@ struct hearing {
 
 static bool hear_id(struct reel_visitor *v, struct reel_bytes id) {
     struct grow *to = ((struct special *)v)->to;
-    static const char hex[] = "0123456789abcdef";
     grow_u8(to, '"');
     for (size_t i = 0; i < id.size; i++) {
         grow_put(to, "-", id.size == 16 && (i == 4 || i == 6 || i == 8 || i == 10));
-        grow_u8(to, (uint8_t)hex[id.data[i] >> 4]);
-        grow_u8(to, (uint8_t)hex[id.data[i] & 15]);
+        char digits[2];
+        hex_byte(id.data[i], digits);
+        grow_put(to, digits, sizeof digits);
     }
     grow_u8(to, '"');
     return true;
