@@ -158,7 +158,7 @@ static bool write_due(struct app *app, int64_t until_ns, const struct reel_progr
         }
     }
     const struct reel_error *first = none.code != REEL_NOT_FOUND ? &none : &failed;
-    return first->code == REEL_OK || reel_fail(err, first->code, "%s", first->text);
+    return first->code == REEL_OK || reel_error_pass(err, first);
 }
 
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {

@@ -310,7 +310,7 @@ static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table
     struct reel_error why = {0};
     if (!head_take(bag, log, declared, &why)) {
         if (why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         }
         truncated(bag, &why);
     }
@@ -322,7 +322,7 @@ static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table
             continue;
         }
         if (why.code != REEL_DAMAGED) {
-            return reel_fail(err, why.code, "%s", why.text);
+            return reel_error_pass(err, &why);
         }
         if (!go_on(&search, &why, err)) {
             return false;

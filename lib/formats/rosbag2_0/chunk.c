@@ -28,7 +28,7 @@ static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct r
         return true;
     }
     if (!rosbag2_0_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
-        return reel_fail(err, why.code, "%s", why.text);
+        return reel_error_pass(err, &why);
     }
     *yes = rosbag2_0_is_record(&r) && r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
     return true;
@@ -156,7 +156,7 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enu
     if (!raw) {
         return why.code == REEL_DAMAGED       ? keep_beginning(bag, r, &c, why.text, err)
                : why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
-                                              : reel_fail(err, why.code, "%s", why.text);
+                                              : reel_error_pass(err, &why);
     }
     bag->file.at = chunk->data + chunk->size;
     return walk_raw(bag, raw, &c, err);
