@@ -158,8 +158,8 @@ static unsigned each_read_fails(const char *name, pass run) {
 static void errno_survives_a_scan(void **state) {
     (void)state;
     const char *const files[] = {
-        "bag2/bz2/input.bag",
-        "bag2/crashed_in_a_packed_chunk/input.bag.active",
+        "rosbag-2.0/bz2/input.bag",
+        "rosbag-2.0/crashed_in_a_packed_chunk/input.bag.active",
         "carla/user_packets/input.log",
         "mcap/zstd/input.mcap",
         "mcap/cut_in_summary/input.mcap",
@@ -167,8 +167,8 @@ static void errno_survives_a_scan(void **state) {
         "mira/compressed/input.tape",
         "mira/garbage/input.tape",
         "nanover/deflated/input.nanover.zip",
-        "rosbag1/cut_in_index/input.bag",
-        "rosbag1/garbage_with_index/input.bag",
+        "rosbag-1.2/cut_in_index/input.bag",
+        "rosbag-1.2/garbage_with_index/input.bag",
         "tide/gzip_broken/input.tide",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -52,7 +52,7 @@ static void names_get_out_of_the_way(void **state) {
     struct ustar_name names[6];
     struct reel_error err;
     for (size_t i = 0; i < 6; i++) {
-        names[i] = (struct ustar_name){.name = strdup(given[i][0]), .tag = given[i][1], .place = i};
+        names[i] = (struct ustar_name){.name = strdup(given[i][0]), .tag = given[i][1], .position = i};
     }
     assert_true(ustar_part(names, 6, &err));
     for (size_t i = 0; i < 6; i++) {
@@ -62,8 +62,8 @@ static void names_get_out_of_the_way(void **state) {
                 i != k && strncmp(names[i].name, names[k].name, n) == 0 && (names[k].name[n] == '\0' || names[k].name[n] == '/');
             assert_false(in_the_way);
         }
-        bool unmoved = names[i].place == 1 || names[i].place == 2 || names[i].place == 5;
-        assert_int_equal(strcmp(names[i].name, given[names[i].place][0]) == 0 || !unmoved, true);
+        bool unmoved = names[i].position == 1 || names[i].position == 2 || names[i].position == 5;
+        assert_int_equal(strcmp(names[i].name, given[names[i].position][0]) == 0 || !unmoved, true);
     }
     for (size_t i = 0; i < 6; i++) {
         free(names[i].name);
