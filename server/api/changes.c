@@ -153,7 +153,7 @@ static bool next_events(void *context, void *buffer, size_t size, size_t *got, s
         if (news == FEED_OVER) {
             good = finish(s, &t, "the server stops");
         } else if (!is_still_allowed(s)) {
-            good = finish(s, &t, "come again");
+            good = finish(s, &t, "reconnect");
         } else if (news == FEED_NEWS) {
             good = put_news(s, &t, err);
         } else if (left_ns <= 0) {

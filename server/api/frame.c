@@ -46,7 +46,7 @@ static bool choose_form(struct http_request *r, const struct reel_image *image, 
     static const char *const jpeg_first[] = {"image/jpeg", "image/png", NULL}, *const png_first[] = {"image/png", "image/jpeg", NULL};
     const char *media = http_negotiate(r, image->compressed && image->form == REEL_PICTURE_PNG ? png_first : jpeg_first);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a frame is given as image/jpeg or image/png");
+        http_reply_problem(r, 406, "not-acceptable", "a frame is available as image/jpeg or image/png");
         return false;
     }
     *form = strcmp(media, media_types[REEL_PICTURE_PNG]) == 0 ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG;

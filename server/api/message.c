@@ -83,7 +83,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
     http_reply_text(r, 200, "application/json", text);
 }
 
-/* Finds the message the query asks for. False: replied. */
+/* Finds the requested message. False: replied. */
 static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[API_GLOBS_MAX];
@@ -120,7 +120,7 @@ void api_message(struct http_request *r) {
     struct api_recording a;
     const char *media = http_negotiate(r, offers);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a message is given as application/json or application/octet-stream");
+        http_reply_problem(r, 406, "not-acceptable", "a message is available as application/json or application/octet-stream");
         return;
     }
     if (!api_open(r, &a)) {

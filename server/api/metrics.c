@@ -97,12 +97,14 @@ static void put_imports(FILE *f, struct app *app) {
         char labels[LABELS];
         snprintf(labels, sizeof labels, "{outcome=\"%s\"}", import_outcome_name((enum import_outcome)k));
         put_figure(f, "reel_imports_total", "counter",
-                   k == IMPORT_CREATED ? "Recordings, or files, that imports and watched folders came upon." : NULL, labels, i.outcomes[k]);
+                   k == IMPORT_CREATED ? "Recordings, or files, that imports and watched folders have processed." : NULL, labels,
+                   i.outcomes[k]);
     }
     put_figure(f, "reel_import_read_bytes_total", "counter", "Bytes read of files that were imported.", "", i.bytes_read);
     put_figure(f, "reel_import_queue", "gauge", "Recordings that are being imported, or wait for it.", "", i.queued);
     if (catalog_failures_count(app->catalog, FAILURES_COUNTED, &failures, &ignored)) {
-        put_figure(f, "reel_failures", "gauge", "What could not be taken in, counted up to 10000.", "", failures);
+        put_figure(f, "reel_failures", "gauge",
+                   "Files that could not be imported and recordings that could not be scanned, counted up to 10000.", "", failures);
     }
 }
 
@@ -113,7 +115,7 @@ static void put_changes(FILE *f, struct app *app) {
     int64_t first = 0, last = 0;
     uint64_t waiting = 0, failing = 0;
     if (catalog_changes_ends(app->catalog, &first, &last, NULL)) {
-        put_figure(f, "reel_changes", "gauge", "Changes that are kept.", "", (uint64_t)(last - first + 1));
+        put_figure(f, "reel_changes", "gauge", "Changes in the change feed.", "", (uint64_t)(last - first + 1));
         put_figure(f, "reel_changes_last_seq", "gauge", "Number of the newest change.", "", (uint64_t)last);
     }
     if (!catalog_webhooks(app->catalog, hooks, &n, NULL)) {
@@ -125,7 +127,7 @@ static void put_changes(FILE *f, struct app *app) {
         webhook_done(&hooks[i]);
     }
     webhooks_statistics(app->webhooks, &delivery);
-    put_figure(f, "reel_webhooks", "gauge", "Webhooks.", "{last=\"good\"}", n - failing);
+    put_figure(f, "reel_webhooks", "gauge", "Webhooks, by result of the last attempt.", "{last=\"good\"}", n - failing);
     put_figure(f, "reel_webhooks", "gauge", NULL, "{last=\"failed\"}", failing);
     put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not read yet, summed over all webhooks.", "", waiting);
     put_figure(f, "reel_webhook_tries_total", "counter", "Attempts to deliver a change to a webhook.", "{result=\"delivered\"}",
@@ -148,7 +150,7 @@ static void put_catalog(FILE *f, struct app *app, const struct catalog_statistic
     put_figure(f, "reel_recordings_bytes", "gauge", "Bytes of the original files of all recordings.", "", c->bytes);
     put_figure(f, "reel_recordings_messages", "gauge", "Messages in all recordings.", "", c->messages);
     if (catalog_uploads_count(app->catalog, &uploads, &ignored)) {
-        put_figure(f, "reel_uploads", "gauge", "Upload sessions that are known.", "", uploads);
+        put_figure(f, "reel_uploads", "gauge", "Upload sessions.", "", uploads);
     }
     if (catalog_corruption_count(app->catalog, &corrupted, &ignored)) {
         put_figure(f, "reel_corrupted_files", "gauge", "Stored files whose bytes no longer match their SHA-256.", "", corrupted);

@@ -62,7 +62,7 @@ static const char *choose_form(struct http_request *r) {
     const char *output = http_param(r, "output");
     const char *type = !output ? http_negotiate(r, offers) : strcmp(output, "msgpack") == 0 ? offers[1] : offers[0];
     if (!type) {
-        http_reply_problem(r, 406, "not-acceptable", "this is given as application/json or application/msgpack");
+        http_reply_problem(r, 406, "not-acceptable", "this is available as application/json or application/msgpack");
     }
     return type;
 }

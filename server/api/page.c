@@ -1,5 +1,5 @@
-/* The web page: files compiled into the program. They contain no data of the archive, so they need no token; the API requests that the page
- * makes are checked like all others. */
+/* The web page: files compiled into the program. They contain no data of the archive, so they need no token; the API requests of the page
+ * are checked like all others. */
 #include "api/page.h"
 
 #include <stdio.h>

@@ -248,7 +248,7 @@ void api_uploads_append_begin(struct http_request *r) {
         return;
     }
     if (strcmp(http_method(r), "POST") == 0 && !(override && strcasecmp(override, "PATCH") == 0)) {
-        http_reply_problem(r, 405, "method-not-allowed", "PATCH goes on with an upload; POST does with X-HTTP-Method-Override: PATCH");
+        http_reply_problem(r, 405, "method-not-allowed", "use PATCH to continue an upload, or POST with X-HTTP-Method-Override: PATCH");
         return;
     }
     const char *expected_type = c->draft ? "application/partial-upload" : "application/offset+octet-stream";

@@ -85,7 +85,7 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
         return reel_fail(err, REEL_ARGUMENT, "it must be https%s", http ? "; http is for servers started with --webhook-private" : "");
     }
     return !inside || private ||
-           reel_fail(err, REEL_ARGUMENT, "it is an address inside; the server must be started with --webhook-private for that");
+           reel_fail(err, REEL_ARGUMENT, "it is a private address; start the server with --webhook-private to allow that");
 }
 
 bool webhook_url_check(const char *url, bool private, struct reel_error *err) {

@@ -13,7 +13,7 @@ struct collect_file {
     const struct reel_format *format; /* found: NULL = none, or it cannot be read */
     uint32_t leader;                  /* found: the first part of its recording; its own number: itself */
 };
-/* Opens the i-th file; NULL: it cannot be opened, and stands alone. */
+/* Opens the i-th file; NULL: it cannot be opened, and is a recording of its own. */
 typedef struct reel_source *(*collect_open)(void *context, uint32_t i);
 
 void collect_parts(struct collect_file *files, uint32_t n, collect_open open, void *context);

@@ -25,8 +25,7 @@ enum fresh_left { FRESH_OVER, FRESH_LEFT, FRESH_REFUSED };
 struct fresh_entry {
     bool (*enter)(void *context, const struct reel_index *summary, struct reel_error *err);
     void *context;
-    const char *
-        before; /* the content that the recording goes back to when the scan fails: its last part is taken off again. NULL: it has failed */
+    const char *before; /* the content to revert to, without the last part, if the scan fails. NULL: the recording gets the state failed */
 };
 enum fresh_left fresh_leave(struct fresh *f, struct catalog_recording *r, const struct fresh_entry *entry, char job[33],
                             struct reel_error *err);

@@ -210,7 +210,8 @@ static const char *name_of_leader(const struct import_unit *u) {
     return u->files[u->n > 1].name;
 }
 
-/* Names are paths below the imported folder, so that each day's run.bag has its own. A folder that is one recording gives it its name.
+/* Names are paths below the imported folder, so that each day's run.bag has its own. A recording that fills a folder has the name of the
+ * folder.
  */
 static bool name_unit(const struct inspection *l, struct import_unit *u, bool *folder_named) {
     const char *below = l->folder + strlen(l->run->base), *last = strrchr(l->folder, '/');

@@ -1,4 +1,4 @@
-/* Walks the folders and files of an import. A folder that cannot be opened is reported, and the walk goes on. */
+/* Walks the folders and files of an import. A folder that cannot be opened is reported, and the walk continues. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
 static bool read_cursor(struct import_run *run, struct reel_error *err) {
     const char *cursor = run->terms->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
     return !cursor || (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot && number_u64(dot + 1, &run->from_item)) ||
-           reel_fail(err, REEL_ARGUMENT, "the cursor is none that this server gave");
+           reel_fail(err, REEL_ARGUMENT, "not a cursor of this server");
 }
 
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,

@@ -244,7 +244,8 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         return refuse(in);
     }
     if (taken && !in->q->replace) {
-        reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", in->q->name);
+        reel_fail(err, REEL_CONFLICT, "\"%.200s\" is the name of other content in this collection; replace=true makes a new revision",
+                  in->q->name);
         return refuse(in);
     }
     if (!keep_files(in, err) || (in->n > 1 && !store_make_bucket(in->app->store, in->r.content, err))) {

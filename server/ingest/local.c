@@ -25,7 +25,7 @@ static bool copy_file(struct app *app, struct file_read *in, bool move, struct i
            (size == in->is->size || reel_fail(err, REEL_CHANGED, "the file is still being written"));
 }
 
-/* Fills file->upload, which its owner frees, or makes it a reference. */
+/* Copies the file into file->upload, which the caller frees, or makes it a reference. */
 static bool read_file(struct app *app, const char *path, const struct ingest_request *q, const struct local_options *options,
                       struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
@@ -46,8 +46,8 @@ static bool read_file(struct app *app, const char *path, const struct ingest_req
            file_read_unchanged(&in, err);
 }
 
-/* The source goes, unless somebody has written to it since. Where the store has made the very file its own, nobody else is to read it any
- * more. */
+/* Deletes the source unless it was modified since. If the store has taken over the file itself, only its owner may read it from
+ * now on. */
 static void remove_source(struct app *app, const struct store_upload *upload, const struct store_reference *was) {
     struct store_reference now;
     struct reel_error ignored;

@@ -102,7 +102,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
     }
     if (l->writer || store_upload_size(l->file) != u->offset) { /* another request has written since; the upload is not complete any more */
         out->again = true;
-        reel_fail(err, REEL_CONFLICT, "another request goes on with this upload");
+        reel_fail(err, REEL_CONFLICT, "another request has taken over this upload");
         return;
     }
     out->partial = strcmp(u->concat, "partial") == 0;

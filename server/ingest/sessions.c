@@ -339,7 +339,7 @@ static bool confirm(struct session_writer *w, struct reel_error *err) {
 }
 
 static bool is_mine(const struct session_writer *w, struct reel_error *err) {
-    return w->live->writer == w || reel_fail(err, REEL_CONFLICT, "another request goes on with this upload, or it was removed");
+    return w->live->writer == w || reel_fail(err, REEL_CONFLICT, "another request has taken over this upload, or it was removed");
 }
 
 bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err) {

@@ -204,7 +204,7 @@ bool backup_files(struct backup_files *f, struct catalog *copied, const char *fo
            (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }
 
-/* As text first: the library that makes it does not notice every write that fails. */
+/* Converted to text first, as json_dumpfd() does not report every failed write. */
 bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err) {
     char part[PATH_MAX], path[PATH_MAX];
     AUTO_MEM char *text = json_dumps(manifest, JSON_INDENT(1));

@@ -58,7 +58,7 @@ static bool check_catalog(struct fsck *f, struct reel_error *err) {
     if (why.code != REEL_CATALOG) {
         return reel_error_pass(err, &why);
     }
-    fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again", why.text);
+    fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild restores it", why.text);
     return true;
 }
 
@@ -85,7 +85,7 @@ static bool open_for_reading(struct fsck *f, struct reel_error *err) {
         return true;
     }
     if (why.code == REEL_CATALOG || why.code == REEL_NOT_FOUND) {
-        fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild makes it again from the stored files", why.text);
+        fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild restores it from the stored files", why.text);
         return true;
     }
     return reel_error_pass(err, &why);

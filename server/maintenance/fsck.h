@@ -21,7 +21,7 @@ const char *fsck_kind_name(enum fsck_kind kind);
 struct fsck_options {
     const char *data;
     const char *const *roots;             /* folders with referenced files, NULL-terminated: these are checked; NULL: none */
-    bool repair, rebuild;                 /* rebuild: the catalog is made again from the manifests; it repairs too */
+    bool repair, rebuild;                 /* rebuild: creates the catalog again from the manifests; includes repair */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Called for each finding; `subject` names a recording or file. `repaired` NULL: not repaired, else how. */
     void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired);

@@ -17,7 +17,7 @@ static bool may_be_under_way(const struct fsck *f, int64_t written_ns) {
     return !f->report->alone && written_ns > f->began_ns - NEW_NS;
 }
 
-/* ---- recordings that only a manifest knows */
+/* ---- recordings missing in the catalog */
 
 static void report_unknown(void *context, const struct rebuild_entry *e, const struct catalog_recording *r, const char *why) {
     struct fsck *f = context;
@@ -29,7 +29,7 @@ static void report_unknown(void *context, const struct rebuild_entry *e, const s
     f->wrote = true;
     snprintf(subject, sizeof subject, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
     snprintf(how, sizeof how, "in the catalog again, %s%s%.200s", recording_state_name(r->state), r->problem[0] ? ": " : "", r->problem);
-    fsck_found(f, FSCK_UNKNOWN, subject, how, "only its manifest knows it");
+    fsck_found(f, FSCK_UNKNOWN, subject, how, "it is in a manifest, but not in the catalog");
 }
 
 static bool find_unknown(struct fsck *f, struct reel_error *err) {
@@ -46,7 +46,8 @@ static bool find_unknown(struct fsck *f, struct reel_error *err) {
     for (size_t i = 0; i < list.n && !f->repair; i++) {
         bool has = false;
         if (!may_be_under_way(f, list.items[i].created_ns) && catalog_has(f->app.catalog, list.items[i].id, &has, err) && !has) {
-            fsck_found(f, FSCK_UNKNOWN, list.items[i].id, NULL, "only the manifest of %s knows it", list.items[i].content);
+            fsck_found(f, FSCK_UNKNOWN, list.items[i].id, NULL, "it is in the manifest of %s, but not in the catalog",
+                       list.items[i].content);
         }
     }
     rebuild_list_done(&list);

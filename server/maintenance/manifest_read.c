@@ -26,7 +26,7 @@ static int64_t number_of(const json_t *object, const char *key) {
 }
 
 static bool fail_item(const char *what, struct reel_error *err) {
-    return reel_fail(err, REEL_DAMAGED, "the manifest's %s makes no sense", what);
+    return reel_fail(err, REEL_DAMAGED, "the manifest's %s is invalid", what);
 }
 
 /* ---- files */

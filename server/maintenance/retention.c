@@ -79,7 +79,7 @@ static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct
     return bytes && held > (uint64_t)json_integer_value(bytes);
 }
 
-/* Part of a collection that has a rule: w->row is -1 when it is through. */
+/* Part of a collection that has a rule: w->row is -1 at its end. */
 static bool step_rule(struct app *app, const json_t *rule, int64_t now_ns, struct retention_walk *w, uint32_t most,
                       struct retention_item *out, uint32_t *n, struct reel_error *err) {
     struct retention_row rows[RETENTION_STEP];
