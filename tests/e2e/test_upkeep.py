@@ -168,7 +168,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual([r['id'] for r in last['corrupted_files'][0]['recordings']], [rid])
         shown = server.get('%s/recordings/%s' % (API, rid)).json()
         self.assertEqual(shown['state'], 'ready')
-        self.assertIn('has changed on the disk', shown['problem'])
+        self.assertIn('is corrupted', shown['problem'])
         done = reel('scrub', '--data', self.data, check=False)  # the same beside the server
         self.assertEqual(done.returncode, 1)
         flip(blob(self.data, good), len(good) // 2)
@@ -176,7 +176,7 @@ class Upkeep(unittest.TestCase):
         self.assertIsNone(shown['problem'])
         self.assertEqual(reel('scrub', '--data', self.data, check=False).returncode, 1)
         # though it has just been asked for, and the server itself has written nothing
-        self.assertTrue(eventually(lambda: 'has changed on the disk' in (server.get('%s/recordings/%s' % (API, fine)).json()['problem'] or '')))
+        self.assertTrue(eventually(lambda: 'is corrupted' in (server.get('%s/recordings/%s' % (API, fine)).json()['problem'] or '')))
         flip(blob(self.data, good), len(good) // 2)
         self.assertIn(b'lab/bad', done.stdout)
         self.assertEqual(server.put('bad', bad).status, 200)  # sent again, it is whole again
