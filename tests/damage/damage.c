@@ -1,6 +1,6 @@
 /* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and with bytes flipped:
- * always an answer, never a crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every
- * message that lies whole before the cut. */
+ * always a result, never a crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every
+ * message that is complete before the cut. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static const char *pack_path(void) {
     return path;
 }
 
-/* Scans `size` bytes; NULL when refused (and then the reason is told). */
+/* Scans `size` bytes; NULL when refused, with a reason. */
 static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const char *name, struct reel_source **keep) {
     struct reel_error err = {0};
     scans_run++;
@@ -74,7 +74,7 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
     return recording;
 }
 
-/* Reads all; a compressed chunk that does not decode is an error that is told. Returns the messages with readable payload. */
+/* Reads all; a compressed chunk that does not decode is an error with a text. Returns the messages with readable payload. */
 static uint64_t read_all(struct reel_recording *recording, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
@@ -144,8 +144,8 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
     return count;
 }
 
-/* Where records begin and end, from the index of the whole file. *plain: none of them lies in a compressed chunk, where these are no places
- * of the file. */
+/* Where records begin and end, from the index of the undamaged file. *plain: none of them is in a compressed chunk, where these are no
+ * offsets of the file. */
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
@@ -165,7 +165,7 @@ static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool 
     return count;
 }
 
-/* Messages of the whole file that lie before the cut; `at` holds three boundaries a message. */
+/* Messages of the undamaged file that end before the cut; `at` holds three boundaries a message. */
 static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     uint64_t count = 0;
     for (size_t i = 2; i < n; i += 3) {
@@ -174,7 +174,7 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     return count;
 }
 
-/* Without its end, a file of these shapes does not say where its messages are: they lie compressed, between other bytes, or behind others.
+/* Without its end, a file of these shapes has no positions of its messages: they are compressed, between other bytes, or behind others.
  */
 static bool needs_its_end(const char *path) {
     static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members", "prefix_bytes"};
@@ -202,7 +202,7 @@ static void cut(const struct file *f) {
             if (size > 0 && size < f->size) {
                 uint64_t count = messages_of(f->data, size, f->name, i % 16 == 0);
                 if (clean && count != whole_before(at, n, size)) {
-                    fail_msg("%s cut at %llu: %llu messages kept, %llu lie before the cut", f->path, (unsigned long long)size,
+                    fail_msg("%s cut at %llu: %llu messages kept, %llu end before the cut", f->path, (unsigned long long)size,
                              (unsigned long long)count, (unsigned long long)whole_before(at, n, size));
                 }
             }

@@ -37,7 +37,7 @@ static long blocks; /* allocated and not freed */
 
 static void *failed_caller; /* who called it */
 
-/* Set a breakpoint here to see who meets the failure. */
+/* Set a breakpoint here to see which call fails. */
 __attribute__((noinline)) static bool fails_now(void *caller) {
     failed_caller = caller;
     return true;

@@ -33,7 +33,7 @@ enum { SHOWN_MAX = 5, STAGES_MAX = 128 };
 
 static char folder[64], pack[96];
 
-/* --- what a run gives: a hash over all its output */
+/* --- what a run returns: a hash over all its output */
 
 struct run {
     uint64_t hash;

@@ -1,5 +1,5 @@
 /* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak
- * or hang; what is told is well nested and not far more than there are bytes for. */
+ * or hang; the values are well nested and not far more than there are bytes for. */
 #ifndef TESTS_FUZZ_DECODE_H
 #define TESTS_FUZZ_DECODE_H
 
@@ -14,34 +14,34 @@
 
 struct fuzz_meter {
     struct reel_visitor visitor;
-    size_t told, depth;
+    size_t values, depth;
 };
-static inline bool fuzz_hear(struct reel_visitor *v) {
-    ((struct fuzz_meter *)v)->told++;
+static inline bool fuzz_count_value(struct reel_visitor *v) {
+    ((struct fuzz_meter *)v)->values++;
     return true;
 }
 static inline bool fuzz_deeper(struct reel_visitor *v) {
     ((struct fuzz_meter *)v)->depth++;
-    return fuzz_hear(v) && ((struct fuzz_meter *)v)->depth <= REEL_DEPTH_MAX;
+    return fuzz_count_value(v) && ((struct fuzz_meter *)v)->depth <= REEL_DEPTH_MAX;
 }
 static inline bool fuzz_higher(struct reel_visitor *v) {
     ((struct fuzz_meter *)v)->depth--;
-    return fuzz_hear(v);
+    return fuzz_count_value(v);
 }
 static inline bool fuzz_bytes(struct reel_visitor *v, struct reel_bytes value) {
-    static volatile uint8_t seen; /* reads every byte told */
+    static volatile uint8_t seen; /* reads every byte of the value */
     for (size_t i = 0; i < value.size; i++) {
         seen = value.data[i];
     }
-    return fuzz_hear(v) && seen + 1 > 0;
+    return fuzz_count_value(v) && seen + 1 > 0;
 }
 static inline bool fuzz_natural(struct reel_visitor *v, uint64_t value) {
     (void)value;
-    return fuzz_hear(v);
+    return fuzz_count_value(v);
 }
 static inline bool fuzz_real(struct reel_visitor *v, double value) {
     (void)value;
-    return fuzz_hear(v);
+    return fuzz_count_value(v);
 }
 static inline bool fuzz_field(void *context, const struct reel_field *field) {
     (void)context;
@@ -74,8 +74,8 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
     bool whole = reel_decode(d, payload, &meter.visitor, &err);
     fuzz_must(whole == (err.code == REEL_OK), "what is not decoded says why, and nothing nests too deep");
     fuzz_must(!whole || meter.depth == 0, "what begins ends");
-    fuzz_must(meter.told < 3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
-              "no more is told than there are bytes for");
+    fuzz_must(meter.values < 3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
+              "no more values than there are bytes for");
     fuzz_must(reel_decoder_fields(d, fuzz_field, NULL), "a field has a path and a type");
     return 0;
 }

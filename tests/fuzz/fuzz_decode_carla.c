@@ -1,5 +1,5 @@
-/* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte says which: 0 … 254 a payload of that packet, in
- * the layout that the second byte names; 255 a log, of which everything is asked. Nothing may crash, and what was told must be JSON that
+/* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte selects: 0 … 254 a payload of that packet, in
+ * the layout that the second byte names; 255 a log that every report is made of. Nothing may crash, and the output must be JSON that
  * ends. */
 #include "fuzz_scan.h"
 #include "reel/carla.h"

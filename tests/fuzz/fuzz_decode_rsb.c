@@ -16,38 +16,38 @@ static const struct {
 } kinds[] = {{"rsb", ".p.M"},   {"rsb", "uint64"},       {"rsb", ""},      {"rsb", "utf-8-string"}, {"bytes", "double"},
              {"bytes", "void"}, {"mira", "std::string"}, {"mira", "long"}, {"mira", "bool"}};
 
-/* Hears how much is told and how deep. */
+/* Counts the values and how deep they nest. */
 struct meter {
     struct reel_visitor visitor;
-    size_t told, depth;
+    size_t values, depth;
 };
-static bool hear(struct reel_visitor *v) {
-    ((struct meter *)v)->told++;
+static bool count_value(struct reel_visitor *v) {
+    ((struct meter *)v)->values++;
     return true;
 }
 static bool deeper(struct reel_visitor *v) {
     ((struct meter *)v)->depth++;
-    return hear(v);
+    return count_value(v);
 }
 static bool higher(struct reel_visitor *v) {
     ((struct meter *)v)->depth--;
-    return hear(v);
+    return count_value(v);
 }
 static bool bytes(struct reel_visitor *v, struct reel_bytes value) {
-    static volatile uint8_t seen; /* reads every byte told */
+    static volatile uint8_t seen; /* reads every byte of the value */
     for (size_t i = 0; i < value.size; i++) {
         seen = value.data[i];
     }
-    return hear(v) && seen + 1 > 0;
+    return count_value(v) && seen + 1 > 0;
 }
 static bool natural(struct reel_visitor *v, uint64_t value) {
-    return hear(v) && value + 1 != value;
+    return count_value(v) && value + 1 != value;
 }
 static const struct reel_visitor_ops ops = {.begin_map = deeper,
                                             .end_map = higher,
                                             .begin_list = deeper,
                                             .end_list = higher,
-                                            .null = hear,
+                                            .null = count_value,
                                             .key = bytes,
                                             .text = bytes,
                                             .binary = bytes,
@@ -85,6 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool whole = reel_decode(d, payload, &meter.visitor, &err);
     must(whole == (err.code == REEL_OK), "what is not decoded says why");
     must(!whole || meter.depth == 0, "what begins ends");
-    must(meter.told < 64 + 16 * payload.size, "no more is told than there are bytes for");
+    must(meter.values < 64 + 16 * payload.size, "no more values than there are bytes for");
     return 0;
 }

@@ -44,7 +44,7 @@ static bool read_message(struct reel_bytes json, struct reel_image *image) {
     return good;
 }
 
-/* The sides of a file as its header says them, to leave out what would only cost time. */
+/* The width and height in the header of a file; large ones are left out, they only cost time. */
 static bool is_small(const struct reel_image *image) {
     const struct reel_bytes f = image->data;
     if (!image->compressed) {
@@ -56,7 +56,7 @@ static bool is_small(const struct reel_image *image) {
         uint64_t width = cursor_be(&c, 4), height = cursor_be(&c, 4);
         return width * height <= SMALL;
     }
-    for (size_t i = 2; i + 9 < f.size; i++) { /* the frame header, whatever stands around it */
+    for (size_t i = 2; i + 9 < f.size; i++) { /* the frame header, whatever is around it */
         bool frame = f.data[i] == 0xff && f.data[i + 1] >= 0xc0 && f.data[i + 1] <= 0xcf;
         uint64_t height = (uint64_t)(f.data[i + 5] << 8 | f.data[i + 6]), width = (uint64_t)(f.data[i + 7] << 8 | f.data[i + 8]);
         if (frame && height * width > SMALL) {

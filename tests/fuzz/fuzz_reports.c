@@ -1,5 +1,5 @@
 /* Fuzzes reports. Input: a recording of any format. Every report of every kind is made of it, as text and as rows: nothing may crash, leak
- * or hang; a report that fails says why. */
+ * or hang; a report that fails gives a reason. */
 #include "fuzz_scan.h"
 
 #include "reel/carla.h"

@@ -33,7 +33,7 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
         fuzz_expect(m.time_ns >= last && m.channel < stream->n_channels, "messages in order of time", &err);
         last = m.time_ns;
         if (m.size <= PAYLOAD_MAX) {
-            bool read = reel_stream_payload(stream, &m, &payload, &err); /* a chunk that does not decode is an error, told */
+            bool read = reel_stream_payload(stream, &m, &payload, &err); /* a chunk that does not decode is an error */
             fuzz_expect(!read || payload.size == m.size, "a payload of the size that was scanned", &err);
         }
         reel_stream_describe(stream, &m, &description, &err);
@@ -48,7 +48,7 @@ static inline const char *fuzz_pack(void) {
     return path;
 }
 
-/* Scans the bytes and opens the recording; format NULL: whichever the bytes look like. NULL: refused, with a reason. */
+/* Scans the bytes and opens the recording; format NULL: the one that the bytes are recognised as. NULL: refused, with a reason. */
 static inline struct reel_recording *fuzz_open(struct reel_bytes data, const struct reel_format *format) {
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);

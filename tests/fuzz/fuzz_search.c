@@ -1,4 +1,4 @@
-/* q=, the line of a search box: whatever it says, what comes out is bounded and FTS5 takes it for words. */
+/* q=, the line of a search box: for any text the query is bounded and FTS5 accepts it. */
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What stands in the headers of resumable uploads: Upload-Metadata, Upload-Concat, Upload-Checksum, numbers and booleans; and the JSON of
- * wishes. */
+/* The headers of resumable uploads: Upload-Metadata, Upload-Concat, Upload-Checksum, numbers and booleans; and the JSON of
+ * upload options. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

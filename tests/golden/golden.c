@@ -34,7 +34,7 @@ static const char *const codes[] = {
     [REEL_CHANGED] = "CHANGED",
 };
 
-/* Bytes as one line: what is no printable ASCII stands as \xNN. Model text keeps its UTF-8. */
+/* Bytes as one line: anything but printable ASCII is printed as \xNN. Model text keeps its UTF-8. */
 static void put_bytes(FILE *out, struct reel_bytes b, bool model) {
     for (size_t i = 0; i < b.size; i++) {
         uint8_t c = b.data[i];
@@ -226,7 +226,7 @@ static void dump_findings(const struct dump *d) {
     }
 }
 
-/* What a refused file says: that nobody takes it, then what the folder's own format says of it. */
+/* What is printed of a refused file: that no format recognises it, then why the folder's own format refuses it. */
 static bool scan_or_dump(FILE *out, struct reel_source *source, const char *format) {
     struct reel_error err = {0};
     const struct reel_format *probed = reel_format_probe(source, &err);

@@ -1,5 +1,5 @@
 /* Makes the inputs of golden/carla, one quirk each, and nothing else: `make_carla FOLDER` writes FOLDER/CASE/input.log,
- * `make_carla --check FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
+ * `make_carla --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
 #include "carla_maker.h"
 
 #include <errno.h>
@@ -208,7 +208,7 @@ static void boxes_of_nothing(struct maker *m) {
     make_close(m, p);
     make_end(m);
 }
-/* Wheels in a frame that holds no position: the place says doors, the size wheels. */
+/* Wheels in a frame without positions: the position suggests doors, the size proves wheels. */
 static void wheels_alone(struct maker *m) {
     begin(m);
     make_start(m, 1, -1, 0);

@@ -1,5 +1,5 @@
 /* Makes the inputs of golden/mcap, one quirk each, and nothing else: `make_mcap FOLDER` writes FOLDER/CASE/input.mcap, `make_mcap --check
- * FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
+ * FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
 #include "golden/golden_maker.h"
 #include "mcap_maker.h"
 

@@ -1,5 +1,5 @@
 /* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape, `make_mira --check
- * FOLDER` compares with what is there. README.md says what each case is about; no line is shared with the reader. */
+ * FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
 #include "mira_maker.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ static void info_unused(struct tape *t) {
     tape_finish(t);
 }
 
-/* --- what the tape says of itself --- */
+/* --- the header, infos and indexes --- */
 
 static void empty(struct tape *t) {
     tape_begin(t, &tape_usual);

@@ -2,10 +2,10 @@
 """Makes the inputs of golden/nanover, one quirk each (Debian's python3 with python3-msgpack).
 
     make_nanover.py FOLDER           writes FOLDER/CASE/input.nanover.zip
-    make_nanover.py --check FOLDER   compares with what is there, and expected.txt with what a right reader must have found
+    make_nanover.py --check FOLDER   compares with the committed inputs, and expected.txt with what a correct reader finds
 
-Every case says itself which messages there are, on which channel and at which time: --check holds that against the counts, times and
-SHA-256 sums of expected.txt, so that they do not rest on the reader alone. README.md says what each case is about.
+Every case states its messages, their channels and times: --check compares them with the counts, times and
+SHA-256 sums of expected.txt, so that these do not depend on our reader alone. README.md describes each case.
 """
 import hashlib
 import os
@@ -17,7 +17,7 @@ import msgpack
 
 from nanover_archive import INDEX, MESSAGES, Member, Recording, archive, floats, frame, official, pack, plain, reset, state, usual
 
-# --- the cases: each gives the file and what is in it --------------------------------------------------------------
+# --- the cases: each returns the file and what is in it --------------------------------------------------------------
 
 
 def official_layout():
@@ -354,7 +354,7 @@ def crashed_recorder():
 
 
 def cut_in_index():
-    """An upload that broke off: the messages are whole, of the index member a part is there."""
+    """An upload that broke off: all messages are there, and a part of the index member."""
     r = usual()
     members = official(r)
     whole = members[0].bytes() + members[1].bytes()

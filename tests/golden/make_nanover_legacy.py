@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the golden inputs of NanoVer's older form (README.md says which fact each stands for), by code that shares nothing with the library.
+"""Makes the golden inputs of NanoVer's older form (README.md describes each case). Shares no code with the library.
 
     make_nanover_legacy.py FOLDER            writes FOLDER/CASE/input.traj or input.state
-    make_nanover_legacy.py --check FOLDER    holds what is there against what is made, and every expected.txt against the facts of the case
+    make_nanover_legacy.py --check FOLDER    compares with the committed inputs, and every expected.txt with the facts of its case
 """
 import hashlib
 import os
@@ -30,7 +30,7 @@ def states():
 
 
 def case(suffix, data, kept):
-    """kept: the records a right reader gives; None: refused."""
+    """kept: the records that a correct reader returns; None: refused."""
     return suffix, data, kept
 
 

@@ -1,4 +1,4 @@
-/* Makes the golden inputs of rosbag2; README.md says what each is for. SQLite itself writes the databases; damage is done to their bytes.
+/* Makes the golden inputs of rosbag2; README.md describes each case. SQLite itself writes the databases; damage is done to their bytes.
  */
 #include "golden_maker.h"
 

@@ -1,4 +1,4 @@
-/* Makes the golden inputs of TIDE logs; README.md says what each is for. Shares no line with the reader. */
+/* Makes the golden inputs of TIDE logs; README.md describes each case. Shares no code with the reader. */
 #include "golden_maker.h"
 #include "tide_maker.h"
 

@@ -1,4 +1,4 @@
-"""NanoVer recordings and ZIP archives in every shape that make_nanover.py wants, by code that shares nothing with the reader."""
+"""NanoVer recordings and ZIP archives in every shape that make_nanover.py needs. Shares no code with the reader."""
 import struct
 import zlib
 

@@ -73,9 +73,9 @@ function summary(messages, pick) {
   return { count: messages.length, bytes, first: String(messages[0].time), last: String(messages.at(-1).time), sha256: hash.digest("hex") };
 }
 
-const told = (topics, pick) => Object.fromEntries([...topics].map(([name, messages]) => [name, summary(messages, pick)]));
+const summed = (topics, pick) => Object.fromEntries([...topics].map(([name, messages]) => [name, summary(messages, pick)]));
 
-async function look(path, unwrap) {
+async function inspect(path, unwrap) {
   const file = new FileReader(path);
   try {
     const bag = new Bag(file, { decompress, parse: false });
@@ -87,7 +87,7 @@ async function look(path, unwrap) {
     demandEqual("messages, chunk by chunk and by the index", lines.length, other.length);
     other.sort();
     lines.sort().forEach((line, i) => demandEqual("a message, chunk by chunk and by the index", line, other[i]));
-    return { plain: told(topics, (m) => m.data), topics: told(topics, (m) => m.inner) };
+    return { plain: summed(topics, (m) => m.data), topics: summed(topics, (m) => m.inner) };
   } finally {
     await file.close();
   }
@@ -95,6 +95,6 @@ async function look(path, unwrap) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [path, unwrap] = JSON.parse(line);
-  const answer = await look(path, unwrap).catch((error) => ({ error: `${path}: ${error.message}` }));
+  const answer = await inspect(path, unwrap).catch((error) => ({ error: `${path}: ${error.message}` }));
   process.stdout.write(JSON.stringify(answer) + "\n");
 }

@@ -1,4 +1,4 @@
-// Writes an MCAP file of ROS 2 messages in CDR, made by Foxglove's own writer from pseudo-random values, and tells the values as JSON lines: [topic, value].
+// Writes an MCAP file of ROS 2 messages in CDR, made by Foxglove's own writer from pseudo-random values, and prints the values as JSON lines: [topic, value].
 import { open } from "node:fs/promises";
 import { McapWriter } from "@mcap/core";
 import { parse } from "@foxglove/rosmsg";
@@ -14,7 +14,7 @@ module pkg { module msg {
   struct Idl { boolean a; unsigned short b; double__3 c; sequence<pkg::msg::Part> d; char e; long long f; unsigned long g[2]; string<9> h; float i; pkg::msg::Part j; };
 }; };
 `;
-// What the IDL says, in the language that the writer's parser knows.
+// The IDL, in the language that the writer's parser knows.
 const IDL_AS_MSG = `bool a\nuint16 b\nfloat64[3] c\npkg/Part[] d\nuint8 e\nint64 f\nuint32[2] g\nstring h\nfloat32 i\npkg/Part j\n${LINE}MSG: pkg/Part\nuint8 a\nfloat64 b\nstring c\n`;
 const KINDS = [
   ["pkg/msg/Flat", "ros2msg", FLAT.map((t, i) => `${t} f${i}\n`).join("")],
@@ -58,7 +58,7 @@ function make(types, type) {
 }
 
 // As our JSON has it: bytes as base64, integers beyond 2^53 as texts.
-function told(types, type, message) {
+function plain(types, type, message) {
   const out = {};
   for (const field of type.definitions.filter((d) => d.isConstant !== true)) {
     const value = message[field.name];
@@ -67,7 +67,7 @@ function told(types, type, message) {
         const size = v < 0n ? -v : v;
         return size > 9007199254740992n ? String(v) : Number(v);
       }
-      return field.isComplex ? told(types, types.find((t) => t.name === field.type), v) : v;
+      return field.isComplex ? plain(types, types.find((t) => t.name === field.type), v) : v;
     };
     const bytes = field.isArray && field.type === "uint8";
     out[field.name] = bytes ? { $base64: Buffer.from(value).toString("base64") } : field.isArray ? value.map(one) : one(value);
@@ -95,7 +95,7 @@ for (const [name, encoding, text, asMsg] of KINDS) {
   for (let i = 0; i < 200; i++, time++) {
     const message = make(types, top);
     await writer.addMessage({ channelId, sequence: i, logTime: time, publishTime: time, data: cdr.writeMessage(message) });
-    console.log(JSON.stringify(["/" + name, told(types, top, message)]));
+    console.log(JSON.stringify(["/" + name, plain(types, top, message)]));
   }
 }
 await writer.end();

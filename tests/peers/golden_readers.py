@@ -1,4 +1,4 @@
-"""One reader per container format that shares no code with the project: the readers of ../shared where the project has them beside it, otherwise Python's own modules,
+"""One reader per container format that shares no code with the project: the readers of ../shared where they are, otherwise Python's own modules,
 python3-rosbag, python3-msgpack and @mcap/core. Each takes the path of a recording and returns the names of its channels and its messages in the order of the file; a
 recording that it cannot read is an exception."""
 import contextlib
@@ -115,7 +115,7 @@ for line in sys.stdin:
 
 
 def unwrapped(kind, data):
-    """The payload inside the message that stands for one of another encoding: no dimension, no offset, the bytes."""
+    """The payload inside our wrapper for messages of other encodings: no dimension, no offset, the bytes."""
     wrapped = kind == 'std_msgs/UInt8MultiArray' and data[:8] == bytes(8) and int.from_bytes(data[8:12], 'little') == len(data) - 12
     return data[12:] if wrapped else data
 

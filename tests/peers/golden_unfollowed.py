@@ -85,7 +85,7 @@ UNFOLLOWED = {
         'garbage': RESYNC,
         'libtidelog_crashed': RESYNC,
         'new_extended': 'the reader skips unknown blocks only where their tag is printable',
-        'reel_notes': 'the topic stands in a note of ours, which the reader does not know',
+        'reel_notes': 'the topic is in a note of ours, which the reader does not know',
         'version_3': 'the reader does not refuse later versions',
     },
 }

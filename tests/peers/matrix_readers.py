@@ -1,4 +1,4 @@
-"""Readers of recordings that are not ours, all answering alike: what topics there are (by_topic of samples.py). Used by the matrix and by the generated files."""
+"""Independent readers of recordings. Each returns the topics of a file (by_topic of samples.py). Used by the matrix and by the generated files."""
 import collections
 import importlib.util
 import json
@@ -45,7 +45,7 @@ def merged(messages, known):
     return by_topic(messages)
 
 
-# What Answering asks of Python.
+# The program of python3-rosbag that Answering starts.
 ROSBAG_LOOP = r'''
 import hashlib, json, sys, traceback
 import rosbag
@@ -53,9 +53,9 @@ def add(topics, topic, ns, data):
     t = topics.setdefault(topic, {'count': 0, 'bytes': 0, 'first_ns': ns, 'last_ns': ns, 'sha': hashlib.sha256()})
     assert ns >= t['last_ns'], 'not in time order'
     t['count'] += 1; t['bytes'] += len(data); t['last_ns'] = ns; t['sha'].update(data)
-def told(topics):
+def summed(topics):
     return {k: {**t, 'sha': t['sha'].hexdigest()} for k, t in topics.items()}
-def look(path, unwrap):
+def inspect(path, unwrap):
     with rosbag.Bag(path) as bag:
         # the public read_messages() of this version cannot read an indexed 1.2 bag; the reader below it can
         rows = bag.read_messages(raw=True) if bag.version == 200 else bag._reader.read_messages(None, None, None, None, True)
@@ -68,10 +68,10 @@ def look(path, unwrap):
                 data = data[12:]
             add(topics, topic, stamp.to_nsec(), data)
         assert bag.get_message_count() == sum(t['count'] for t in topics.values())
-        return {'version': bag.version, 'plain': told(plain), 'topics': told(topics)}
+        return {'version': bag.version, 'plain': summed(plain), 'topics': summed(topics)}
 for line in sys.stdin:
     try:
-        answer = look(*json.loads(line))
+        answer = inspect(*json.loads(line))
     except Exception:
         answer = {'error': traceback.format_exc()[-600:]}
     print(json.dumps(answer), flush=True)
@@ -100,7 +100,7 @@ class Answering:
 
 
 class RosbagNode(Answering):
-    """@foxglove/rosbag, which knows 2.0 only. It stands where prepare() of peer_mcap.py could install it."""
+    """@foxglove/rosbag, which knows 2.0 only. Available where prepare() of peer_mcap.py could install it."""
 
     def __init__(self):
         super().__init__('@foxglove/rosbag', shutil.which('node'), os.path.join(HERE, 'bag_check.mjs'))
@@ -110,7 +110,7 @@ class RosbagNode(Answering):
 
 
 class McapNode(Answering):
-    """@mcap/core, where prepare() of peer_mcap.py could install it."""
+    """@mcap/core, available where prepare() of peer_mcap.py could install it."""
 
     def __init__(self):
         super().__init__('@mcap/core', shutil.which('node'), os.path.join(HERE, 'mcap_check.mjs'))
@@ -134,7 +134,7 @@ def of_node(topics):
 
 
 def bag_storage(path):
-    """librosbag_storage. It knows nothing of our wrapper: payloads as they are in the bag, with the types."""
+    """librosbag_storage. It does not unwrap our wrapper: payloads as they are in the bag."""
     seen = ran(BAG_READ, path)
     return {t: {'count': v['count'], 'bytes': v['bytes'], 'first_ns': v['first_ns'], 'last_ns': v['last_ns'], 'sha': v['sha256']} for t, v in seen.items()}
 
@@ -161,7 +161,7 @@ def tide(path, known):
 
 
 def mira_messages(data):
-    """A tape that starts in 1970, as one of a relative clock does, is none to the reader: it is told the byte order."""
+    """The reader rejects a tape that starts in 1970, as one of a relative clock does: then it gets the byte order from here."""
     believed = MIRA.order
     try:
         seen = MIRA.parse(data)

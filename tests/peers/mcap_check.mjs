@@ -150,7 +150,7 @@ function compare(streamed, { reader, topics, attachments, metadata }) {
   }
 }
 
-async function look(path) {
+async function inspect(path) {
   const handle = await open(path);
   try {
     const streamed = await readStreamed(handle);
@@ -182,6 +182,6 @@ async function look(path) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [path] = JSON.parse(line);
-  const answer = await look(path).catch((error) => ({ error: `${path}: ${error.message}` }));
+  const answer = await inspect(path).catch((error) => ({ error: `${path}: ${error.message}` }));
   process.stdout.write(JSON.stringify(answer) + "\n");
 }

@@ -11,8 +11,8 @@ import lz4 from "lz4js";
 
 const decompressHandlers = { zstd: (data, size) => unzstd(data, new Uint8Array(Number(size))), lz4: (data, size) => lz4.decompress(data, Number(size)) };
 
-// Integers beyond 2^53 and numbers that are not finite stand as texts, bytes as base64.
-function told(value) {
+// Integers beyond 2^53 and numbers that are not finite are texts, bytes as base64.
+function plain(value) {
   if (typeof value === "bigint") {
     return (value < 0n ? -value : value) > 9007199254740992n ? String(value) : Number(value);
   }
@@ -23,25 +23,25 @@ function told(value) {
     return { $base64: Buffer.from(value).toString("base64") };
   }
   if (Array.isArray(value) || ArrayBuffer.isView(value)) {
-    return Array.from(value, told);
+    return Array.from(value, plain);
   }
-  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, told(v)])) : value;
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)])) : value;
 }
 
 function decoder(channel, schema) {
   const text = schema ? new TextDecoder().decode(schema.data) : "";
   if (channel.messageEncoding === "ros1") {
     const reader = new MessageReader(parse(text));
-    return (data) => told(reader.readMessage(data));
+    return (data) => plain(reader.readMessage(data));
   }
   if (channel.messageEncoding === "cdr" && schema.encoding === "ros2msg") {
     const reader = new Ros2Reader(parse(text, { ros2: true }));
-    return (data) => told(reader.readMessage(data));
+    return (data) => plain(reader.readMessage(data));
   }
   if (channel.messageEncoding === "json") {
     return (data) => JSON.parse(new TextDecoder().decode(data));
   }
-  throw new Error(`nobody here decodes ${channel.messageEncoding} of ${channel.topic}`);
+  throw new Error(`no decoder for ${channel.messageEncoding} of ${channel.topic}`);
 }
 
 const reader = new McapStreamReader({ validateCrcs: true, decompressHandlers });

@@ -1,4 +1,4 @@
-"""Our ROS bags of version 1.2 and those who read them: librosbag_storage, and python3-rosbag with its `rosbag info`."""
+"""Our ROS bags of version 1.2 in independent readers: librosbag_storage, and python3-rosbag with its `rosbag info`."""
 import json
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Our ROS bags of version 2.0, in every compression, and those who read them: librosbag_storage and python3-rosbag. Foreign messages in their wrapper too."""
+"""Our ROS bags of version 2.0, in every compression, in independent readers: librosbag_storage and python3-rosbag. Messages of other encodings in their wrapper too."""
 import json
 import os
 import shutil
@@ -111,7 +111,7 @@ class Bags20(unittest.TestCase):
                 info = json.loads(reel('info', path, '--json').stdout)
                 self.assertEqual((info['messages'], info['payload_bytes'], info['findings']), (want['messages'], want['payload_bytes'], 0))
                 self.assertEqual({t['name']: (t['type'], t['encoding'], t['messages']) for t in info['topics']},
-                                 {t['name']: (t['type'], t['encoding'], t['count']) for t in want['topics']})
+                                 {t['name']: (t['type'], t['encoding'], t['messages']) for t in want['topics']})
                 rows = {}
                 for line in reel('cat', path, '--no-decode').stdout.splitlines():
                     row = json.loads(line)

@@ -1,4 +1,4 @@
-"""Our CARLA logs and an independent reader of them: a whole recording is the same file, and at 20 random cuts of each sample the state (who lives, where, with which parent, lights,
+"""Our CARLA logs and an independent reader of them: a whole recording is the same file, and at 20 random cuts of each sample the state (which actors exist, where, with which parent, lights,
 doors, weather, physics …) and all texts of the frames are those of the source."""
 import collections
 import math

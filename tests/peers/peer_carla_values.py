@@ -25,7 +25,7 @@ def scalars(value):
 
 
 def flat(value):
-    """Of the reader's records. Types of attributes stand as numbers there and as words in ours: left out in both."""
+    """Of the reader's records. Types of attributes are numbers there and words in ours: left out in both."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from flat([pair[1:] for pair in inner] if key == 'attrs' else inner)

@@ -1,4 +1,4 @@
-"""Decoded messages of ROS 2, value by value, beside what Foxglove's writer of CDR was given (cdr_make.mjs)."""
+"""Decoded messages of ROS 2, compared value by value with what Foxglove's CDR writer encoded (cdr_make.mjs)."""
 import json
 import os
 import shutil

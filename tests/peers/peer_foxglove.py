@@ -118,7 +118,7 @@ def metres(location):
 
 
 class Drawn:
-    """Of a CARLA log: who must be drawn at the end of each frame, by an independent reader."""
+    """Of a CARLA log: the actors that must be drawn at the end of each frame, by an independent reader."""
 
     def __init__(self, path):
         self.alive, self.boxes, self.children, self.placed, self.frames = {}, {}, set(), {}, []
@@ -149,7 +149,7 @@ class Drawn:
         self.placed = {r[0]: r[1:] for r in records}
 
     def drawn(self):
-        """id: the box that was recorded, or None where a usual one stands in."""
+        """id: the box that was recorded, or None where a default box is drawn."""
         out = {}
         for key, actor in self.alive.items():
             moves = actor['type'] in MOVE
@@ -190,7 +190,7 @@ class Foxglove(Case):
             return json.load(f)[name]
 
     def shown(self, recording, *topics, query=''):
-        """What stands in show.mcap; `topics`: with their messages."""
+        """What show.mcap contains; `topics`: with their messages."""
         answer = self.get('%s/recordings/%s/as/show.mcap?view=foxglove%s' % (API, recording, query))
         self.assertEqual(len(answer.body), int(answer.headers['Content-Length']))
         path = os.path.join(self.folder, 'show.mcap')
@@ -260,9 +260,9 @@ class Foxglove(Case):
             self.near(turned(t['rotation'], (0, 0, 1)), up, 1e-4)
 
     def check_log(self, truth, rows):
-        said = collections.Counter(r['value']['message'].split()[0] for r in rows if r['value']['name'] == 'carla.actors')
+        logged = collections.Counter(r['value']['message'].split()[0] for r in rows if r['value']['name'] == 'carla.actors')
         hits = {(w[0], w[w.index('hit') + 1]) for w in (r['value']['message'].split() for r in rows if r['value']['name'] == 'carla.collisions')}
-        self.assertEqual((said['created'], said['destroyed']), (truth['actors'], truth['destroyed']))
+        self.assertEqual((logged['created'], logged['destroyed']), (truth['actors'], truth['destroyed']))
         self.assertEqual({'-'.join(pair) for pair in hits}, set(truth['collision_pairs']))
 
     @needs_samples(1)
@@ -305,8 +305,8 @@ class Foxglove(Case):
         scenes = {time_of(r): {e['id']: e for e in r['value']['entities']} for r in seen['messages']['/view/scene']}
         self.check_runs([s for _, s in sorted(scenes.items())], truth['mdanalysis_universes'])
         frames = [msgpack.unpackb(piece).get('frame', {}) for _, piece in entries]
-        told = [r['value']['potential'] for r in seen['messages']['/view/energies'] if 'potential' in r['value']]
-        self.assertEqual(told, [f['energy.potential'] for f in frames if isinstance(f.get('energy.potential'), (int, float))])
+        potentials = [r['value']['potential'] for r in seen['messages']['/view/energies'] if 'potential' in r['value']]
+        self.assertEqual(potentials, [f['energy.potential'] for f in frames if isinstance(f.get('energy.potential'), (int, float))])
         frame = fold(entries)[0]
         if 'particle.positions' not in frame:
             return
@@ -378,7 +378,7 @@ class Foxglove(Case):
 
     @needs_samples(3)
     def test_old_definitions(self):
-        """Bags whose types stand in roslib: every message is read by the definition in the file."""
+        """Bags whose types are in roslib: every message is read by the definition in the file."""
         for name in ('ccny_gpsd_v1.2.bag', 'ccny_ortho_scan_v1.2.bag', 'ccny_scan_splitter_v1.2.bag'):
             with self.subTest(name):
                 recording, data = self.sample('rosbag1/' + name)

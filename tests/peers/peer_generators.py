@@ -55,8 +55,8 @@ class Generators(unittest.TestCase):
                     self.assertEqual(topics, by_topic(uncut[:-1]))
                     continue
                 self.assertFalse(info['damaged'])
-                told = {t: (w['type'], w['count'], w['bytes'], w['first'], w['last']) for t, w in truth[name].items()}
-                self.assertEqual({t['name']: (t['type'], t['messages'], t['payload_bytes'], int(t['start_ns']), int(t['end_ns'])) for t in info['topics']}, told)
+                expected = {t: (w['type'], w['count'], w['bytes'], w['first'], w['last']) for t, w in truth[name].items()}
+                self.assertEqual({t['name']: (t['type'], t['messages'], t['payload_bytes'], int(t['start_ns']), int(t['end_ns'])) for t in info['topics']}, expected)
                 self.assertEqual({t['name']: t['latched'] for t in info['topics']}, {t: name == 'latched.bag' and t == '/chatter' for t in truth[name]})
                 if name != 'disorder.bag':  # there its sum is of the order in the file
                     self.assertEqual({t: v['sha'] for t, v in topics.items()}, {t: w['h'] for t, w in truth[name].items()})
@@ -79,8 +79,8 @@ class Generators(unittest.TestCase):
                 self.assertEqual('big-endian' in info['container'], truth[name]['byte_order'] == 'big')
                 if not info['damaged']:
                     start = truth[name]['start']
-                    told = {t: (w['messages'], w['uncompressed_bytes'], start + w['first'], start + w['last']) for t, w in truth[name]['channels'].items()}
-                    self.assertEqual({t: (v['count'], v['bytes'], v['first_ns'], v['last_ns']) for t, v in topics.items()}, told)
+                    expected = {t: (w['messages'], w['uncompressed_bytes'], start + w['first'], start + w['last']) for t, w in truth[name]['channels'].items()}
+                    self.assertEqual({t: (v['count'], v['bytes'], v['first_ns'], v['last_ns']) for t, v in topics.items()}, expected)
 
     @unittest.skipUnless(readers.TIDE, 'the reader of TIDE logs is not here')
     def test_tide(self):

@@ -1,5 +1,5 @@
 """Every real sample (and what `reel demo` makes) as every target that takes it: converted over HTTP, read back by us and by readers that are not ours.
-Prints the table: source, target, messages, who opened it."""
+Prints the table: source, target, messages, readers that opened it."""
 import io
 import json
 import os
@@ -63,7 +63,7 @@ class Matrix(unittest.TestCase):
         cls.server = Server()
         targets = [(t['name'], t['extension'], t.get('version')) for t in cls.server.get(API).json()['targets'] if t['ranges']]  # texts are streamed
         versioned = {name for name, _, version in targets if version}
-        cls.targets = [t for t in targets if t[2] or t[0] not in versioned]  # without a version stands for one of those
+        cls.targets = [t for t in targets if t[2] or t[0] not in versioned]  # without a version is one of those
         cls.no_node = prepare()
         cls.rosbag = readers.rosbag_python()
         cls.rosbag_node = None if cls.no_node else readers.RosbagNode()
@@ -79,8 +79,8 @@ class Matrix(unittest.TestCase):
         shutil.rmtree(cls.folder)
         width = max((len(row[0]) for row in cls.table), default=0)
         print('%-*s  %-14s %8s  %s' % (width, 'source', 'target', 'messages', 'opened by'))
-        for source, target, messages, who in cls.table:
-            print('%-*s  %-14s %8s  %s' % (width, source, target, messages, who))
+        for source, target, messages, names in cls.table:
+            print('%-*s  %-14s %8s  %s' % (width, source, target, messages, names))
 
     def variants(self, source):
         for name, extension, version in self.targets:
@@ -111,13 +111,13 @@ class Matrix(unittest.TestCase):
                 after = os.path.join(self.folder, 'as.' + source + '.' + title.replace(' ', '.') + extension)
                 with open(after, 'wb') as f:
                     f.write(answer.body)
-                who = ['reel'] + self.opened(name, path, after, info, topics)
-                self.table.append((source, title, info['messages'], ', '.join(who)))
+                names = ['reel'] + self.opened(name, path, after, info, topics)
+                self.table.append((source, title, info['messages'], ', '.join(names)))
                 os.unlink(after)
         os.unlink(path)
 
     def opened(self, name, before, after, info, topics):
-        """Reads it with all who can; their names."""
+        """Reads it with every reader that can; returns their names."""
         got_info, got = ours(after)
         self.assertEqual((got_info['lost_bytes'], got_info['damaged']), (0, False))
         if name in ('rosbag-2.0', 'rosbag-1.2'):  # ROS has no time 0: 1 ns it is
@@ -132,25 +132,25 @@ class Matrix(unittest.TestCase):
         return getattr(self, 'peers_of_' + re.sub(r'\W', '_', name))(before, after, info, got)
 
     def peers_of_rosbag_2_0(self, before, after, info, topics, version=200):
-        """Two unwrap what we wrapped, librosbag_storage knows nothing of that: they must agree on what lies in the bag."""
-        who, plain = [], topics if info['format'] in ('rosbag-1.2', 'rosbag-2.0') else None
+        """Two readers unwrap what we wrapped, librosbag_storage does not: they must agree on what is in the bag."""
+        names, plain = [], topics if info['format'] in ('rosbag-1.2', 'rosbag-2.0') else None
         unwrap = plain is None
         if self.rosbag:
             seen = self.rosbag.read(after, unwrap)
             self.assertEqual((seen['version'], seen['topics']), (version, topics))
             plain = seen['plain']
-            who.append(self.rosbag.name)
+            names.append(self.rosbag.name)
         if os.path.exists(readers.BAG_READ):
             seen = readers.bag_storage(after)
             self.assertEqual({t: v['count'] for t, v in seen.items()}, {t: v['count'] for t, v in topics.items()})
             if plain is not None:
                 self.assertEqual(seen, plain)
-            who.append('librosbag_storage')
+            names.append('librosbag_storage')
         if self.rosbag_node and version == 200:
             seen = self.rosbag_node.read(after, unwrap)
             self.assertEqual((seen['topics'], seen['plain']), (topics, seen['plain'] if plain is None else plain))
-            who.append(self.rosbag_node.name)
-        return who
+            names.append(self.rosbag_node.name)
+        return names
 
     def peers_of_rosbag_1_2(self, before, after, info, topics):
         return self.peers_of_rosbag_2_0(before, after, info, topics, version=102)

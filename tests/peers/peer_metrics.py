@@ -11,7 +11,7 @@ class Metrics(Case):
         promtool = shutil.which('promtool')
         if not promtool:
             raise unittest.SkipTest('promtool is not there')
-        for _ in range(2):  # the second time there are requests to tell of
+        for _ in range(2):  # the second time there are requests to report
             text = self.get('/metrics').body
             done = subprocess.run([promtool, 'check', 'metrics'], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (0, b''))

@@ -1,4 +1,4 @@
-"""Decoded events of TIDE logs beside what a reader makes of them that was written from the format's facts alone (../shared/readers/tide_parse.py)."""
+"""Decoded events of TIDE logs compared with an independent reader, written from the format's description alone (../shared/readers/tide_parse.py)."""
 import base64
 import json
 import os
@@ -16,7 +16,7 @@ NUMBERS = {'bool': '<?', 'int32': '<i', 'uint32': '<I', 'int64': '<q', 'uint64':
 
 
 def payload_of(parser, schema, data):
-    """What we tell of a payload; of protobuf by name only the values."""
+    """A payload as we decode it; of protobuf by name only the values."""
     schema = schema.lower()
     if schema in NUMBERS:
         value = struct.unpack(NUMBERS[schema], data)[0]
@@ -28,9 +28,9 @@ def payload_of(parser, schema, data):
     return {'$base64': base64.b64encode(data).decode()}
 
 
-def values_of(told):
+def values_of(decoded):
     """The numbers of a protobuf payload of ours: {"x": 1, "y": 2} or {"1": [1, 2, 3]}."""
-    return [v for value in told.values() for v in (value if isinstance(value, list) else [value])]
+    return [v for value in decoded.values() for v in (value if isinstance(value, list) else [value])]
 
 
 def expected(event):
@@ -62,12 +62,12 @@ class Rsb(unittest.TestCase):
         met = 0
         for line in reel('cat', path).stdout.splitlines():
             row = json.loads(line)
-            told = row['data']
-            if not isinstance(told, dict) or 'event_id' not in told:
+            decoded = row['data']
+            if not isinstance(decoded, dict) or 'event_id' not in decoded:
                 continue
-            event = theirs.pop((row['topic'], told['event_id']))
-            payload, schema = told.pop('payload'), told.pop('wire_schema')
-            self.assertEqual(told, expected(event))
+            event = theirs.pop((row['topic'], decoded['event_id']))
+            payload, schema = decoded.pop('payload'), decoded.pop('wire_schema')
+            self.assertEqual(decoded, expected(event))
             want = payload_of(self.parser, schema, event['data'])
             self.assertEqual(values_of(payload) if schema.startswith('.') else payload, want)
             met += 1

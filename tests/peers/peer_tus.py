@@ -47,21 +47,21 @@ class Tus(Case):
 
     def test_whole(self):
         data = bag(lab_messages(3, blob=200000, salt=201))
-        said = self.push(self.file('whole.bag', data), 'whole.bag')
-        self.assertEqual((said['requests'], said['failed']), (['POST', 'PATCH'], []))
+        report = self.push(self.file('whole.bag', data), 'whole.bag')
+        self.assertEqual((report['requests'], report['failed']), (['POST', 'PATCH'], []))
         self.arrived('whole.bag', data)
 
     def test_pieces(self):
         data = bag(lab_messages(3, blob=200000, salt=202))
-        said = self.push(self.file('pieces.bag', data), 'pieces.bag', '--chunk', '100000', '--during-creation')
-        self.assertEqual(said['requests'].count('PATCH'), (len(data) - 1) // 100000)
-        self.assertEqual(said['failed'], [])
+        report = self.push(self.file('pieces.bag', data), 'pieces.bag', '--chunk', '100000', '--during-creation')
+        self.assertEqual(report['requests'].count('PATCH'), (len(data) - 1) // 100000)
+        self.assertEqual(report['failed'], [])
         self.arrived('pieces.bag', data)
 
     def test_parallel_parts(self):
         data = bag(lab_messages(3, blob=200000, salt=203))
-        said = self.push(self.file('parallel.bag', data), 'parallel.bag', '--parallel', '3')
-        self.assertEqual((said['requests'].count('POST'), said['failed']), (4, []))
+        report = self.push(self.file('parallel.bag', data), 'parallel.bag', '--parallel', '3')
+        self.assertEqual((report['requests'].count('POST'), report['failed']), (4, []))
         self.arrived('parallel.bag', data)
 
     def test_stopped_and_resumed(self):
@@ -90,8 +90,8 @@ class Tus(Case):
         slow.to = server.port
         out, err = client.communicate(timeout=PATIENCE)
         self.assertEqual(client.returncode, 0, (out, err))
-        said = json.loads(out)
-        self.assertGreater(said['resumed_at'][-1], 0)
+        report = json.loads(out)
+        self.assertGreater(report['resumed_at'][-1], 0)
         self.arrived('killed.bag', data, server)
         slow.close()
         server.stop()

@@ -1,4 +1,4 @@
-"""Decoded messages of NanoVer, MessagePack, JSON and protobuf, value by value, beside Python's own readers: msgpack, json, google.protobuf with
+"""Decoded messages of NanoVer, MessagePack, JSON and protobuf, compared value by value with Python's own readers: msgpack, json, google.protobuf with
 definitions compiled by protoc."""
 import base64
 import io
@@ -43,7 +43,7 @@ def same(ours, theirs):
     return isinstance(ours, bool) == isinstance(theirs, bool) and ours == theirs
 
 
-def told(path, *args):
+def decoded_rows(path, *args):
     return [json.loads(line) for line in reel('cat', path, *args).stdout.splitlines()]
 
 
@@ -97,12 +97,12 @@ class Decoding(unittest.TestCase):
         path = os.path.join(self.folder, 'a.mcap')
         with open(path, 'wb') as f:
             f.write(mcap(encoding, schema, messages))
-        return [row['data'] for row in told(path)]
+        return [row['data'] for row in decoded_rows(path)]
 
     def assert_same(self, ours, theirs):
         self.assertEqual(len(ours), len(theirs))
         for i, (a, b) in enumerate(zip(ours, theirs)):
-            self.assertTrue(same(a, b), 'message %d: %.500s beside %.500s' % (i, a, b))
+            self.assertTrue(same(a, b), 'message %d: %.500s instead of %.500s' % (i, a, b))
 
 
 class Values(Decoding):
@@ -115,7 +115,7 @@ class Values(Decoding):
         for message in theirs:
             if 'frame' in message:
                 message['frame'] = frame_plain(message['frame'])
-        ours = [row['data'] for row in told(path)]
+        ours = [row['data'] for row in decoded_rows(path)]
         self.assert_same(ours, theirs)
         return ours
 
@@ -156,7 +156,7 @@ class Values(Decoding):
         with open(os.path.join(folder, 'truth.json')) as f:
             truths = json.load(f)
         for name, truth in truths.items():
-            ours = [row['data'] for row in told(os.path.join(folder, name))]
+            ours = [row['data'] for row in decoded_rows(os.path.join(folder, name))]
             self.assertEqual(len(ours), truth['entries'])
             if name.endswith('.traj'):
                 total = math.fsum(single(v) for m in ours for row in m['frame'].get('particle.positions', []) for v in row)
@@ -167,7 +167,7 @@ class Values(Decoding):
     @needs_samples(1)
     def test_json_sample(self):
         path = os.path.join(SAMPLES, 'mcap/demo_json_lz4.mcap')
-        self.assert_same([row['data'] for row in told(path)], [json.loads(data) for data in raw(told(path, '--no-decode'))])
+        self.assert_same([row['data'] for row in decoded_rows(path)], [json.loads(data) for data in raw(decoded_rows(path, '--no-decode'))])
 
     def test_json(self):
         odd = [{'a': [1, -1, 2**63, -2**63, 2**64 - 1, 0.1, 1e300, -1.5e-7, True, None, {}, []],

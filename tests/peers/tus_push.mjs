@@ -7,9 +7,9 @@ import { Upload } from "tus-js-client";
 const [file, endpoint, name, ...rest] = process.argv.slice(2);
 const option = (key) => (rest.includes(key) ? rest[rest.indexOf(key) + 1] : undefined);
 const stopAfter = Number(option("--stop-after") ?? Infinity);
-const said = { url: null, requests: [], resumed_at: [], failed: [] };
+const report = { url: null, requests: [], resumed_at: [], failed: [] };
 const done = (code) => {
-  console.log(JSON.stringify(said));
+  console.log(JSON.stringify(report));
   process.exit(code);
 };
 
@@ -24,28 +24,28 @@ const upload = new Upload(parallel > 1 ? readFileSync(file) : createReadStream(f
   retryDelays: [200, 500, 1000, 2000, 2000, 2000, 2000, 2000],
   metadata: { filename: name, filetype: "application/octet-stream", collection: "tus" },
   storeFingerprintForResuming: false,
-  onBeforeRequest: (request) => said.requests.push(request.getMethod()),
+  onBeforeRequest: (request) => report.requests.push(request.getMethod()),
   onAfterResponse: (request, response) => {
     if (request.getMethod() === "HEAD") {
-      said.resumed_at.push(Number(response.getHeader("Upload-Offset")));
+      report.resumed_at.push(Number(response.getHeader("Upload-Offset")));
     }
     if (response.getStatus() >= 400) {
-      said.failed.push(response.getStatus());
+      report.failed.push(response.getStatus());
     }
   },
   onProgress: (sent) => {
-    if (sent >= stopAfter && said.url === null) {
-      said.url = upload.url;
+    if (sent >= stopAfter && report.url === null) {
+      report.url = upload.url;
       upload.abort(false).then(() => done(0));
     }
   },
   onError: (error) => {
-    said.error = String(error);
-    said.url = upload.url;
+    report.error = String(error);
+    report.url = upload.url;
     done(1);
   },
   onSuccess: () => {
-    said.url = upload.url;
+    report.url = upload.url;
     done(0);
   },
 });
