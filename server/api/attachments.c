@@ -52,7 +52,7 @@ void api_metadata(struct http_request *r) {
 
 /* ---- one attachment */
 
-struct reading { /* what the reply reads from */
+struct reading { /* source of a reply */
     struct reel_reader *reader;
     const struct reel_attachment *attachment;
 };

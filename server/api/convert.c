@@ -133,7 +133,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     return read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
-/* ---- what a reply reads from */
+/* ---- sources of replies */
 
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return reel_render_read(context, offset, buffer, size, err);

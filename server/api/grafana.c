@@ -89,15 +89,15 @@ static int64_t span_of(const struct panel *p) {
 static bool draw_field(struct http_request *r, struct panel *p, const struct api_recording *a, const char *field, enum reel_aggregate how,
                        const char *ref_id) {
     bool relative = a->row.clock == REEL_CLOCK_RELATIVE && p->has_range;
-    struct series_question q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
-                                .end_ns = !p->has_range ? REEL_TIME_MAX
-                                          : relative    ? span_of(p)
-                                                        : p->to_ns,
-                                .max_points = p->max_points,
-                                .how = how,
-                                .wait_until_ns = p->wait_until_ns};
+    struct series_request q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
+                               .end_ns = !p->has_range ? REEL_TIME_MAX
+                                         : relative    ? span_of(p)
+                                                       : p->to_ns,
+                               .max_points = p->max_points,
+                               .how = how,
+                               .wait_until_ns = p->wait_until_ns};
     struct series *s = calloc(1, sizeof *s);
-    struct series_trouble trouble = {0};
+    struct series_error trouble = {0};
     bool good = s ? series_read(r, a, &q, field, s, &trouble) : reel_fail_memory(&trouble.error);
     if (good) {
         put_series(p, s, ref_id, relative ? p->from_ns : 0);

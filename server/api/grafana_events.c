@@ -30,17 +30,17 @@ static json_t *tags_of(const struct catalog_event *e) {
     return out;
 }
 
-static json_t *annotation_of(const struct catalog_event *e, const json_t *asked, bool own, int64_t shift_ns) {
+static json_t *annotation_of(const struct catalog_event *e, const json_t *annotation, bool own, int64_t shift_ns) {
     int64_t start_ns = own ? e->start_ns : e->wall_start_ns, end_ns = own ? e->end_ns : e->wall_end_ns;
     json_t *o = json_pack("{s:o, s:o, s:b, s:s, s:s, s:o}", "time", ms_of(start_ns, shift_ns), "timeEnd", ms_of(end_ns, shift_ns),
                           "isRegion", end_ns > start_ns, "title", e->title, "text", e->name, "tags", tags_of(e));
-    if (asked) {
-        json_object_set(o, "annotation", (json_t *)asked);
+    if (annotation) {
+        json_object_set(o, "annotation", (json_t *)annotation);
     }
     return o;
 }
 
-static void reply_events(struct http_request *r, const struct catalog_event_query *q, const json_t *asked, int64_t shift_ns) {
+static void reply_events(struct http_request *r, const struct catalog_event_query *q, const json_t *annotation, int64_t shift_ns) {
     struct catalog_events events;
     struct reel_error err = {0};
     if (!catalog_events_list(http_app(r)->catalog, q, &events, &err)) {
@@ -49,7 +49,7 @@ static void reply_events(struct http_request *r, const struct catalog_event_quer
     }
     json_t *out = json_array();
     for (uint32_t i = 0; i < events.n; i++) {
-        json_array_append_new(out, annotation_of(&events.items[i], asked, q->recording, shift_ns));
+        json_array_append_new(out, annotation_of(&events.items[i], annotation, q->recording, shift_ns));
     }
     catalog_events_done(&events);
     http_reply_json(r, 200, out);
@@ -58,8 +58,8 @@ static void reply_events(struct http_request *r, const struct catalog_event_quer
 /* annotation.query may name a recording. */
 void api_grafana_annotations(struct http_request *r) {
     json_t *body = body_json(r);
-    const json_t *asked = json_object_get(body, "annotation");
-    const char *key = json_string_value(json_object_get(asked, "query"));
+    const json_t *annotation = json_object_get(body, "annotation");
+    const char *key = json_string_value(json_object_get(annotation, "query"));
     struct catalog_event_query q = {.limit = ANNOTATIONS_MAX, .sees = events_caller_sees, .context = http_caller(r)};
     struct api_recording a = {0};
     bool there;
@@ -79,6 +79,6 @@ void api_grafana_annotations(struct http_request *r) {
             q.start_ns = 0;
         }
     }
-    reply_events(r, &q, asked, shift_ns);
+    reply_events(r, &q, annotation, shift_ns);
     api_recording_done(&a);
 }

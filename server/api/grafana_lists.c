@@ -40,7 +40,7 @@ static bool add(struct list *l, const char *label, const char *value) {
     }
     json_t *item = json_pack("{s:s}", l->value_key, value_text);
     json_t *shown = json_string(label_text);
-    if (shown) { /* NULL when the label was cut inside a character */
+    if (shown) { /* NULL when the label was cut contents a character */
         json_object_set_new(item, l->label_key, shown);
     } else {
         json_object_set_new(item, l->label_key, json_string(value_text));
@@ -206,13 +206,13 @@ void api_grafana_variable(struct http_request *r) {
     const char *key = json_string_value(json_object_get(payload, "recording"));
     struct catalog_page page = {0};
     struct list l = list_new("__text", "__value");
-    bool inside = what && (strcmp(what, "topics") == 0 || strcmp(what, "fields") == 0);
-    if (body && inside && key) {
+    bool contents = what && (strcmp(what, "topics") == 0 || strcmp(what, "fields") == 0);
+    if (body && contents && key) {
         reply_contents(r, key, what[0] == 'f', json_string_value(json_object_get(payload, "topic")), &l);
         return;
     }
     bool known = !what || !*what || strcmp(what, "recordings") == 0;
-    if (body && (inside || !known)) {
+    if (body && (contents || !known)) {
         http_reply_problem(r, 400, "bad-variable", "target must be \"recordings\", or \"topics\" or \"fields\" with a \"recording\"");
     }
     if (!body || !known || !list_recordings(r, json_string_value(json_object_get(payload, "q")), RECORDINGS_MAX, &page)) {

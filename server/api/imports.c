@@ -132,7 +132,7 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
 struct listed {
     struct app *app;
     json_t *items;
-    struct import_terms terms;
+    struct import_options options;
 };
 
 static void add_item(void *context, const struct import_report *report) {
@@ -147,7 +147,8 @@ static void add_item(void *context, const struct import_report *report) {
         json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(report->outcome), "files", files, "size", view_u64(report->size));
     if (report->name) {
         struct catalog_recording there;
-        bool taken = report->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->terms.collection, report->name, &there, NULL);
+        bool taken =
+            report->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->options.collection, report->name, &there, NULL);
         json_object_set_new(item, "name", json_string(report->name));
         json_object_set_new(item, "name_taken", json_boolean(taken));
         if (taken) {
@@ -164,19 +165,19 @@ static void add_item(void *context, const struct import_report *report) {
 }
 
 static void reply_dry(struct http_request *r, const struct import_request *q) {
-    struct listed l = {.app = http_app(r), .items = json_array(), .terms = import_request_terms(q)};
+    struct listed l = {.app = http_app(r), .items = json_array(), .options = import_request_options(q)};
     struct import_statistics statistics = {0};
     struct reel_error err = {0};
     AUTO_MEM char *after = NULL;
-    l.terms.dry = true;
-    l.terms.on_report = add_item;
-    l.terms.context = &l;
-    if (!paging_limit(r, &l.terms.limit) || !paging_after(r, &after)) {
+    l.options.dry = true;
+    l.options.on_report = add_item;
+    l.options.context = &l;
+    if (!paging_limit(r, &l.options.limit) || !paging_after(r, &after)) {
         json_decref(l.items);
         return;
     }
-    l.terms.cursor = after;
-    if (!import_paths(l.app, (const char *const *)q->paths, q->n, &l.terms, NULL, &statistics, &err)) {
+    l.options.cursor = after;
+    if (!import_paths(l.app, (const char *const *)q->paths, q->n, &l.options, NULL, &statistics, &err)) {
         json_decref(l.items);
         http_reply_error(r, &err);
         return;

@@ -7,7 +7,7 @@
 #include "api/routes.h"
 #include "wire/cleanup.h"
 
-struct payload { /* what an octet-stream answer reads from */
+struct payload { /* source of an octet-stream reply */
     struct reel_stream *stream;
     struct reel_message message;
 };

@@ -16,7 +16,7 @@ enum { KEYS_MAX = 64, MOMENT_VERSION = 1 /* part of the ETag: raise it when a by
 
 /* --- frame and state --- */
 
-struct moment { /* what the reply reads from */
+struct moment { /* source of a reply */
     uint8_t *data;
     size_t size;
 };

@@ -217,8 +217,8 @@ void api_plot(struct http_request *r) {
     const char *fields[PLOT_FIELDS_MAX];
     struct plot p;
     struct api_recording a;
-    struct series_question q;
-    struct series_trouble trouble;
+    struct series_request q;
+    struct series_error trouble;
     size_t done = 0;
     if (!read_plot(r, fields, &p) || !api_open(r, &a)) {
         return;

@@ -72,7 +72,7 @@ static void unref_column(void *c) {
 }
 
 /* Whether the messages can be read within the request: they are few, and it has not waited for long yet. */
-static bool few_messages(const struct api_recording *a, const struct series_question *q, const char *topic, uint64_t count) {
+static bool few_messages(const struct api_recording *a, const struct series_request *q, const char *topic, uint64_t count) {
     const struct reel_index *index = reel_recording_index(a->recording);
     uint64_t largest = 0; /* mean message size among its channels */
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && count > 0; i++) {
@@ -87,8 +87,8 @@ static bool few_messages(const struct api_recording *a, const struct series_ques
 }
 
 /* The column of the whole recording; for a few messages a column of these only, which is not kept. */
-static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_question *q,
-                                      const char *topic, const char *path, struct series_trouble *trouble) {
+static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_request *q,
+                                      const char *topic, const char *path, struct series_error *trouble) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
     char key[512], subject[256];
@@ -121,10 +121,10 @@ void series_number(const struct series *s, double value, char out[REEL_NUMBER_TE
     }
 }
 
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
-                 struct series *out, struct series_trouble *trouble) {
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q, const char *field,
+                 struct series *out, struct series_error *trouble) {
     const char *topic, *path;
-    *trouble = (struct series_trouble){0};
+    *trouble = (struct series_error){0};
     if (!reel_series_split(a->recording, field, &topic, &path, &trouble->error)) {
         return false;
     }
@@ -146,7 +146,7 @@ bool series_read(struct http_request *r, const struct api_recording *a, const st
     return true;
 }
 
-void series_refuse(struct http_request *r, const struct series_trouble *trouble) {
+void series_refuse(struct http_request *r, const struct series_error *trouble) {
     if (trouble->job[0]) {
         api_reply_busy(r, trouble->job, "the values of this field are being read");
     } else {
@@ -167,18 +167,18 @@ bool series_how(const char *name, enum reel_aggregate *how) {
     return false;
 }
 
-bool series_query(struct http_request *r, const struct reel_index *index, struct series_question *out) {
+bool series_query(struct http_request *r, const struct reel_index *index, struct series_request *out) {
     const struct reel_index_info *info = reel_index_info(index);
     struct api_selection s;
     const char *how = http_param(r, "agg");
     if (!api_select(r, info->start_ns, info->end_ns, &s)) {
         return false;
     }
-    *out = (struct series_question){.start_ns = s.selection.start_ns,
-                                    .end_ns = s.selection.end_ns,
-                                    .zero_ns = s.has_start ? s.selection.start_ns : info->start_ns,
-                                    .max_points = POINTS_DEFAULT,
-                                    .wait_until_ns = reel_now_ns() + api_wait_ns(r, COLUMN_WAIT_NS)};
+    *out = (struct series_request){.start_ns = s.selection.start_ns,
+                                   .end_ns = s.selection.end_ns,
+                                   .zero_ns = s.has_start ? s.selection.start_ns : info->start_ns,
+                                   .max_points = POINTS_DEFAULT,
+                                   .wait_until_ns = reel_now_ns() + api_wait_ns(r, COLUMN_WAIT_NS)};
     if (how) {
         series_how(how, &out->how); /* valid: the route table has checked it */
     }
@@ -211,8 +211,8 @@ void api_series(struct http_request *r) {
     const char *fields[FIELDS_MAX], *media = series_media(r);
     size_t n = media ? read_fields(r, fields) : 0, done = 0;
     struct api_recording a;
-    struct series_question q;
-    struct series_trouble trouble;
+    struct series_request q;
+    struct series_error trouble;
     if (n == 0 || !api_open(r, &a)) {
         return;
     }
@@ -296,8 +296,8 @@ static bool find_recordings(struct http_request *r, struct across *x) {
 /* Reads each requested field that the recording has. False: replied. */
 static bool read_recording(struct http_request *r, const struct api_recording *a, struct across *x) {
     const char *topic, *path;
-    struct series_question q;
-    struct series_trouble trouble;
+    struct series_request q;
+    struct series_error trouble;
     if (!series_query(r, reel_recording_index(a->recording), &q)) {
         return false;
     }

@@ -19,7 +19,7 @@ bool series_value_is_float32(const struct series *s, double value);
 void series_number(const struct series *s, double value, char out[REEL_NUMBER_TEXT]);
 void series_free(struct series *all, size_t n); /* NULL is fine */
 
-struct series_question { /* for one recording, as relative times depend on it */
+struct series_request { /* for one recording, as relative times depend on it */
     int64_t start_ns, end_ns, zero_ns;
     uint64_t max_points;
     enum reel_aggregate how;
@@ -27,16 +27,16 @@ struct series_question { /* for one recording, as relative times depend on it */
 };
 bool series_how(const char *name, enum reel_aggregate *how); /* "minmax" …; false: unknown */
 /* start/from, end/to, max_points and agg; false: replied (400). */
-bool series_query(struct http_request *r, const struct reel_index *index, struct series_question *out);
+bool series_query(struct http_request *r, const struct reel_index *index, struct series_request *out);
 
 /* Why a series is not available. */
-struct series_trouble {
+struct series_error {
     struct reel_error error;
     char job[33]; /* set: this job is still reading the values */
 };
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_question *q, const char *field,
-                 struct series *out, struct series_trouble *trouble);
-void series_refuse(struct http_request *r, const struct series_trouble *trouble); /* replies */
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q, const char *field,
+                 struct series *out, struct series_error *trouble);
+void series_refuse(struct http_request *r, const struct series_error *trouble); /* replies */
 
 /* The negotiated media type; NULL: replied (406). */
 const char *series_media(struct http_request *r);

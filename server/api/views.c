@@ -64,7 +64,7 @@ static json_t *object_end(struct object *o) {
     return o->json;
 }
 
-/* Appends or gives up the whole array. */
+/* Appends; on failure frees the array and returns NULL. */
 static json_t *append(json_t *array, json_t *value) {
     if (json_array_append_new(array, value) != 0) {
         json_decref(array);

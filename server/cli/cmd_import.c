@@ -11,7 +11,7 @@
 
 struct command {
     struct app app;
-    struct import_terms terms;
+    struct import_options options;
     struct cli_progress progress;
     unsigned failed;
 };
@@ -88,7 +88,7 @@ static int open_archive(struct command *c, const char *data) {
         fprintf(
             stderr,
             "reel import: send the files to that server instead: reel push --collection %s FILE… http://127.0.0.1:8040 (or its address)\n",
-            c->terms.collection);
+            c->options.collection);
     }
     return CLI_FAILED;
 }
@@ -107,7 +107,7 @@ static void import_all(struct command *c, char *const *given, int n) {
         }
     }
     cli_progress_start(&c->progress, "importing", found == 1 ? cli_file_name(paths[0]) : "files");
-    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->terms, &c->progress.report, &statistics, &err)) {
+    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->options, &c->progress.report, &statistics, &err)) {
         cli_progress_end(&c->progress);
         report_failure(c, NULL, &err);
     }
@@ -118,7 +118,7 @@ static void import_all(struct command *c, char *const *given, int n) {
 }
 
 static int run(int argc, char **argv) {
-    struct command c = {.terms = {.patient = true, .on_report = on_report}};
+    struct command c = {.options = {.wait_for_scans = true, .on_report = on_report}};
     const char *data;
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
@@ -129,7 +129,7 @@ static int run(int argc, char **argv) {
         {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder, created if missing"},
         {.name = "collection",
          .kind = CLI_TEXT,
-         .to = &c.terms.collection,
+         .to = &c.options.collection,
          .value = "NAME",
          .initial = "default",
          .help = "collection of the recordings"},
@@ -151,11 +151,11 @@ static int run(int argc, char **argv) {
          .help = "also import subfolders; recordings are named by their path in the folder"},
         {.name = "glob",
          .kind = CLI_TEXT,
-         .to = &c.terms.glob,
+         .to = &c.options.glob,
          .value = "GLOB",
          .help = "only files whose path in the folder matches (*: any characters, ?: one character)"},
-        {.name = "replace", .kind = CLI_FLAG, .to = &c.terms.replace, .help = "if a name is taken by other content, add a new revision"},
-        {.name = "dry-run", .kind = CLI_FLAG, .to = &c.terms.dry, .help = "only print what would be imported"},
+        {.name = "replace", .kind = CLI_FLAG, .to = &c.options.replace, .help = "if a name is taken by other content, add a new revision"},
+        {.name = "dry-run", .kind = CLI_FLAG, .to = &c.options.dry, .help = "only print what would be imported"},
         {0},
     };
     if (!cli_options(&cli_import, options, 1, argc, argv, &first, &code)) {
@@ -165,10 +165,10 @@ static int run(int argc, char **argv) {
         catalog_annotations_done(&annotations);
         return cli_misused(&cli_import, "%s", err.text);
     }
-    c.terms.annotations = &annotations;
-    c.terms.mode = (enum import_mode)mode;
-    c.terms.flat = !recursive && !c.terms.glob;
-    c.terms.context = &c;
+    c.options.annotations = &annotations;
+    c.options.mode = (enum import_mode)mode;
+    c.options.flat = !recursive && !c.options.glob;
+    c.options.context = &c;
     cli_catch_interrupt();
     code = open_archive(&c, data);
     if (code == CLI_DONE) {

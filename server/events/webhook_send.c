@@ -73,7 +73,7 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
     snprintf(bare, sizeof bare, "%s", host[0] == '[' ? host + 1 : host);
     bare[strcspn(bare, "]%")] = '\0';
     struct address literal;
-    bool inside = strcmp(host, "localhost") == 0 || (address_parse(bare, &literal) && address_is_private(bare));
+    bool is_private = strcmp(host, "localhost") == 0 || (address_parse(bare, &literal) && address_is_private(bare));
     curl_free(scheme);
     curl_free(host);
     curl_free(user);
@@ -84,7 +84,7 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
     if (!https && !(http && private)) {
         return reel_fail(err, REEL_ARGUMENT, "it must be https%s", http ? "; http is for servers started with --webhook-private" : "");
     }
-    return !inside || private ||
+    return !is_private || private ||
            reel_fail(err, REEL_ARGUMENT, "it is a private address; start the server with --webhook-private to allow that");
 }
 

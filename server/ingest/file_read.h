@@ -10,13 +10,13 @@
 
 struct file_read {
     int fd;
-    struct store_reference *is;  /* what the file was like when it was opened */
+    struct store_reference *is;  /* size, times and inode of the file when it was opened */
     struct store_upload *upload; /* NULL: only hashed */
     EVP_MD_CTX *hash;            /* NULL: the upload hashes */
     const struct reel_progress *progress;
 };
 bool file_read_all(struct file_read *in, struct reel_error *err);             /* REEL_CHANGED: it is still being written */
-bool file_read_unchanged(const struct file_read *in, struct reel_error *err); /* REEL_CHANGED: its size or time is another now */
+bool file_read_unchanged(const struct file_read *in, struct reel_error *err); /* REEL_CHANGED: its size or time has changed */
 bool file_read_hash(struct file_read *in, char sha256[SHA256_HEX], struct reel_error *err);
 
 #endif

@@ -35,7 +35,7 @@ static void fresh_scan_free(void *context) {
 
 /* ---- end of the job */
 
-/* Without its last part, r is what it was before; the parts stay in the store for scan_tidy(). */
+/* Removes the last part from r; the parts stay in the store for scan_tidy(). */
 static bool without_last(struct catalog_recording *r, const char *before, struct reel_error *err) {
     if (r->n_parts < 2) {
         return false;

@@ -105,7 +105,7 @@ bool run_goes_on(struct import_run *run) {
 }
 
 void run_report(struct import_run *run, const struct import_report *report) {
-    const struct import_terms *t = run->terms;
+    const struct import_options *t = run->options;
     pthread_mutex_lock(&run->mutex);
     run->out->outcomes[report->outcome]++;
     if (run->app->imports) {
@@ -283,7 +283,7 @@ void imports_stop(struct imports *all) {
     pthread_cond_broadcast(&all->queued);
     pthread_cond_broadcast(&all->has_room);
     pthread_mutex_unlock(&all->mutex);
-    for (unsigned i = 0; i < all->n_threads; i++) { /* they take what is queued, and let it go */
+    for (unsigned i = 0; i < all->n_threads; i++) { /* they drop the queued units */
         pthread_join(all->threads[i], NULL);
     }
     all->joined = true;

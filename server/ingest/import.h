@@ -37,7 +37,7 @@ struct import_report { /* about one recording */
     const struct reel_error *why;              /* IMPORT_FAILED */
 };
 
-struct import_terms {
+struct import_options {
     enum import_mode mode;
     const char *collection;
     const struct catalog_annotations *annotations; /* NULL: nothing */
@@ -46,9 +46,9 @@ struct import_terms {
     bool flat;                                     /* folders are not walked, they fail */
     bool watched;     /* a known file is not imported again, even if its recording was deleted; a changed file becomes the next revision */
     int64_t still_ns; /* files modified within this time are left for later; 0: none */
-    bool patient;     /* waits for scans without a limit */
-    bool dry;         /* only reports */
-    uint32_t limit;   /* of a dry run: so many; 0 = all */
+    bool wait_for_scans;                                                     /* waits for scans without a limit */
+    bool dry;                                                                /* only reports */
+    uint32_t limit;                                                          /* of a dry run: so many; 0 = all */
     const char *cursor;                                                      /* of a dry run: where the page before ended */
     void (*on_report)(void *context, const struct import_report *on_report); /* one at a time, from any thread; may be NULL */
     bool (*entered)(void *context, const char *folder);                      /* before a folder is listed; false: stop. May be NULL */
@@ -63,7 +63,7 @@ struct import_statistics {
 
 /* Imports `paths` (absolute, normalized; files, or folders with everything below them) and waits until all are imported. False if it was
  * cancelled or a path is invalid. A file that fails is reported and recorded; the import continues. */
-bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,
+bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_options *options,
                   const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err);
 /* Retries a failed file. */
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err);
@@ -92,7 +92,7 @@ void import_request_done(struct import_request *q);
 static inline void reel_auto_import_request_done(struct import_request *q) {
     import_request_done(q);
 }
-struct import_terms import_request_terms(const struct import_request *q);
+struct import_options import_request_options(const struct import_request *q);
 /* Moves the content of q; job: receives the id of the job. */
 bool import_start(struct app *app, struct import_request *q, char job[33], struct reel_error *err);
 bool import_resume(struct app *app, struct reel_error *err);

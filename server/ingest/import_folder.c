@@ -59,7 +59,7 @@ static bool may_go_better(enum reel_code code) {
 /* A request imports each file that has no recording in this collection; a watched folder only files that are new. */
 static bool is_enough(const struct inspection *l, const struct catalog_import *k) {
     struct catalog_recording r;
-    const struct import_terms *t = l->run->terms;
+    const struct import_options *t = l->run->options;
     if (t->watched) {
         return !k->failure || !may_go_better(k->code);
     }
@@ -113,7 +113,7 @@ static bool is_recent(int64_t time_ns, int64_t now, int64_t still_ns) {
 }
 
 static bool is_still(const struct inspection *l, const struct folder_file *f) {
-    int64_t still_ns = l->run->terms->still_ns, now = reel_now_ns(), last = now - still_ns;
+    int64_t still_ns = l->run->options->still_ns, now = reel_now_ns(), last = now - still_ns;
     last = is_recent(f->mtime_ns, now, still_ns) ? f->mtime_ns : last;
     last = is_recent(f->ctime_ns, now, still_ns) && f->ctime_ns > last ? f->ctime_ns : last;
     if (still_ns <= 0 || last == now - still_ns) {
@@ -161,7 +161,7 @@ static void judge(struct inspection *l, uint32_t i) {
     l->run->out->files++;
     if (is_known(l, f)) {
         l->fates[i] = FATE_KNOWN;
-        if (l->run->terms->watched) { /* only counted */
+        if (l->run->options->watched) { /* only counted */
             report_file(l, f, IMPORT_UNCHANGED);
         }
         return;
@@ -256,7 +256,7 @@ static void pass_over(const struct inspection *l, struct import_unit *u) {
         return;
     }
     struct catalog_import row = {.name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns};
-    if (!l->run->terms->dry) {
+    if (!l->run->options->dry) {
         catalog_imports_put(l->run->app->catalog, l->folder, &row, 1, &why);
     }
     report_unit(l, u, IMPORT_PASSED);
@@ -264,12 +264,12 @@ static void pass_over(const struct inspection *l, struct import_unit *u) {
 
 /* A page of a dry run begins at a position and ends at its limit. */
 static bool is_on_page(struct import_run *run) {
-    if (!run->terms->dry) {
+    if (!run->options->dry) {
         return true;
     }
     uint64_t item = run->item++;
     bool before = run->folder == run->from_folder && item < run->from_item;
-    run->full = run->full || (!before && run->terms->limit > 0 && run->report == run->terms->limit);
+    run->full = run->full || (!before && run->options->limit > 0 && run->report == run->options->limit);
     if (run->full && !run->out->next[0]) {
         snprintf(run->out->next, sizeof run->out->next, "%llu.%llu", (unsigned long long)run->folder, (unsigned long long)item);
     }
@@ -281,12 +281,12 @@ static bool is_on_page(struct import_run *run) {
 static bool send(const struct inspection *l, struct import_unit *u, bool waits) {
     bool go = is_on_page(l->run);
     u->run = l->run;
-    if (go && !waits && !l->run->terms->dry && u->format) {
+    if (go && !waits && !l->run->options->dry && u->format) {
         return run_push(l->run, u);
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
-    } else if (go && l->run->terms->dry && (u->format || l->run->named || is_named_like_a_recording(u->files[0].name))) {
+    } else if (go && l->run->options->dry && (u->format || l->run->named || is_named_like_a_recording(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);
@@ -347,7 +347,7 @@ static bool send_group(struct inspection *l, const struct collect_file *all, uin
 
 static bool send_all(struct inspection *l, struct reel_error *err) {
     AUTO_MEM struct collect_file *all = calloc((size_t)l->n + 1, sizeof *all);
-    bool folder_named = false, good = all || reel_fail_memory(err), any = l->run->terms->dry;
+    bool folder_named = false, good = all || reel_fail_memory(err), any = l->run->options->dry;
     for (uint32_t i = 0; i < l->n_new; i++) {
         any = any || l->fates[l->new_ones[i]] == FATE_NEW;
     }
@@ -398,7 +398,7 @@ bool import_inspect(struct import_run *run, const char *folder, int fd, struct f
         return false;
     }
     const struct catalog_import *self = find_known(&l.known, ".");
-    if (self && !run->terms->dry) { /* it could not be read before, now it can */
+    if (self && !run->options->dry) { /* it could not be read before, now it can */
         catalog_imports_forget(run->app->catalog, folder, self, 1, err);
     }
     bool good = true;
@@ -406,12 +406,12 @@ bool import_inspect(struct import_run *run, const char *folder, int fd, struct f
         judge(&l, i);
         good = i % 256 != 255 || run_goes_on(run) || reel_fail(err, REEL_CANCELLED, "cancelled");
     }
-    for (uint32_t i = 0; i < n && good && !run->terms->watched && !run->terms->dry; i++) {
+    for (uint32_t i = 0; i < n && good && !run->options->watched && !run->options->dry; i++) {
         if (fates[i] == FATE_KNOWN) {
             report_known(&l, i);
         }
     }
-    if (good && whole && run->terms->watched) {
+    if (good && whole && run->options->watched) {
         forget_gone(&l);
     }
     good = good && (l.n_new == 0 || send_all(&l, err));

@@ -11,7 +11,7 @@
 /* One import under way. The mutex guards all that is not set at its start. */
 struct import_run {
     struct app *app;
-    const struct import_terms *terms;
+    const struct import_options *options;
     const struct reel_progress *progress;
     const char *base; /* names of recordings are paths below it */
     bool named;       /* the files were named one by one */
@@ -60,7 +60,7 @@ void import_fail(struct import_unit *unit, const struct reel_error *why);
 bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
                     struct reel_error *err);
 
-/* import_walk.c: for who keeps a run over many walks; its units may still be under way when they return. */
+/* import_walk.c: for callers that use a run for many walks; its units may still be under way when a walk returns. */
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */
 bool run_tree(struct import_run *run, const char *folder, struct reel_error *err);
 

@@ -10,7 +10,7 @@
 struct import_job {
     struct app *app;
     struct import_request q;
-    struct import_terms terms; /* borrows from q */
+    struct import_options options; /* borrows from q */
     const struct reel_progress *progress;
     struct import_statistics statistics;
     int64_t row; /* of import_runs */
@@ -27,12 +27,12 @@ void import_request_done(struct import_request *q) {
     *q = (struct import_request){0};
 }
 
-struct import_terms import_request_terms(const struct import_request *q) {
-    return (struct import_terms){.mode = q->mode,
-                                 .collection = q->collection,
-                                 .annotations = &q->annotations,
-                                 .glob = q->glob && q->glob[0] ? q->glob : NULL,
-                                 .replace = q->replace};
+struct import_options import_request_options(const struct import_request *q) {
+    return (struct import_options){.mode = q->mode,
+                                   .collection = q->collection,
+                                   .annotations = &q->annotations,
+                                   .glob = q->glob && q->glob[0] ? q->glob : NULL,
+                                   .replace = q->replace};
 }
 
 /* ---- as text */
@@ -115,11 +115,11 @@ static bool work(void *context, const struct reel_progress *progress, struct ree
     struct import_job *j = context;
     struct reel_error ignored;
     j->progress = progress;
-    j->terms = import_request_terms(&j->q);
-    j->terms.on_report = on_report;
-    j->terms.context = j;
+    j->options = import_request_options(&j->q);
+    j->options.on_report = on_report;
+    j->options.context = j;
     bool good = j->q.failure ? import_again(j->app, j->q.failure, progress, err)
-                             : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->terms, progress, &j->statistics, err);
+                             : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->options, progress, &j->statistics, err);
     if (!j->q.failure) {
         report_outcome(j);
     }

@@ -31,7 +31,7 @@ static void report_unit(struct import_unit *u, enum import_outcome outcome, cons
 
 /* The request that a retry repeats, as JSON. */
 static char *write_request(const struct import_unit *u) {
-    const struct import_terms *t = u->run->terms;
+    const struct import_options *t = u->run->options;
     json_t *tags = json_object();
     for (uint32_t i = 0; t->annotations && i < t->annotations->n_tags; i++) {
         json_object_set_new(tags, t->annotations->tags[i].key, json_string(t->annotations->tags[i].value));
@@ -46,7 +46,7 @@ static char *write_request(const struct import_unit *u) {
 static struct catalog_import row_of(const struct import_unit *u, uint32_t i) {
     const struct folder_file *f = &u->files[i];
     return (struct catalog_import){
-        .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns, .mode = u->run->terms->mode};
+        .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns, .mode = u->run->options->mode};
 }
 
 void import_fail(struct import_unit *u, const struct reel_error *why) {
@@ -62,11 +62,11 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
         if (rows) {
             catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
         }
-        report_unit(u, u->run->terms->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
+        report_unit(u, u->run->options->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
         return;
     }
     struct catalog_failure f = {
-        .folder = u->folder, .name = u->files[0].name, .collection = (char *)u->run->terms->collection, .code = why->code};
+        .folder = u->folder, .name = u->files[0].name, .collection = (char *)u->run->options->collection, .code = why->code};
     f.reason = reason;
     f.request = request;
     if (rows && request && reason) {
@@ -102,7 +102,7 @@ static void record_imported(struct import_unit *u, const struct ingest_file *fil
         memcpy(rows[i].content, files[i].sha256, sizeof rows[i].content);
         memcpy(rows[i].recording, r->id, sizeof rows[i].recording);
     }
-    if (rows && u->run->terms->mode == IMPORT_MOVE) {
+    if (rows && u->run->options->mode == IMPORT_MOVE) {
         catalog_imports_forget(app->catalog, u->folder, rows, u->n, &ignored);
     } else if (rows) {
         catalog_imports_put(app->catalog, u->folder, rows, u->n, &ignored);
@@ -110,14 +110,14 @@ static void record_imported(struct import_unit *u, const struct ingest_file *fil
 }
 
 static void list_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
-    const struct import_terms *t = u->run->terms;
+    const struct import_options *t = u->run->options;
     struct taking taking = {.unit = u};
     const struct reel_progress progress = {.report = on_progress, .context = &taking};
     const struct ingest_request q = {
         .collection = t->collection, .name = u->name, .annotations = t->annotations, .replace = t->replace || t->watched};
     struct local_options options = {
         .reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
-    options.wait_ns = t->patient || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
+    options.wait_ns = t->wait_for_scans || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
     struct ingest_result result = {0};
     struct reel_error why = {0};
     ingest_files(u->run->app, paths, u->n, &q, &options, files, &result, &why);
@@ -194,8 +194,8 @@ static struct import_unit *unit_again(const struct catalog_failure *f, const str
     return u;
 }
 
-static bool read_terms(const struct catalog_failure *f, struct import_terms *terms, struct catalog_annotations *annotations,
-                       json_t **request, struct reel_error *err) {
+static bool read_options(const struct catalog_failure *f, struct import_options *options, struct catalog_annotations *annotations,
+                         json_t **request, struct reel_error *err) {
     const char *mode = NULL, *name = NULL, *key;
     int replace = 0, watched = 0;
     json_t *tags = NULL, *value;
@@ -210,11 +210,11 @@ static bool read_terms(const struct catalog_failure *f, struct import_terms *ter
             return false;
         }
     }
-    *terms = (struct import_terms){.mode = import_mode_named(mode, &known),
-                                   .collection = f->collection,
-                                   .annotations = annotations,
-                                   .replace = replace,
-                                   .watched = watched};
+    *options = (struct import_options){.mode = import_mode_named(mode, &known),
+                                       .collection = f->collection,
+                                       .annotations = annotations,
+                                       .replace = replace,
+                                       .watched = watched};
     return known || reel_fail(err, REEL_UNSUPPORTED, "unknown mode %.40s", mode);
 }
 
@@ -233,16 +233,16 @@ static bool push_again(struct import_run *run, const struct catalog_failure *f, 
 
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(catalog_failure_done) struct catalog_failure f = {0};
-    struct import_terms terms = {0};
+    struct import_options options = {0};
     struct import_statistics statistics = {0};
     struct catalog_annotations annotations = {0};
     json_t *request = NULL;
-    struct import_run run = {.app = app, .terms = &terms, .progress = progress, .out = &statistics, .named = true};
+    struct import_run run = {.app = app, .options = &options, .progress = progress, .out = &statistics, .named = true};
     if (!catalog_failure_get(app->catalog, failure, &f, err)) {
         return false;
     }
     run_begin(&run);
-    bool good = read_terms(&f, &terms, &annotations, &request, err) &&
+    bool good = read_options(&f, &options, &annotations, &request, err) &&
                 push_again(&run, &f, json_string_value(json_object_get(request, "name")), err);
     run_wait(&run);
     run_end(&run);

@@ -15,7 +15,7 @@
 /* Only files whose path below the base matches. */
 static void filter_by_glob(const struct import_run *run, const char *folder, struct folder_listing *l) {
     uint32_t kept = 0;
-    const char *glob = run->terms->glob, *below = folder + strlen(run->base);
+    const char *glob = run->options->glob, *below = folder + strlen(run->base);
     below += *below == '/';
     for (uint32_t i = 0; glob && i < l->n_files; i++) {
         char path[PATH_MAX];
@@ -36,25 +36,25 @@ static void report_folder(struct import_run *run, const char *folder, const stru
     char self[] = ".", request[] = "", text[sizeof why->text];
     struct reel_error ignored;
     struct catalog_import row = {.name = self};
-    struct catalog_failure f = {.name = self, .collection = (char *)run->terms->collection, .code = why->code, .request = request};
+    struct catalog_failure f = {.name = self, .collection = (char *)run->options->collection, .code = why->code, .request = request};
     snprintf(text, sizeof text, "%s", why->text);
     f.reason = text;
     f.folder = (char *)folder;
-    if (!run->terms->dry && why->code != REEL_NOT_FOUND) {
+    if (!run->options->dry && why->code != REEL_NOT_FOUND) {
         catalog_failure_put(run->app->catalog, &f, &row, 1, &ignored);
     }
     run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .why = why});
 }
 
 /* Whether the folder is inside the archive's own data folder, which is never imported. */
-static bool is_own(const struct import_run *run, const char *folder) {
+static bool is_data_folder(const struct import_run *run, const char *folder) {
     const char *data = store_folder(run->app->store);
     size_t n = strlen(data);
     return strncmp(folder, data, n) == 0 && (folder[n] == '\0' || folder[n] == '/');
 }
 
-static bool go_in(struct import_run *run, const char *folder, struct reel_error *err) {
-    const struct import_terms *t = run->terms;
+static bool enter_folder(struct import_run *run, const char *folder, struct reel_error *err) {
+    const struct import_options *t = run->options;
     if (!run_goes_on(run) || (t->entered && !t->entered(t->context, folder))) {
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
@@ -66,15 +66,15 @@ static bool go_in(struct import_run *run, const char *folder, struct reel_error 
 
 static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
     const struct import_run *run = context;
-    return run->full || is_own(run, folder) ? FOLDER_PASS : go_in(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
+    return run->full || is_data_folder(run, folder) ? FOLDER_PASS : enter_folder(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
 }
 
 static bool inspect_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
     struct import_run *run = context;
     struct reel_error why = {0};
     filter_by_glob(run, folder, l);
-    bool passed = run->terms->dry && run->folder < run->from_folder;
-    if (passed || import_inspect(run, folder, fd, l->files, l->n_files, !run->terms->glob, &why)) {
+    bool passed = run->options->dry && run->folder < run->from_folder;
+    if (passed || import_inspect(run, folder, fd, l->files, l->n_files, !run->options->glob, &why)) {
         return true;
     }
     if (run->full) {
@@ -129,7 +129,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
     struct stat st;
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), path, O_RDONLY, &why);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        if (run->terms->flat) {
+        if (run->options->flat) {
             reel_fail(&why, REEL_ARGUMENT, "is a folder; --recursive takes the files in it");
             report_path(run, path, &why);
             return true;
@@ -139,7 +139,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
     }
     if (fd >= 0 && !S_ISREG(st.st_mode)) {
         reel_fail(&why, REEL_ARGUMENT, "it is not a regular file");
-    } else if (fd >= 0 && is_own(run, path)) {
+    } else if (fd >= 0 && is_data_folder(run, path)) {
         reel_fail(&why, REEL_ARGUMENT, "it is a file of the archive itself");
     }
     if (why.code != REEL_OK) {
@@ -185,14 +185,14 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
 }
 
 static bool read_cursor(struct import_run *run, struct reel_error *err) {
-    const char *cursor = run->terms->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
+    const char *cursor = run->options->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
     return !cursor || (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot && number_u64(dot + 1, &run->from_item)) ||
            reel_fail(err, REEL_ARGUMENT, "not a cursor of this server");
 }
 
-bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_terms *terms,
+bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_options *options,
                   const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err) {
-    struct import_run run = {.app = app, .terms = terms, .progress = progress, .base = "", .out = out};
+    struct import_run run = {.app = app, .options = options, .progress = progress, .base = "", .out = out};
     AUTO_MEM const char **sorted = calloc((size_t)n + 1, sizeof *sorted);
     *out = (struct import_statistics){0};
     if (!sorted) {
@@ -211,10 +211,10 @@ bool run_folder(struct import_run *run, const char *folder, struct reel_error *e
     AUTO(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, err);
-    if (fd < 0 || is_own(run, folder)) {
+    if (fd < 0 || is_data_folder(run, folder)) {
         return fd >= 0;
     }
-    if (!go_in(run, folder, err)) {
+    if (!enter_folder(run, folder, err)) {
         return false;
     }
     if (!folder_list(fd, &l, &why)) {

@@ -166,7 +166,7 @@ static bool scan_together(struct joining *j, struct reel_error *err) {
 }
 
 /* The recording has this file already; restores the stored file if it was missing. */
-static bool keep_again(struct joining *j, struct reel_error *err) {
+static bool restore_part(struct joining *j, struct reel_error *err) {
     j->outcome = INGEST_EXISTS;
     if (!content_keep_upload(j->app, j->upload, j->sha256, err)) {
         return false;
@@ -184,7 +184,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
         return false;
     }
     if (there) {
-        return keep_again(j, err);
+        return restore_part(j, err);
     }
     if (!add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err)) {
         return false;

@@ -36,7 +36,7 @@ struct watch {
     struct watches *all;
     unsigned number;
     char *folder, *collection;
-    struct import_terms terms;
+    struct import_options options;
     struct import_run run;
     struct import_statistics statistics;
     enum watch_state state;
@@ -107,7 +107,7 @@ static bool next_dirty(struct watches *all, int64_t now, struct dirty *out) {
 static void on_report(void *context, const struct import_report *report) {
     struct watch *w = context;
     if (report->outcome == IMPORT_WAITS) {
-        add_dirty(w->all, w->number, report->folder, reel_now_ns() + w->terms.still_ns, false);
+        add_dirty(w->all, w->number, report->folder, reel_now_ns() + w->options.still_ns, false);
     }
 }
 
@@ -199,7 +199,7 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
     }
     bool gone = e->mask & (IN_DELETE | IN_MOVED_FROM);
     if (!(e->mask & IN_ISDIR)) {
-        add_dirty(all, watch, folder, reel_now_ns() + (gone ? SOON_NS : all->items[watch].terms.still_ns), false);
+        add_dirty(all, watch, folder, reel_now_ns() + (gone ? SOON_NS : all->items[watch].options.still_ns), false);
     } else if (e->mask & (IN_CREATE | IN_MOVED_TO)) {
         add_dirty(all, watch, path, reel_now_ns() + SOON_NS, true);
     } else if (gone) {
@@ -338,14 +338,15 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
         free(w->collection);
         return reel_fail_errno(err, "the watched folder %.200s cannot be opened", text);
     }
-    w->terms = (struct import_terms){.mode = (enum import_mode)all->app->config.watch_mode,
-                                     .collection = w->collection,
-                                     .watched = true,
-                                     .still_ns = (int64_t)all->app->config.still_s * SECOND_NS,
-                                     .on_report = on_report,
-                                     .entered = on_entered,
-                                     .context = w};
-    w->run = (struct import_run){.app = all->app, .terms = &w->terms, .progress = &all->progress, .base = w->folder, .out = &w->statistics};
+    w->options = (struct import_options){.mode = (enum import_mode)all->app->config.watch_mode,
+                                         .collection = w->collection,
+                                         .watched = true,
+                                         .still_ns = (int64_t)all->app->config.still_s * SECOND_NS,
+                                         .on_report = on_report,
+                                         .entered = on_entered,
+                                         .context = w};
+    w->run =
+        (struct import_run){.app = all->app, .options = &w->options, .progress = &all->progress, .base = w->folder, .out = &w->statistics};
     run_begin(&w->run);
     all->n++;
     return true;
@@ -421,7 +422,7 @@ bool watches_view(struct watches *all, unsigned i, struct watch_view *out) {
     }
     struct watch *w = &all->items[i];
     const char *slash = strrchr(w->folder, '/');
-    *out = (struct watch_view){.mode = w->terms.mode};
+    *out = (struct watch_view){.mode = w->options.mode};
     snprintf(out->name, sizeof out->name, "%s", slash && slash[1] ? slash + 1 : w->folder);
     snprintf(out->collection, sizeof out->collection, "%s", w->collection);
     pthread_mutex_lock(&w->run.mutex);

@@ -72,7 +72,7 @@ static bool link_file(const char *from, const char *to, bool *gone, struct reel_
                           : reel_fail_errno(err, "a file cannot be linked");
 }
 
-static bool bring(struct backup_files *f, const char *hex, const char *suffix, bool *gone, struct reel_error *err) {
+static bool copy_stored(struct backup_files *f, const char *hex, const char *suffix, bool *gone, struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     uint64_t size, there;
     *gone = false;
@@ -99,7 +99,7 @@ static bool add_line(struct listing *l, const char *sha256, struct reel_error *e
     return good || reel_fail_errno(err, "the list of files cannot be written");
 }
 
-static bool list_and_bring(struct backup_files *f, struct catalog *copied, struct listing *l, struct reel_error *err) {
+static bool list_and_copy(struct backup_files *f, struct catalog *copied, struct listing *l, struct reel_error *err) {
     char sha256[SHA256_HEX] = "", next[SHA256_HEX];
     struct reel_error end = {0};
     uint64_t size, unused;
@@ -110,7 +110,7 @@ static bool list_and_bring(struct backup_files *f, struct catalog *copied, struc
         if (f->progress && f->progress->report && !f->progress->report(f->progress->context, f->count, 0)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
-        if (f->blobs != BACKUP_NO_BLOBS && !bring(f, sha256, elsewhere ? ".ref" : "", &gone, err)) {
+        if (f->blobs != BACKUP_NO_BLOBS && !copy_stored(f, sha256, elsewhere ? ".ref" : "", &gone, err)) {
             return false;
         }
         f->elsewhere += elsewhere;
@@ -133,7 +133,7 @@ static bool write_list(struct backup_files *f, struct catalog *copied, const cha
     }
     struct listing l = {.file = fopen(path, "we"), .hash = EVP_MD_CTX_new()};
     bool good = l.file && l.hash && EVP_DigestInit_ex(l.hash, EVP_sha256(), NULL) == 1
-                    ? list_and_bring(f, copied, &l, err)
+                    ? list_and_copy(f, copied, &l, err)
                     : reel_fail_errno(err, "the list of files cannot be written");
     good = good && (EVP_DigestFinal_ex(l.hash, raw, &n) == 1 || reel_fail_memory(err));
     EVP_MD_CTX_free(l.hash);
@@ -151,10 +151,10 @@ struct contents {
     struct reel_error error;
 };
 
-static bool bring_content(void *context, const struct catalog_recording *r) {
+static bool copy_content(void *context, const struct catalog_recording *r) {
     struct contents *c = context;
     bool gone; /* a recording that failed has no index */
-    return bring(c->f, r->content, ".json", &gone, &c->error) && bring(c->f, r->content, ".reel", &gone, &c->error);
+    return copy_stored(c->f, r->content, ".json", &gone, &c->error) && copy_stored(c->f, r->content, ".reel", &gone, &c->error);
 }
 
 /* A file of the data folder itself, which need not be there. */
@@ -164,13 +164,13 @@ static bool copy_side_files(const struct backup_files *f, const char *folder, co
     return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && copy_file(from, to, &gone, err);
 }
 
-static bool bring_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
+static bool copy_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct contents c = {.f = f};
-    return catalog_each(copied, bring_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
+    return catalog_each(copied, copy_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
            copy_side_files(f, folder, "collections.json", err);
 }
 
-/* ---- what an earlier backup needed */
+/* ---- files of an earlier backup */
 
 struct pruning {
     struct backup_files *f;
@@ -199,7 +199,7 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
-    return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || bring_contents(f, copied, folder, err)) &&
+    return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || copy_contents(f, copied, folder, err)) &&
            copy_side_files(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
            (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }

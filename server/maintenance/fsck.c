@@ -62,7 +62,7 @@ static bool check_catalog(struct fsck *f, struct reel_error *err) {
     return true;
 }
 
-/* Manifests that are due after repairs; then what is derived. */
+/* After repairs: updates totals and search index, and writes the manifests that are due. */
 static bool finish(struct fsck *f, struct reel_error *err) {
     return !f->wrote || (catalog_repair(f->app.catalog, err) && manifests_write_due(&f->app, 0, NULL, err));
 }
@@ -73,7 +73,7 @@ static bool check_all(struct fsck *f, struct reel_error *err) {
 
 /* ---- opening */
 
-/* Its store is opened readonly, so nothing is swept before it is reported. */
+/* The store is opened read-only, so nothing is swept before it is reported. */
 static bool open_for_reading(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct reel_error why = {0};

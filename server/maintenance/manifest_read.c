@@ -1,4 +1,4 @@
-/* Reads one recording from a manifest. A manifest is untrusted: what is invalid is left out or refused. */
+/* Reads one recording from a manifest. A manifest is untrusted: invalid members are skipped or rejected. */
 #include <string.h>
 
 #include "catalog/notes.h"

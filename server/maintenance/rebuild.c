@@ -24,7 +24,7 @@ void rebuild_list_done(struct rebuild_list *list) {
     *list = (struct rebuild_list){0};
 }
 
-/* ---- what the catalog lacks */
+/* ---- recordings missing in the catalog */
 
 struct finding {
     struct app *app;

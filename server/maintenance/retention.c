@@ -1,4 +1,4 @@
-/* See retention.h. The dry run lists and the run deletes what the same walk finds. */
+/* See retention.h. The dry run and the run use the same walk. */
 #include "maintenance/retention.h"
 
 #include <inttypes.h>

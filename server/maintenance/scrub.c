@@ -255,8 +255,8 @@ struct job *scrub_start(struct app *app, const struct scrub_options *options, st
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
                    struct reel_error *err) {
     char when[REEL_TIME_TEXT];
-    json_t *last = load(app, err), *rot = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
-    if (!rot) {
+    json_t *last = load(app, err), *corrupted_files = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
+    if (!corrupted_files) {
         json_decref(last);
         return NULL;
     }
@@ -272,6 +272,6 @@ json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char
     }
     json_object_del(last, "started_ns");
     json_object_del(last, "ended_ns");
-    json_object_set_new(last, "corrupted_files", rot);
+    json_object_set_new(last, "corrupted_files", corrupted_files);
     return last;
 }

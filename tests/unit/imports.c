@@ -136,13 +136,13 @@ static void hear(void *context, const struct import_report *t) {
     }
 }
 
-static struct import_terms terms_of(enum import_mode mode, struct heard *h) {
+static struct import_options terms_of(enum import_mode mode, struct heard *h) {
     *h = (struct heard){0};
-    return (struct import_terms){.mode = mode, .collection = "lab", .on_report = hear, .context = h, .patient = true};
+    return (struct import_options){.mode = mode, .collection = "lab", .on_report = hear, .context = h, .wait_for_scans = true};
 }
-static void import(const char *path, const struct import_terms *terms) {
+static void import(const char *path, const struct import_options *options) {
     struct import_statistics statistics;
-    if (!import_paths(&app, &path, 1, terms, NULL, &statistics, &err)) {
+    if (!import_paths(&app, &path, 1, options, NULL, &statistics, &err)) {
         fail_msg("%s: %s", path, err.text);
     }
 }
@@ -177,8 +177,8 @@ static void a_folder_is_taken_in_once(void **state) {
     put(ROOT "/day/text.txt", "no recording");
     put(ROOT "/day/grow.trial.active", "TRIALx");
     put(ROOT "/day/.hid.trial", "TRIALy");
-    struct import_terms terms = terms_of(IMPORT_COPY, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_COPY, &h);
+    import(ROOT, &options);
     assert_int_equal(h.outcomes[IMPORT_CREATED], 2);
     assert_int_equal(h.outcomes[IMPORT_FAILED], 2);
     assert_int_equal(h.outcomes[IMPORT_PASSED], 1);
@@ -187,8 +187,8 @@ static void a_folder_is_taken_in_once(void **state) {
     assert_int_equal(atomic_load(&trial_scans), 3);
     uint64_t read = bytes_read();
     assert_int_equal(read, 6 + 7 + 6); /* what no format knows is not read to its end */
-    terms = terms_of(IMPORT_COPY, &h);
-    import(ROOT, &terms);
+    options = terms_of(IMPORT_COPY, &h);
+    import(ROOT, &options);
     assert_int_equal(h.outcomes[IMPORT_UNCHANGED], 5);
     assert_string_equal(h.text, "");
     assert_int_equal(bytes_read(), read);
@@ -196,19 +196,19 @@ static void a_folder_is_taken_in_once(void **state) {
     assert_true(catalog_failures_count(app.catalog, 100, &failures, &err));
     assert_int_equal(failures, 2);
     /* named, it is tried again; mended, it is no failure any more */
-    terms = terms_of(IMPORT_COPY, &h);
-    import(ROOT "/day/bad.trial", &terms);
+    options = terms_of(IMPORT_COPY, &h);
+    import(ROOT "/day/bad.trial", &options);
     assert_string_equal(h.text, "failed bad.trial,");
     put(ROOT "/day/bad.trial", "TRIALfixe");
-    terms = terms_of(IMPORT_COPY, &h);
-    import(ROOT, &terms);
+    options = terms_of(IMPORT_COPY, &h);
+    import(ROOT, &options);
     assert_string_equal(h.text, "created day/bad.trial,");
     assert_true(catalog_failures_count(app.catalog, 100, &failures, &err));
     assert_int_equal(failures, 1);
     /* in another collection it is taken, of what is there */
-    terms = terms_of(IMPORT_COPY, &h);
-    terms.collection = "else";
-    import(ROOT "/a.trial", &terms);
+    options = terms_of(IMPORT_COPY, &h);
+    options.collection = "else";
+    import(ROOT "/a.trial", &options);
     assert_string_equal(h.text, "created a.trial,");
 }
 
@@ -225,12 +225,12 @@ static void dry_runs_have_pages(void **state) {
     put(ROOT "/b/no.trial", "no");
     for (unsigned pages = 1;; pages++) {
         struct import_statistics statistics;
-        struct import_terms terms = terms_of(IMPORT_MOVE, &h);
+        struct import_options options = terms_of(IMPORT_MOVE, &h);
         const char *path = ROOT;
-        terms.dry = true;
-        terms.limit = 2;
-        terms.cursor = cursor[0] ? cursor : NULL;
-        assert_true(import_paths(&app, &path, 1, &terms, NULL, &statistics, &err));
+        options.dry = true;
+        options.limit = 2;
+        options.cursor = cursor[0] ? cursor : NULL;
+        assert_true(import_paths(&app, &path, 1, &options, NULL, &statistics, &err));
         strcat(all, h.text);
         memcpy(cursor, statistics.next, sizeof cursor);
         if (!cursor[0]) {
@@ -251,16 +251,16 @@ static void files_that_are_written_to_wait(void **state) {
     put(ROOT "/a.trial", "TRIALa");
     put(ROOT "/later.trial", "TRIALb"); /* its clock is wrong */
     age(ROOT "/later.trial", time(NULL) + 100000);
-    struct import_terms terms = terms_of(IMPORT_COPY, &h);
-    terms.still_ns = 1000 * INT64_C(1000000000);
+    struct import_options options = terms_of(IMPORT_COPY, &h);
+    options.still_ns = 1000 * INT64_C(1000000000);
     int64_t before = reel_now_ns();
-    assert_true(import_paths(&app, &path, 1, &terms, NULL, &statistics, &err));
+    assert_true(import_paths(&app, &path, 1, &options, NULL, &statistics, &err));
     assert_string_equal(h.text, "waits a.trial,waits later.trial,");
     assert_in_range(statistics.due_ns, before + 900 * INT64_C(1000000000), before + 1010 * INT64_C(1000000000));
     usleep(50000);
-    terms = terms_of(IMPORT_COPY, &h);
-    terms.still_ns = 20 * INT64_C(1000000);
-    import(ROOT, &terms);
+    options = terms_of(IMPORT_COPY, &h);
+    options.still_ns = 20 * INT64_C(1000000);
+    import(ROOT, &options);
     assert_int_equal(h.outcomes[IMPORT_CREATED], 2);
 }
 
@@ -275,8 +275,8 @@ static void files_of_several_folders_are_named_at_once(void **state) {
     put(ROOT "/b.trial", "TRIALbb");
     put(ROOT "/day/c.trial", "TRIALccc");
     put(ROOT "/night/d.trial", "TRIALeeee");
-    struct import_terms terms = terms_of(IMPORT_COPY, &h);
-    assert_true(import_paths(&app, paths, 5, &terms, NULL, &statistics, &err));
+    struct import_options options = terms_of(IMPORT_COPY, &h);
+    assert_true(import_paths(&app, paths, 5, &options, NULL, &statistics, &err));
     assert_int_equal(h.outcomes[IMPORT_CREATED], 4);
     assert_non_null(strstr(h.text, "created c.trial,"));
     assert_non_null(strstr(h.text, "created d.trial,"));
@@ -287,8 +287,8 @@ static void moved_files_go_when_they_are_safe(void **state) {
     struct heard h;
     put(ROOT "/a.trial", "TRIALa");
     put(ROOT "/bad.trial", "TRIALd");
-    struct import_terms terms = terms_of(IMPORT_MOVE, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &options);
     assert_int_equal(h.outcomes[IMPORT_CREATED], 1);
     assert_int_equal(access(ROOT "/a.trial", F_OK), -1);
     assert_int_equal(access(ROOT "/bad.trial", F_OK), 0);
@@ -321,15 +321,15 @@ static void a_moved_file_is_renamed_when_nobody_else_has_it(void **state) {
     struct stat mine, open_one, linked;
     put(ROOT "/a.trial", "TRIALa");
     assert_int_equal(stat(ROOT "/a.trial", &mine), 0);
-    struct import_terms terms = terms_of(IMPORT_MOVE, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &options);
     assert_int_equal(stored_inode(&h), mine.st_ino);
 
     put(ROOT "/b.trial", "TRIALbb"); /* somebody may still write to it */
     int fd = open(ROOT "/b.trial", O_RDWR);
     assert_int_equal(fstat(fd, &open_one), 0);
-    terms = terms_of(IMPORT_MOVE, &h);
-    import(ROOT, &terms);
+    options = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &options);
     assert_int_not_equal(stored_inode(&h), open_one.st_ino);
     assert_int_equal(access(ROOT "/b.trial", F_OK), -1);
     close(fd);
@@ -338,8 +338,8 @@ static void a_moved_file_is_renamed_when_nobody_else_has_it(void **state) {
     assert_int_equal(link(ROOT "/c.trial", PLACE "/other"), 0);
     assert_int_equal(chmod(PLACE "/other", 0644), 0);
     assert_int_equal(stat(PLACE "/other", &linked), 0);
-    terms = terms_of(IMPORT_MOVE, &h);
-    import(ROOT, &terms);
+    options = terms_of(IMPORT_MOVE, &h);
+    import(ROOT, &options);
     assert_int_not_equal(stored_inode(&h), linked.st_ino);
     assert_int_equal(access(ROOT "/c.trial", F_OK), -1);
     assert_int_equal(stat(PLACE "/other", &linked), 0);
@@ -353,8 +353,8 @@ static void references_come_and_go(void **state) {
     struct heard h;
     put(ROOT "/a.trial", "TRIALabc");
     age(ROOT "/a.trial", 1000000000);
-    struct import_terms terms = terms_of(IMPORT_REFERENCE, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_REFERENCE, &h);
+    import(ROOT, &options);
     assert_string_equal(h.text, "created a.trial,");
     const char *id = h.ids[0];
     assert_int_equal(stored_files(), 3); /* where it lies, pack, manifest */
@@ -400,8 +400,8 @@ static void references_come_and_go(void **state) {
     assert_null(store_open_blob(app.store, sha256, "a.trial", NULL));
     /* the same bytes again, elsewhere: a further recording makes the first one whole */
     put(ROOT "/again.trial", "TRIALabc");
-    terms = terms_of(IMPORT_REFERENCE, &h);
-    import(ROOT "/again.trial", &terms);
+    options = terms_of(IMPORT_REFERENCE, &h);
+    import(ROOT "/again.trial", &options);
     assert_string_equal(h.text, "created again.trial,");
     struct catalog_statistics f;
     references_recheck(&app, sha256);
@@ -414,8 +414,8 @@ static void purging_leaves_the_file(void **state) {
     (void)state;
     struct heard h;
     put(ROOT "/a.trial", "TRIALabc");
-    struct import_terms terms = terms_of(IMPORT_REFERENCE, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_REFERENCE, &h);
+    import(ROOT, &options);
     assert_true(ingest_purge(&app, h.ids[0], &err));
     assert_int_equal(stored_files(), 0);
     assert_int_equal(access(ROOT "/a.trial", F_OK), 0);
@@ -425,8 +425,8 @@ static void states_survive_the_trash(void **state) {
     (void)state;
     struct heard h;
     put(ROOT "/a.trial", "TRIALabc");
-    struct import_terms terms = terms_of(IMPORT_REFERENCE, &h);
-    import(ROOT, &terms);
+    struct import_options options = terms_of(IMPORT_REFERENCE, &h);
+    import(ROOT, &options);
     assert_true(catalog_set_state(app.catalog, h.ids[0], STATE_CHANGED, "changed", &err));
     assert_true(catalog_trash(app.catalog, h.ids[0], &err));
     assert_false(settle(h.ids[0])); /* it lies there as it is */
