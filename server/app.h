@@ -1,4 +1,4 @@
-/* Everything the running server has, opened and closed in order. */
+/* The parts of the running server. */
 #ifndef SERVER_APP_H
 #define SERVER_APP_H
 
@@ -30,8 +30,8 @@ struct app {
     struct webhooks *webhooks;     /* events/webhooks.h; while it serves */
     struct retention_daily *daily; /* maintenance/retention.h; while it serves */
     struct jobs *jobs;             /* ingest/jobs.h */
-    struct recordings *recordings; /* ingest/recordings.h: opened recordings, kept while used, least recently used go */
-    struct sessions *sessions;     /* ingest/sessions.h: uploads under way */
+    struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
+    struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
     struct imports *imports;       /* ingest/import.h */
     struct watches *watches;       /* ingest/watch.h; while it serves */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
@@ -40,16 +40,16 @@ struct app {
     struct http_server *http;
     int64_t started_ns;
     struct job_statistics job_statistics; /* ingest/job_statistics.h */
-    _Atomic bool logs;                    /* it serves: events are logged on stderr */
-    _Atomic bool swept;                   /* the sweep after the start is complete */
+    _Atomic bool logs;                    /* log events on stderr (while it serves) */
+    _Atomic bool swept;                   /* the sweep after start has finished */
     _Atomic bool backs_up, scrubs;        /* maintenance/: one at a time */
     _Atomic bool retains;                 /* maintenance/retention.h: a run is under way */
-    _Atomic bool manifests_queued;        /* ingest/manifests.h: a job that writes them waits already */
-    _Atomic bool manifests_missed;        /* some could not be written, and are due */
+    _Atomic bool manifests_queued;        /* ingest/manifests.h: a job to write them is queued */
+    _Atomic bool manifests_missed;        /* some could not be written and must be retried */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err); /* starts http, returns at once */
-void app_close(struct app *app);                                                          /* half-opened is fine */
+void app_close(struct app *app);                                                          /* also if partly open */
 
 #endif

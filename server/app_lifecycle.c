@@ -1,4 +1,4 @@
-/* The running server's parts, opened in the order they need each other and closed in the opposite one. */
+/* Opens the running server's parts in order of their dependencies, and closes them in reverse order. */
 #include "app.h"
 
 #include <limits.h>
@@ -33,12 +33,13 @@ static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     return catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
 }
 
-/* A catalog that is lost, or older than its store: nothing may be swept before what the manifests know is back in it. */
-static bool take_back(struct app *app, struct reel_error *err) {
+/* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the catalog does not know.
+ */
+static bool rebuild_catalog(struct app *app, struct reel_error *err) {
     uint64_t n = 0;
     bool good = rebuild_if_lost(app, &n, err);
     if (n > 0) {
-        fprintf(stderr, "reel: %llu recordings are in the catalog again, from their manifests\n", (unsigned long long)n);
+        fprintf(stderr, "reel: %llu recordings were restored to the catalog from their manifests\n", (unsigned long long)n);
     }
     return good;
 }
@@ -67,7 +68,7 @@ static void job_ended(void *context, const struct job_view *view) {
     struct app *app = context;
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
     job_statistics_count(&app->job_statistics, view);
-    bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it begins again with the server */
+    bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it starts again with the server */
     if (!view->quiet && !cut) {
         const struct change_job change = {.id = view->id,
                                           .kind = view->kind,
@@ -100,7 +101,7 @@ static bool watch_jobs(struct app *app) {
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
-              take_back(app, err) && (app->feed = feed_open(app->catalog, err)) &&
+              rebuild_catalog(app, err) && (app->feed = feed_open(app->catalog, err)) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
               watch_jobs(app) && (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
               (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) &&
@@ -111,20 +112,20 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     return ok;
 }
 
-/* Waiting for scans and other background work, for the catalog, for the store's disk. */
-static const struct http_spent spent[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
+/* For Server-Timing: waiting for scans and other jobs, for the catalog, for the store's disk. */
+static const struct http_elapsed elapsed[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
     app->logs = true;
     const struct app_config *c = &app->config;
-    const struct access_options doors = {.data = c->data,
-                                         .catalog = app->catalog,
-                                         .insecure_open = c->insecure_open,
-                                         .metrics_open = c->metrics_open,
-                                         .trusted = c->trusted_proxies.items,
-                                         .user_header = c->proxy_user_header,
-                                         .role = c->proxy_role};
-    if (!(app->access = access_open(&doors, err))) {
+    const struct access_options access = {.data = c->data,
+                                          .catalog = app->catalog,
+                                          .insecure_open = c->insecure_open,
+                                          .metrics_open = c->metrics_open,
+                                          .trusted = c->trusted_proxies.items,
+                                          .user_header = c->proxy_user_header,
+                                          .role = c->proxy_role};
+    if (!(app->access = access_open(&access, err))) {
         return false;
     }
     struct http_options options = {
@@ -139,20 +140,20 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .body_min_rate = c->body_min_rate,
         .log = write_line,
         .log_json = c->log_format == LOG_JSON,
-        .spent = spent,
+        .elapsed = elapsed,
         .everywhere = access_params,
         .authorize = access_authorize,
         .finished = access_finished,
         .app = app,
     };
-    /* All that requests ask for is there before the first of them comes. */
+    /* Everything that requests use must exist before the HTTP server starts. */
     return import_resume(app, err) && watches_start(app, &app->watches, err) &&
            (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) &&
            (app->daily = retention_daily_start(app, err)) && (app->http = http_server_start(&options, err));
 }
 
 void app_close(struct app *app) {
-    feed_stop(app->feed); /* before the drain: streams of changes end by themselves */
+    feed_stop(app->feed); /* before the drain: ends open change feeds */
     if (app->http) {
         http_server_stop(app->http, app->config.drain_s);
     }
@@ -162,17 +163,17 @@ void app_close(struct app *app) {
     watches_stop(app->watches);
     imports_stop(app->imports);
     sessions_close(app->sessions);
-    jobs_close(app->jobs); /* before what they work on */
+    jobs_close(app->jobs); /* before the objects that jobs use */
     watches_free(app->watches);
     imports_free(app->imports);
     if (app->catalog && app->store) {
         struct reel_error ignored;
-        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* what is left is written at the next start */
+        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* the rest is written at the next start */
         if (app->swept) {
             sweep_record_stop(app);
         }
     }
-    feed_free(app->feed); /* no thread waits or writes any more */
+    feed_free(app->feed); /* no thread uses it any more */
     derived_cache_free(app->derived);
     recordings_free(app->recordings);
     reel_cache_free(app->cache);

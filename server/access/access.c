@@ -1,4 +1,4 @@
-/* See access.h. An unauthenticated caller learns only that; an authenticated one learns what is missing. */
+/* See access.h. Unauthenticated callers get 401 without details; for authenticated ones the 403 names what is missing. */
 #include "access/access.h"
 
 #include <stdatomic.h>
@@ -15,14 +15,14 @@
 #include "wire/cleanup.h"
 
 enum {
-    FAILURES_AT_ONCE = 10, /* log-ins that fail, of one address, */
+    FAILURES_AT_ONCE = 10, /* failed log-ins of one address */
     FAILURES_EVERY_MS = 6000,
-    DENIALS_AT_ONCE = 60, /* rows of the audit that one address can make by being denied: callers cannot push older rows out */
+    DENIALS_AT_ONCE = 60, /* denied requests of one address in the audit log; a limit, so that they cannot displace older rows */
     DENIALS_EVERY_MS = 1000,
     TRUSTED_MAX = 64,
     USER_MAX = 128,
     PATH_MAX_KEPT = 512,
-    LINK_HOURS = 12, /* of links in answers; ends at a full hour, so that the address of a thing stays the same for a while */
+    LINK_HOURS = 12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
 };
 static const int64_t SECOND_NS = 1000000000;
 
@@ -35,12 +35,12 @@ struct access {
     struct links *links;
     struct audit *audit;
     struct limiter *failures, *denials;
-    atomic_bool closed; /* there was a token once: from then on it needs one */
+    atomic_bool closed; /* a token was created at some time: from then on one is required */
 };
 
 const struct http_param access_params[] = {
-    {.name = "sig", .type = HTTP_TEXT, .help = "of a signed link (POST /links)"},
-    {.name = "exp", .type = HTTP_TEXT, .help = "of a signed link: when it ends"},
+    {.name = "sig", .type = HTTP_TEXT, .help = "signature of a signed link (POST /links)"},
+    {.name = "exp", .type = HTTP_TEXT, .help = "expiry of a signed link"},
     {0},
 };
 
@@ -50,18 +50,18 @@ static bool read_options(struct access *a, struct reel_error *err) {
     const struct access_options *o = &a->options;
     for (const char *const *text = o->trusted; text && *text; text++) {
         if (a->n_trusted == TRUSTED_MAX) {
-            return reel_fail(err, REEL_ARGUMENT, "at most %d proxies are trusted", TRUSTED_MAX);
+            return reel_fail(err, REEL_ARGUMENT, "at most %d proxies can be trusted", TRUSTED_MAX);
         }
         if (!network_parse(*text, &a->trusted[a->n_trusted++], err)) {
             return false;
         }
     }
     if (o->user_header && a->n_trusted == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "a user header needs the address of the proxy that sets it");
+        return reel_fail(err, REEL_ARGUMENT, "--proxy-user-header needs --trust-proxy, the address of the proxy that sets it");
     }
     a->proxy_role = ROLE_READ;
     return !o->role || token_role_parse(o->role, &a->proxy_role) ||
-           reel_fail(err, REEL_ARGUMENT, "a proxy's users read, upload, edit or admin");
+           reel_fail(err, REEL_ARGUMENT, "--proxy-role must be read, upload, edit or admin");
 }
 
 struct access *access_open(const struct access_options *options, struct reel_error *err) {
@@ -92,19 +92,19 @@ void access_close(struct access *a) {
     }
 }
 
-bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, struct reel_error *err) {
+bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *created, struct reel_error *err) {
     struct token token;
     bool exist;
-    *made = false;
+    *created = false;
     if (!catalog_tokens_exist(c, &exist, err)) {
         return false;
     }
     if (exist) {
         return true;
     }
-    *made = token_make(c, &(struct token_options){.name = "first", .role = "admin"}, text, &token, err);
+    *created = token_create(c, &(struct token_options){.name = "first", .role = "admin"}, text, &token, err);
     token_done(&token);
-    return *made;
+    return *created;
 }
 
 /* Whether requests without credentials are admitted, as of the last check. */
@@ -119,11 +119,11 @@ static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdic
     return verdict;
 }
 
-/* A log-in that failed. One that is right is let in whatever was before: nobody guesses 256 bits, and who has a token is not to be locked
- * out by others of the same address. */
+/* A failed log-in. Only failures are limited: 256 bits cannot be guessed, and others behind the same address must not lock out a caller
+ * with a valid token. */
 static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out, const char *detail) {
     out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
-    return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many log-ins from this address have failed.")
+    return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many failed log-ins from this address.")
                               : refuse(out, HTTP_UNKNOWN, detail);
 }
 
@@ -132,7 +132,7 @@ static enum http_verdict by_token(const struct token *t, const char *how, struct
 }
 
 static enum http_verdict by_credentials(struct access *a, const char *header, const struct address *peer, struct http_grant *out) {
-    static const char unknown[] = "The token is not known here, has expired or is revoked.";
+    static const char unknown[] = "The token is unknown, expired or revoked.";
     char text[TOKEN_TEXT];
     uint8_t hash[TOKEN_HASH];
     struct reel_error err = {0};
@@ -143,7 +143,7 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     }
     token_hash(text, hash);
     if (!catalog_token_by_hash(a->catalog, hash, &token, &err)) {
-        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown) : refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown) : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
         return failed(a, peer, out, unknown);
@@ -153,29 +153,29 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
 }
 
 static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
-    static const char ended[] = "The link has expired, or the token that signed it has.";
+    static const char ended[] = "The link or the token that signed it has expired.";
     int64_t number;
     struct reel_error err = {0};
     AUTO(token_done) struct token token = {0};
     if (http_writes(r)) {
-        return refuse(out, HTTP_UNKNOWN, "A signed link is for reading.");
+        return refuse(out, HTTP_UNKNOWN, "Signed links are for reading only.");
     }
     switch (links_verify(a->links, http_target(r), reel_now_ns() / SECOND_NS, &number)) {
     case LINK_GOOD:
         break;
-    case LINK_EXPIRED: /* it was right once: no guess */
+    case LINK_EXPIRED: /* the signature is valid: not a guess */
         return refuse(out, HTTP_UNKNOWN, ended);
     case LINK_NO_KEYS:
         return refuse(out, HTTP_NOT_NOW, "The keys of signed links cannot be read.");
     case LINK_WRONG:
-        return failed(a, peer, out, "The link is not signed for this path with these parameters.");
+        return failed(a, peer, out, "The signature does not match this path and its parameters.");
     }
-    if (number == 0) { /* signed where no token was needed, or by a user of a proxy */
+    if (number == 0) { /* signed without a token: on an open server, or by a proxy's user */
         out->caller = (struct http_caller){.name = "link", .how = "link", .role = ROLE_READ};
         return HTTP_GRANTED;
     }
     if (!catalog_token_by_row(a->catalog, number, &token, &err)) {
-        return err.code == REEL_NOT_FOUND ? refuse(out, HTTP_UNKNOWN, ended) : refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+        return err.code == REEL_NOT_FOUND ? refuse(out, HTTP_UNKNOWN, ended) : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
         return refuse(out, HTTP_UNKNOWN, ended);
@@ -184,10 +184,10 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
     return by_token(&token, "link", out);
 }
 
-/* A user's name may be anything that does not break a log. */
+/* User names may contain any character except control characters, which would break the log. */
 static enum http_verdict by_proxy(struct access *a, const char *user, struct http_grant *out) {
     size_t size = strnlen(user, USER_MAX + 1);
-    json_auto_t *text = json_string(user); /* NULL: no UTF-8 */
+    json_auto_t *text = json_string(user); /* NULL: invalid UTF-8 */
     bool plain = text && size <= USER_MAX;
     for (size_t i = 0; plain && i < size; i++) {
         plain = (unsigned char)user[i] >= ' ' && user[i] != 0x7f;
@@ -203,12 +203,12 @@ static enum http_verdict by_proxy(struct access *a, const char *user, struct htt
     return HTTP_GRANTED;
 }
 
-static enum http_verdict by_nothing(struct access *a, struct http_grant *out) {
+static enum http_verdict without_credentials(struct access *a, struct http_grant *out) {
     struct reel_error err;
     bool exist = false;
-    if (!a->options.insecure_open && !atomic_load(&a->closed)) { /* `reel token` may have made one since */
+    if (!a->options.insecure_open && !atomic_load(&a->closed)) { /* `reel token` may have created one since */
         if (!catalog_tokens_exist(a->catalog, &exist, &err)) {
-            return refuse(out, HTTP_NOT_NOW, "The catalog does not answer.");
+            return refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
         }
         if (exist) {
             atomic_store(&a->closed, true);
@@ -216,9 +216,9 @@ static enum http_verdict by_nothing(struct access *a, struct http_grant *out) {
     }
     if (!access_is_open(a)) {
         return refuse(out, HTTP_UNKNOWN,
-                      "A token is needed here: as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+                      "This server requires a token: send it as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
     }
-    out->caller = (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN};
+    out->caller = (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
     return HTTP_GRANTED;
 }
 
@@ -238,25 +238,25 @@ static enum http_verdict identify(struct access *a, const struct http_request *r
     if (header) {
         return by_credentials(a, header, &peer, out);
     }
-    return http_param(r, "sig") ? by_link(a, r, &peer, out) : by_nothing(a, out);
+    return http_param(r, "sig") ? by_link(a, r, &peer, out) : without_credentials(a, out);
 }
 
-/* ---- what is let in */
+/* ---- authorization */
 
-/* What is of the whole server is not for those who may see a part of it. */
-static enum http_verdict judge(const struct http_caller *caller, enum http_role role, struct http_grant *out) {
+/* Server-wide operations (role admin) are not for callers limited to some collections. */
+static enum http_verdict check_role(const struct http_caller *caller, enum http_role role, struct http_grant *out) {
     static const char *const lacks[] = {
         [ROLE_NONE] = "",
-        [ROLE_READ] = "This needs the role read.",
-        [ROLE_UPLOAD] = "This needs the role upload.",
-        [ROLE_EDIT] = "This needs the role edit.",
-        [ROLE_ADMIN] = "This needs the role admin.",
+        [ROLE_READ] = "This requires the role read.",
+        [ROLE_UPLOAD] = "This requires the role upload.",
+        [ROLE_EDIT] = "This requires the role edit.",
+        [ROLE_ADMIN] = "This requires the role admin.",
     };
     if (caller->role < role) {
         return refuse(out, HTTP_FORBIDDEN, lacks[role]);
     }
     if (role == ROLE_ADMIN && caller->collections) {
-        return refuse(out, HTTP_FORBIDDEN, "This needs a token that is not limited to collections.");
+        return refuse(out, HTTP_FORBIDDEN, "This requires a token that is not limited to collections.");
     }
     return HTTP_GRANTED;
 }
@@ -264,23 +264,23 @@ static enum http_verdict judge(const struct http_caller *caller, enum http_role 
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out) {
     struct access *a = http_app(r)->access;
     bool open = role == ROLE_NONE || (a->options.metrics_open && strcmp(http_path(r), "/metrics") == 0);
-    if (open) { /* without the catalog: the process may have to report that the catalog is gone */
-        out->caller = access_is_open(a) ? (struct http_caller){.name = "anybody", .how = "open", .role = ROLE_ADMIN}
+    if (open) { /* without the catalog: health checks must work when it is unavailable */
+        out->caller = access_is_open(a) ? (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN}
                                         : (struct http_caller){.name = "", .how = "", .role = ROLE_NONE};
         return HTTP_GRANTED;
     }
     enum http_verdict verdict = identify(a, r, out);
-    return verdict == HTTP_GRANTED ? judge(&out->caller, role, out) : verdict;
+    return verdict == HTTP_GRANTED ? check_role(&out->caller, role, out) : verdict;
 }
 
-/* ---- what is written down */
+/* ---- audit log */
 
 void access_finished(const struct http_request *r) {
     struct access *a = http_app(r)->access;
     unsigned status = http_status(r);
     char path[PATH_MAX_KEPT];
     struct address peer = {{0}};
-    bool wrote = (http_writes(r) && http_role_needed(r) > ROLE_READ) || http_is_kept_in_audit(r);
+    bool wrote = (http_writes(r) && http_role_needed(r) > ROLE_READ) || http_is_audited(r);
     bool denied = status == 401 || status == 403 || status == 421 || status == 429;
     if (denied) {
         address_parse(http_peer(r), &peer);

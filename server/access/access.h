@@ -10,7 +10,7 @@ struct access;
 struct access_options {
     const char *data;
     struct catalog *catalog;
-    bool insecure_open;         /* everybody has the role admin, whatever the address */
+    bool insecure_open;         /* everyone has the role admin, whatever the address */
     bool metrics_open;          /* /metrics needs no token */
     const char *const *trusted; /* addresses or networks of proxies that name the user, NULL-terminated; may be NULL */
     const char *user_header;    /* in this header */
@@ -20,8 +20,8 @@ struct access *access_open(const struct access_options *options, struct reel_err
 void access_close(struct access *a);
 REEL_DEFINE_AUTO(struct access, access_close);
 
-/* Creates a token of the role admin if the server is reachable by others and never had one. *made: it did. */
-bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *made, struct reel_error *err);
+/* Creates an admin token if the archive never had a token. *created: it did; `text` is the token. */
+bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *created, struct reel_error *err);
 
 /* For struct http_options. */
 extern const struct http_param access_params[];

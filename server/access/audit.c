@@ -1,4 +1,4 @@
-/* See audit.h. A full queue or a failing disk never stops a request; the next row that is written says how many were lost. */
+/* See audit.h. A full queue or a failing disk never stops a request; the next row that is written has the number of lost rows. */
 #include "access/audit.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 enum { QUEUE_MAX = 2048, USES_MAX = 256, USE_EVERY_S = 60, FAILED_WAIT_S = 1 };
 static const int64_t SECOND_NS = 1000000000;
 
-struct use { /* of a token; the place in the table is the token's number modulo its size */
+struct use { /* of a token; its index in the table is the token's number modulo the size */
     int64_t token, reported_ns;
     bool due;
 };
@@ -79,7 +79,7 @@ struct batch {
     uint64_t missing;
 };
 
-/* Waits for something to do and takes it all; false: there is nothing, and it ends. What could not be written before is still in the batch.
+/* Waits for rows and moves them to the batch, after rows that could not be written before; false: no rows are left and the thread must end.
  */
 static bool take(struct audit *a, struct batch *b) {
     pthread_mutex_lock(&a->mutex);
@@ -142,7 +142,7 @@ static void *run(void *context) {
         while (!write_batch(a, b) && !stopping(a)) {
             nanosleep(&(struct timespec){.tv_sec = FAILED_WAIT_S}, NULL);
         }
-        if (b->n > 0) { /* it stops, and the disk does not take them */
+        if (b->n > 0) { /* closing, and the rows cannot be written */
             audit_rows_done(b->rows, b->n);
             break;
         }

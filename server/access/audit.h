@@ -8,11 +8,11 @@
 
 struct audit;
 struct audit *audit_open(struct catalog *c, struct reel_error *err);
-void audit_close(struct audit *a); /* writes what it has */
+void audit_close(struct audit *a); /* writes the queued rows */
 REEL_DEFINE_AUTO(struct audit, audit_close);
 
-void audit_add(struct audit *a, const struct audit_row *row); /* copies; row->row and time_ns are its own */
-/* Told with every use; written at most once a minute. `used_ns` is what the catalog has. */
+void audit_add(struct audit *a, const struct audit_row *row); /* copies the row; sets row and time_ns */
+/* Call for every use; written at most once a minute. `used_ns` is the time in the catalog. */
 void audit_token_used(struct audit *a, int64_t token, int64_t used_ns);
 
 #endif

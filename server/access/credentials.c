@@ -9,7 +9,7 @@
 
 enum { CODED_MAX = 512 };
 
-/* What stands behind the scheme's name, without blanks around it; NULL: another scheme. */
+/* The text after the scheme's name, trimmed; NULL: another scheme. */
 static const char *after_scheme(const char *header, const char *scheme, size_t *size) {
     size_t n = strlen(scheme);
     if (strncasecmp(header, scheme, n) != 0 || header[n] != ' ') {

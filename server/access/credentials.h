@@ -5,8 +5,8 @@
 #include "access/token.h"
 
 enum credentials { CREDENTIALS_WRONG, CREDENTIALS_BEARER, CREDENTIALS_BASIC };
-/* "Bearer TOKEN", or "Basic BASE64" of ANYBODY:TOKEN. On anything but CREDENTIALS_WRONG `token` is well formed; whether there is such a
- * one, the catalog knows. */
+/* "Bearer TOKEN", or "Basic BASE64" of USER:TOKEN with any user name. Unless CREDENTIALS_WRONG, `token` is well formed but not yet
+ * verified. */
 enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]);
 
 #endif

@@ -1,5 +1,5 @@
 /* See limiter.h. A row of the table is a leaky bucket, kept as the time when it will be empty; the table's rows are in small sets, and a
- * full set gives up the bucket that will be empty first. */
+ * full set replaces the bucket that will be empty first. */
 #include "access/limiter.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct bucket {
 struct limiter {
     pthread_mutex_t mutex;
     int64_t every_ms, full_ms;
-    uint64_t seed; /* so that addresses cannot be chosen to collide in one set */
+    uint64_t seed; /* so that clients cannot choose addresses that collide */
     struct bucket sets[SETS][ROWS];
 };
 
@@ -65,7 +65,7 @@ static struct bucket *find(struct limiter *l, const struct address *who) {
 }
 
 unsigned limiter_take(struct limiter *l, const struct address *address, int64_t now_ms) {
-    struct address who = address_of_household(address);
+    struct address who = address_prefix(address);
     pthread_mutex_lock(&l->mutex);
     struct bucket *b = find(l, &who);
     int64_t level = b->empty_ms > now_ms ? b->empty_ms - now_ms : 0;

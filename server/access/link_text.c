@@ -1,4 +1,4 @@
-/* See link_text.h. Two targets have the same text only if every route answers them alike. */
+/* See link_text.h. Two targets have the same text only if every route treats them alike. */
 #include "access/link_text.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void put(FILE *f, const char *text) {
     fprintf(f, "%zu:%s\n", strlen(text), text);
 }
 
-/* Takes one decimal number off the front; its end must be `end`. */
+/* Reads a decimal number at the front, which must be followed by `end`. */
 static bool take_number(const char **at, char end, uint64_t *out) {
     char *stop;
     size_t digits = strspn(*at, "0123456789");
@@ -48,7 +48,7 @@ static bool read_claim(const char *sig, const char *exp, struct link_claim *out)
     return true;
 }
 
-/* The path's segments; `path` is taken apart. */
+/* Adds the path's segments; modifies `path`. */
 static bool put_path(FILE *f, char *path) {
     size_t size;
     for (char *rest = path + 1, *segment; (segment = strsep(&rest, "/"));) {
@@ -60,7 +60,7 @@ static bool put_path(FILE *f, char *path) {
     return true;
 }
 
-/* Sorts the parameters out of `query`, which is taken apart. sig and exp go where they are wanted. */
+/* Splits `query`, modifying it, into the parameters and the values of sig and exp. */
 static bool read_query(char *query, struct pair *pairs, size_t *n, const char *claims[2]) {
     static const char *const names[2] = {"sig", "exp"};
     size_t size;

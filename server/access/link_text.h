@@ -14,10 +14,9 @@ struct link_claim { /* of sig= and exp=; sig is VERSION.TOKEN.MAC */
     char mac[LINK_MAC_TEXT];
 };
 
-/* The segments of the path and all parameters but sig and exp, decoded, each with its length; parameters in the order of their names, those
- * of one name as they came. So it does not matter how a client escapes them or in which order it sends them; anything else does. `claim`
- * (may be NULL) gets what the target claims; false: no such target, or it does not claim anything well formed exactly once (or does, when
- * claim is NULL). malloc'd. */
+/* The text to sign: the segments of the path and all parameters except sig and exp, decoded, each with its length; parameters sorted by
+ * name, equal names in their order. So escaping and order do not matter; everything else does. With `claim`, sig and exp must occur exactly
+ * once, well formed, and are stored there; with NULL they must not occur. False: otherwise, or an invalid target. malloc'd. */
 bool link_text(const char *target, struct link_claim *claim, char **text, size_t *size);
 
 #endif

@@ -24,7 +24,7 @@
 #include "wire/hex.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
-#define FILE_NAME "link-keys" /* lines of a version and its key in hex, the newest last */
+#define FILE_NAME "link-keys" /* each line: version, key in hex; the newest last */
 
 struct key {
     uint64_t version;
@@ -38,7 +38,7 @@ struct keys {
 struct links {
     pthread_mutex_t mutex;
     char path[PATH_MAX];
-    struct stat seen; /* of the file as it was read */
+    struct stat seen; /* of the file when it was read */
     struct keys keys;
 };
 
@@ -68,7 +68,7 @@ static bool read_keys(const char *path, struct keys *out, struct stat *st, struc
     char text[FILE_MAX + 1];
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || fstat(fd, st) != 0) {
-        return reel_fail_errno(err, "the keys of signed links (" FILE_NAME " in the data folder)");
+        return reel_fail_errno(err, "signing keys (" FILE_NAME " in the archive folder)");
     }
     if (!S_ISREG(st->st_mode) || (st->st_mode & 077)) {
         return reel_fail(err, REEL_IO,
@@ -95,22 +95,22 @@ static bool write_text(int fd, const struct keys *keys) {
     return good;
 }
 
-/* A file of its own, put in place whole; `fresh`: only where there is none yet (somebody else's first key is as good). */
-static bool write_keys(const char *data, const struct keys *keys, bool fresh, struct reel_error *err) {
-    char path[PATH_MAX], made[PATH_MAX];
-    if (!disk_join(path, data, FILE_NAME, err) || !disk_join(made, data, FILE_NAME ".XXXXXX", err)) {
+/* Writes a temporary file and renames it. `first`: keeps a file that another process has created meanwhile. */
+static bool write_keys(const char *data, const struct keys *keys, bool first, struct reel_error *err) {
+    char path[PATH_MAX], temporary[PATH_MAX];
+    if (!disk_join(path, data, FILE_NAME, err) || !disk_join(temporary, data, FILE_NAME ".XXXXXX", err)) {
         return false;
     }
-    AUTO_FD int fd = mkostemp(made, O_CLOEXEC); /* 0600 */
+    AUTO_FD int fd = mkostemp(temporary, O_CLOEXEC); /* 0600 */
     if (fd < 0) {
-        return reel_fail_errno(err, "the keys of signed links cannot be written");
+        return reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
     }
-    reel_own_by_folder(fd, made);
-    bool good =
-        write_text(fd, keys) && (fresh ? link(made, path) == 0 || errno == EEXIST || rename(made, path) == 0 : rename(made, path) == 0);
-    good = good || reel_fail_errno(err, "the keys of signed links cannot be written");
-    if (!good || fresh) {
-        unlink(made);
+    reel_own_by_folder(fd, temporary);
+    bool good = write_text(fd, keys) &&
+                (first ? link(temporary, path) == 0 || errno == EEXIST || rename(temporary, path) == 0 : rename(temporary, path) == 0);
+    good = good || reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
+    if (!good || first) {
+        unlink(temporary);
     }
     return good && disk_sync_folder(data, err);
 }
@@ -118,7 +118,7 @@ static bool write_keys(const char *data, const struct keys *keys, bool fresh, st
 static bool add_key(struct keys *keys, uint64_t version, struct reel_error *err) {
     struct key *key = &keys->items[keys->n++];
     key->version = version;
-    return RAND_bytes(key->bytes, KEY_BYTES) == 1 || reel_fail(err, REEL_IO, "no random numbers are to be had");
+    return RAND_bytes(key->bytes, KEY_BYTES) == 1 || reel_fail(err, REEL_IO, "no random numbers available");
 }
 
 static bool make_first(const char *data, const char *path, struct reel_error *err) {
@@ -176,7 +176,7 @@ static bool same_file(const struct stat *a, const struct stat *b) {
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_mode == b->st_mode;
 }
 
-/* A copy of the keys as they are now. Without a file there are none. */
+/* A copy of the current keys; reads the file again if it changed. */
 static bool current_keys(struct links *links, struct keys *out, struct reel_error *err) {
     struct stat st;
     bool good = true;
@@ -217,7 +217,7 @@ bool links_sign(struct links *links, const char *target, int64_t token, int64_t 
     char mac[LINK_MAC_TEXT];
     if (!link_text(target, NULL, &text, &size)) {
         return reel_fail(err, REEL_ARGUMENT,
-                         "what is signed is a path of this server with its parameters, without sig and exp, of at most %d bytes",
+                         "only a path of this server can be signed, with its parameters but without sig and exp, of at most %d bytes",
                          LINK_TARGET_MAX);
     }
     if (!current_keys(links, &keys, err)) {

@@ -9,14 +9,14 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
-/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; what `reel token rotate`
- * changes counts at once. Any thread may call. */
+/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; `reel token rotate`
+ * takes effect at once. Thread-safe. */
 struct links;
-struct links *links_open(const char *data, struct reel_error *err); /* makes the first key when there is none */
+struct links *links_open(const char *data, struct reel_error *err); /* creates the first key if there is none */
 void links_close(struct links *links);
 REEL_DEFINE_AUTO(struct links, links_close);
 
-/* A new key signs from now on. The one before it still verifies, or, with `forget`, none does. */
+/* Creates a new signing key. The previous key still verifies; with `forget`, no old key does. */
 bool links_rotate(const char *data, bool forget, struct reel_error *err);
 
 /* `target` is a path with its query, without sig and exp; out: the same with them, malloc'd. */

@@ -55,7 +55,7 @@ bool network_holds(const struct network *networks, size_t n, const struct addres
     return false;
 }
 
-struct address address_of_household(const struct address *a) {
+struct address address_prefix(const struct address *a) {
     struct address out = *a;
     if (!is_v4(a)) {
         memset(out.bytes + 8, 0, 8);
@@ -63,7 +63,7 @@ struct address address_of_household(const struct address *a) {
     return out;
 }
 
-/* One entry: an address, maybe in brackets or with a port. */
+/* Parses one entry: an address, possibly in brackets or with a port. */
 static bool read_entry(const char *text, size_t size, char out[ADDRESS_TEXT], struct address *address) {
     const char *end = text + size, *colon;
     if (size > 0 && *text == '[') {

@@ -1,4 +1,4 @@
-/* See token.h. The text of a token is returned once to whoever created it and written nowhere else. */
+/* See token.h. The text of a token is returned once, to its creator, and stored nowhere. */
 #include "access/token.h"
 
 #include <jansson.h>
@@ -48,11 +48,11 @@ static bool is_plain(const char *text, size_t max) {
             return false;
         }
     }
-    json_auto_t *string = json_string(text); /* NULL: no UTF-8 */
+    json_auto_t *string = json_string(text); /* NULL: invalid UTF-8 */
     return size >= 1 && size <= max && string;
 }
 
-/* A name must not be taken for a number, by which tokens are named too. */
+/* Tokens can also be selected by number, so a name must not be a number. */
 static bool check_name(const char *name, struct reel_error *err) {
     bool good =
         name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
@@ -81,21 +81,21 @@ static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct 
         return true;
     }
     if (!reel_time_parse(text, 1, &t, NULL) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-        return reel_fail(err, REEL_ARGUMENT, "it expires after a duration such as 30d, or at a time such as 2030-01-01T00:00:00Z");
+        return reel_fail(err, REEL_ARGUMENT, "expires must be a duration such as 30d or a time such as 2030-01-01T00:00:00Z");
     }
     *out = reel_time_resolve(&t, 0, 0, now_ns);
-    return *out > now_ns || reel_fail(err, REEL_ARGUMENT, "the time when it expires has passed");
+    return *out > now_ns || reel_fail(err, REEL_ARGUMENT, "the expiry time has passed");
 }
 
 static bool write_collections(const struct token_options *options, char **out, struct reel_error *err) {
     json_auto_t *array = json_array();
     if (options->n_collections > TOKEN_COLLECTIONS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "a token is limited to at most %d collections; a glob may name several",
+        return reel_fail(err, REEL_ARGUMENT, "a token can be limited to at most %d collections; a glob can match several",
                          TOKEN_COLLECTIONS_MAX);
     }
     for (uint32_t i = 0; i < options->n_collections; i++) {
         if (!options->collections[i] || !is_plain(options->collections[i], GLOB_MAX)) {
-            return reel_fail(err, REEL_ARGUMENT, "a collection is named by 1 to %d bytes, * and ? stand for others", GLOB_MAX);
+            return reel_fail(err, REEL_ARGUMENT, "a collection glob has 1 to %d bytes", GLOB_MAX);
         }
         json_array_append_new(array, json_string(options->collections[i]));
     }
@@ -103,10 +103,10 @@ static bool write_collections(const struct token_options *options, char **out, s
     return *out || reel_fail_memory(err);
 }
 
-static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
+static bool generate(char text[TOKEN_TEXT], struct reel_error *err) {
     uint8_t secret[SECRET_BYTES];
     if (RAND_bytes(secret, sizeof secret) != 1) {
-        return reel_fail(err, REEL_IO, "no random numbers are to be had");
+        return reel_fail(err, REEL_IO, "no random numbers available");
     }
     memcpy(text, PREFIX, PREFIX_SIZE);
     base64url_write(bytes_of(secret, sizeof secret), text + PREFIX_SIZE);
@@ -114,12 +114,13 @@ static bool make_text(char text[TOKEN_TEXT], struct reel_error *err) {
     return true;
 }
 
-bool token_make(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err) {
+bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out,
+                  struct reel_error *err) {
     uint8_t hash[TOKEN_HASH];
     *out = (struct token){0};
     if (!check_name(options->name, err) || !read_role(options->role, &out->role, err) ||
         !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(options, &out->collections, err) ||
-        !make_text(text, err)) {
+        !generate(text, err)) {
         token_done(out);
         return false;
     }
@@ -144,7 +145,7 @@ const char *token_state_name(enum token_state state) {
     return names[state];
 }
 
-/* One allocation: the list, then the name, then the globs. What cannot be read lets nothing be seen. */
+/* One allocation: the list, the name, the globs. An invalid list matches no collection. */
 bool token_caller(const struct token *t, const char *how, struct http_caller *out, void **memory) {
     json_auto_t *globs = json_loads(t->collections, 0, NULL);
     bool all = json_is_array(globs) && json_array_size(globs) == 0;

@@ -12,7 +12,7 @@ const char *token_role_name(int role); /* enum http_role: "none", "read" … */
 bool token_role_parse(const char *name, enum http_role *out);
 
 bool token_well_formed(const char *text, size_t size);
-void token_hash(const char *text, uint8_t hash[TOKEN_HASH]); /* of a well-formed one */
+void token_hash(const char *text, uint8_t hash[TOKEN_HASH]); /* `text` is well formed */
 
 struct token_options {
     const char *name;
@@ -21,14 +21,14 @@ struct token_options {
     uint32_t n_collections;
     const char *expires; /* "30d", or a time; NULL: never */
 };
-/* Makes a token as wished and keeps it; `text` is the only copy there will ever be. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
-bool token_make(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
+/* Creates and stores a token; `text` is the only copy of the secret. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
+bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
 
 enum token_state { TOKEN_GOOD, TOKEN_EXPIRED, TOKEN_REVOKED };
 enum token_state token_state(const struct token *t, int64_t now_ns);
 const char *token_state_name(enum token_state state);
 
-/* The caller that comes with it. `memory` holds the texts, from malloc. False: no memory. */
+/* The caller that the token identifies. `memory` (malloc'd) holds the texts. False: out of memory. */
 bool token_caller(const struct token *t, const char *how, struct http_caller *out, void **memory);
 
 #endif

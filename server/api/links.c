@@ -35,7 +35,7 @@ void api_link_create(struct http_request *r) {
     struct reel_error err = {0};
     int64_t expires_s;
     json_t *body = body_json(r);
-    http_keep_in_audit(r);
+    http_audit(r);
     if (!body || !body_knows(r, body, known) || !read_expires(r, json_object_get(body, "expires"), &expires_s)) {
         return;
     }

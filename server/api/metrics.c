@@ -26,7 +26,7 @@ static void put_figure(FILE *f, const char *name, const char *type, const char *
 
 /* ---- requests */
 
-static void put_durations(FILE *f, const struct http_class_figures *c) {
+static void put_durations(FILE *f, const struct http_class_metrics *c) {
     static const char name[] = "reel_http_request_duration_seconds";
     put_head(f, name, "histogram", "How long requests took, to the last byte of their answer.");
     for (unsigned i = 0; i < HTTP_CLASSES; i++) {
@@ -43,10 +43,10 @@ static void put_durations(FILE *f, const struct http_class_figures *c) {
 }
 
 static void put_http(FILE *f, const struct http_server *server) {
-    struct http_figures h = {0};
-    struct http_class_figures c[HTTP_CLASSES];
+    struct http_metrics h = {0};
+    struct http_class_metrics c[HTTP_CLASSES];
     char labels[LABELS];
-    http_server_figures(server, &h);
+    http_server_metrics(server, &h);
     http_server_classes(server, c);
     put_figure(f, "reel_http_connections", "gauge", "Open connections.", "", h.connections);
     for (unsigned i = 0; i < HTTP_CLASSES; i++) {

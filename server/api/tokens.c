@@ -90,7 +90,7 @@ void api_token_create(struct http_request *r) {
             collections[options.n_collections++] = json_string_value(item); /* NULL is refused */
         }
     }
-    if (token_make(http_app(r)->catalog, &options, text, &token, &err)) {
+    if (token_create(http_app(r)->catalog, &options, text, &token, &err)) {
         reply_created(r, &token, text);
         OPENSSL_cleanse(text, sizeof text);
     } else {

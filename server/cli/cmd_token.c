@@ -44,7 +44,7 @@ static bool create(const struct arguments *w, struct reel_error *err) {
                                           .collections = w->collections.items,
                                           .n_collections = w->collections.count};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, true, err);
-    if (!c || !token_make(c, &options, text, &token, err)) {
+    if (!c || !token_create(c, &options, text, &token, err)) {
         return false;
     }
     puts(text);

@@ -1,4 +1,4 @@
-/* Accept and Accept-Encoding. Its one rule: the most specific range that fits an offer says its weight (RFC 9110, 12.5). */
+/* Accept and Accept-Encoding: the most specific range that matches an offer sets its weight (RFC 9110, 12.5). */
 #include "http/http_internal.h"
 #include "wire/bytes.h"
 
@@ -18,7 +18,7 @@ static struct reel_bytes trimmed(struct reel_bytes text) {
     return text;
 }
 
-/* Cuts the next piece off `rest` at `separator`, outside of quotes. */
+/* Splits the next piece off `rest` at an unquoted `separator`. */
 static bool next_piece(struct reel_bytes *rest, char separator, struct reel_bytes *piece) {
     if (rest->size == 0) {
         return false;
@@ -42,7 +42,7 @@ static bool same(struct reel_bytes a, struct reel_bytes b) {
     return a.size == b.size && strncasecmp((const char *)a.data, (const char *)b.data, a.size) == 0;
 }
 
-/* "0.25" as 250; what is no weight counts as 1. */
+/* "0.25" is 250; an invalid weight counts as 1. */
 static int weight_of(struct reel_bytes text) {
     if (text.size == 0 || (text.data[0] != '0' && text.data[0] != '1') || (text.size > 1 && text.data[1] != '.')) {
         return WEIGHT_ONE;
@@ -58,7 +58,7 @@ static int weight_of(struct reel_bytes text) {
     return weight < WEIGHT_ONE ? weight : WEIGHT_ONE;
 }
 
-/* Splits "text/csv;header=absent;q=0.5" into its name and weight; other parameters are passed over. */
+/* Splits "text/csv;header=absent;q=0.5" into its name and weight; other parameters are ignored. */
 static struct reel_bytes name_and_weight(struct reel_bytes item, int *weight) {
     struct reel_bytes name = bytes_of("", 0), parameter;
     *weight = WEIGHT_ONE;
@@ -71,7 +71,7 @@ static struct reel_bytes name_and_weight(struct reel_bytes item, int *weight) {
     return name;
 }
 
-/* 3: this very type, 2: its family, 1: anything, 0: does not fit. */
+/* 3: exact type, 2: "text/…", 1: any type, 0: no match. */
 static int fit_of(struct reel_bytes range, struct reel_bytes offer) {
     if (same(range, offer)) {
         return 3;

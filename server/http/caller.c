@@ -1,18 +1,18 @@
-/* Who asks. Its one rule: this layer knows roles and verdicts only; what a token is, the server's authorize() knows. */
+/* The caller of a request. This layer only knows roles and verdicts; tokens are the business of authorize(). */
 #include "http/http_internal.h"
 
 #include <stdio.h>
 
 #include "reel/iterate.h"
 
-static const struct http_caller anybody = {.name = "anybody", .how = "open", .role = ROLE_ADMIN};
-static const struct http_caller nobody = {.name = "", .how = "", .role = ROLE_NONE};
+static const struct http_caller anonymous = {.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
+static const struct http_caller unidentified = {.name = "", .how = "", .role = ROLE_NONE};
 
 const struct http_caller *http_caller(const struct http_request *r) {
     if (!r->server->options.authorize) {
-        return &anybody;
+        return &anonymous;
     }
-    return r->grant.caller.name ? &r->grant.caller : &nobody;
+    return r->grant.caller.name ? &r->grant.caller : &unidentified;
 }
 
 const char *http_peer(const struct http_request *r) {
@@ -37,7 +37,7 @@ static void refuse(struct http_request *r, enum http_verdict verdict) {
     switch (verdict) {
     case HTTP_UNKNOWN:
         http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        if (!http_header(r, "X-Requested-With")) { /* of a page's script: the browser would open its own prompt, and hold the answer back */
+        if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login prompt */
             http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
         }
         http_reply_problem(r, 401, "unauthorized", "%s", detail);

@@ -1,5 +1,5 @@
-/* Conditional requests (RFC 9110, 13): entity tags, dates, and the order in which they are asked.
- * Its one rule: If-Match and If-Range compare strongly, If-None-Match weakly. */
+/* Conditional requests (RFC 9110, 13): entity tags, dates, and their precedence. If-Match and If-Range compare strongly, If-None-Match
+ * weakly. */
 #include "http/http_internal.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int month_of(const char *name) {
     return -1;
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT", and the two forms that must still be read. */
+/* "Sun, 06 Nov 1994 08:49:37 GMT", and the two obsolete forms, which must be accepted. */
 bool conditional_parse_date(const char *text, int64_t *seconds) {
     struct tm tm = {0};
     char month[4] = "";
@@ -77,7 +77,7 @@ bool conditional_etag_listed(const char *list, const char *etag, bool weak) {
         bool item_weak = strncmp(p, "W/", 2) == 0;
         p += item_weak ? 2 : 0;
         if (*p != '"') {
-            return false; /* no list of entity tags: nothing after this can be trusted */
+            return false; /* not a list of entity tags: ignore the rest */
         }
         const char *end = strchr(p + 1, '"');
         if (!end) {
@@ -98,7 +98,7 @@ bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]) {
     return n > 0 && n < HTTP_ETAG_TEXT;
 }
 
-/* Whoever has got it packed, or plain, means the same state of it. */
+/* The plain and the gzip form have different tags, but both stand for the same state. */
 static bool is_state_listed(const char *list, const char *etag) {
     static const char packed_end[] = "-gzip\"";
     char other[HTTP_ETAG_TEXT];

@@ -1,5 +1,5 @@
-/* What the library calls, in the order in which it does: a connection opens, a request's target comes, its headers, its body in pieces, its
- * end; then the next request. Its one rule: a route's functions run as http.h says: begin, piece …, then exactly one of handle (which
+/* The callbacks of libmicrohttpd, in the order they are called: a connection opens, a request's target arrives, its headers, its body in
+ * pieces, its end; then the next request. A route's functions run as http.h says: begin, piece …, then exactly one of handle (which
  * replies), an earlier reply, or aborted. */
 #include "http/http_internal.h"
 
@@ -29,13 +29,13 @@ static void name_remote(struct http_connection *c, const struct sockaddr *addres
 
 static void count(struct http_request *r, bool cut);
 
-/* What the library's parser refuses before it asks anybody ends unseen by all but this: the connection closes on a request that never
- * began, or on bytes that were not even a first line. */
+/* Counts and logs a request that the library's parser rejected before calling us: the connection closes on a request that never started, or
+ * on bytes that are not even a request line. */
 static void note_unparsed(struct http_connection *c) {
     struct http_request *r = &c->request;
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    bool unread = !c->asked && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
+    bool unread = !c->got_line && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
     if (unread && !request_open(r, c, NULL, "")) {
         return;
     }
@@ -53,7 +53,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         struct http_connection *c = calloc(1, sizeof *c);
         if (!c) {
-            return; /* its requests are turned away */
+            return; /* its requests are refused */
         }
         c->server = server;
         c->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -83,11 +83,11 @@ void *connection_on_target(void *context, const char *target, struct MHD_Connect
     }
     deadline_phase(c, PHASE_HEADERS);
     request_close(&c->request);
-    c->asked = true;
+    c->got_line = true;
     return request_open(&c->request, c, mhd, target) ? &c->request : NULL;
 }
 
-/* The library's idle time-out would count long work of ours: start it anew. */
+/* The library's idle timeout would count our own long work: restart it. */
 void connection_worked(struct http_request *r, int64_t begun_ms) {
     if (http_clock_ms() - begun_ms > LONG_WORK_MS) {
         (void)MHD_set_connection_option(r->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
@@ -95,7 +95,7 @@ void connection_worked(struct http_request *r, int64_t begun_ms) {
     }
 }
 
-/* ---- the headers have come */
+/* ---- headers */
 
 static void take_method(struct http_request *r, const char *method) {
     snprintf(r->method, sizeof r->method, "%s", guard_token(method) && strlen(method) <= HTTP_METHOD_MAX ? method : "?");
@@ -113,7 +113,7 @@ static bool find_route(struct http_request *r) {
     char allow[128];
     enum http_match match = router_match(r->server->router, r->method, &r->path, &r->route);
     if (match == MATCH_NONE) {
-        http_reply_problem(r, 404, "not-found", "There is nothing at this path.");
+        http_reply_problem(r, 404, "not-found", "No such path.");
         return false;
     }
     if (match == MATCH_FOUND && !cors_is_preflight(r)) {
@@ -133,7 +133,7 @@ static bool find_route(struct http_request *r) {
     return false;
 }
 
-/* Names in the path, then parameters; returns what is wrong with them, NULL: nothing. */
+/* Names in the path, then parameters; returns their problems, or NULL. */
 static json_t *take_arguments(struct http_request *r) {
     size_t target_size = strlen(r->target);
     size_t path_size = request_raw_path_size(r);
@@ -152,7 +152,7 @@ static json_t *take_arguments(struct http_request *r) {
     return errors;
 }
 
-/* Who may not come in is not told either what is wrong with the parameters. */
+/* An unauthorized caller does not learn about invalid parameters. */
 static bool let_in(struct http_request *r) {
     json_t *errors = take_arguments(r);
     if (!caller_admit(r)) {
@@ -169,7 +169,7 @@ static bool body_is_wanted(struct http_request *r) {
     if (r->route->begin || r->body_length <= HTTP_BODY_IGNORED_MAX) {
         return true;
     }
-    http_reply_problem(r, 413, "body-not-wanted", "This path takes no body.");
+    http_reply_problem(r, 413, "unexpected-body", "This path accepts no request body.");
     return false;
 }
 
@@ -191,7 +191,7 @@ static void admit(struct http_request *r, const char *method, const char *versio
     }
 }
 
-/* Hands the reply to the library. */
+/* Passes the reply to the library. */
 static enum MHD_Result send_reply(struct http_request *r) {
     struct MHD_Response *response = r->response;
     if (!response) {
@@ -225,12 +225,12 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
     return MHD_YES; /* called again at once when there is no body */
 }
 
-/* ---- the body comes */
+/* ---- body */
 
 static bool drop(struct http_request *r, size_t size) {
     r->dropped_bytes += size;
     if (!r->replied && !r->route->begin && r->dropped_bytes > HTTP_BODY_IGNORED_MAX) {
-        http_reply_problem(r, 413, "body-not-wanted", "This path takes no body.");
+        http_reply_problem(r, 413, "unexpected-body", "This path accepts no request body.");
     }
     return r->dropped_bytes <= HTTP_BODY_DRAINED_MAX;
 }
@@ -260,7 +260,7 @@ static enum MHD_Result on_end(struct http_request *r) {
         connection_worked(r, begun_ms);
     }
     if (!r->replied) {
-        http_reply_problem(r, 500, "internal", "The request was not answered.");
+        http_reply_problem(r, 500, "internal", "The server failed to answer the request.");
     }
     return send_reply(r);
 }
@@ -283,9 +283,9 @@ enum MHD_Result connection_on_request(void *context, struct MHD_Connection *mhd,
     return on_end(r);
 }
 
-/* ---- and it is over */
+/* ---- end of the request */
 
-/* Closing a socket that still gets bytes resets it, and the answer is lost on the way: take bytes for a moment. */
+/* Closing a socket that still receives bytes resets it, and the response would be lost: keep reading for a moment. */
 static void linger(int fd) {
     char bytes[16 << 10];
     int64_t until_ms = http_clock_ms() + HTTP_LINGER_MS;
@@ -298,7 +298,7 @@ static void linger(int fd) {
     }
 }
 
-/* Of a body that the library sends by itself and that was cut: what the client has acknowledged. */
+/* Bytes acknowledged by the client, for a body that the library sent itself and that was cut off. */
 static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
@@ -311,7 +311,7 @@ static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
 
 static void count(struct http_request *r, bool cut) {
     struct http_counters *counters = &r->server->counters;
-    figures_count(r);
+    metrics_count(r);
     if (r->by_library && !http_is_head(r)) {
         r->sent_bytes = cut ? acknowledged(r->connection, r->reply_bytes) : r->reply_bytes;
     }
@@ -335,7 +335,7 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
     bool started = r->started, refused = r->refused;
     if (started) {
         if (code == MHD_REQUEST_TERMINATED_WITH_ERROR && r->has_body && !r->body_ended && !r->replied) {
-            r->status = 400; /* the library's answer to chunks that are none */
+            r->status = 400; /* the library's response to invalid chunks */
         }
         if (r->began && !r->body_ended && !r->replied && r->route->aborted) {
             r->route->aborted(r);
@@ -345,7 +345,7 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         if (server->options.finished) {
             server->options.finished(r);
         }
-    } else if (!cut || code == MHD_REQUEST_TERMINATED_WITH_ERROR) { /* the library's own parser refused it */
+    } else if (!cut || code == MHD_REQUEST_TERMINATED_WITH_ERROR) { /* rejected by the library's parser */
         snprintf(r->method, sizeof r->method, "-");
         r->status = 400;
         request_take_id(r);

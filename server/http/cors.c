@@ -1,4 +1,4 @@
-/* Pages of other origins (CORS). Its one rule: only origins listed by name may send credentials or write; "*" lets all read without. */
+/* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; "*" lets all read. */
 #include "http/http_internal.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ bool cors_origin_listed(const struct http_server *server, const char *origin) {
     return false;
 }
 
-/* Whether any origin is treated differently from others; then caches must know. */
+/* Whether origins are treated differently, so that responses need Vary: Origin. */
 static bool origins_differ(const struct http_server *server) {
     const char *const *known = server->options.origins;
     return known && known[0] && !(strcmp(known[0], "*") == 0 && !known[1]);

@@ -1,5 +1,5 @@
-/* The watchdog: a client that drips a byte a second is not idle to the library, and would stay for ever.
- * Its one rule: it only ever shuts a socket down; the connection's own thread sees the end and cleans up. */
+/* The watchdog: to the library, a client that sends a byte a second is not idle and could stay forever. The watchdog only shuts sockets
+ * down; the connection's own thread then cleans up. */
 #include "http/http_internal.h"
 
 #include <sys/socket.h>
@@ -16,14 +16,14 @@ static bool upload_too_slow(struct http_connection *c, int64_t now_ms) {
     return (double)bytes * 1000.0 < (double)c->server->options.body_min_rate * (double)elapsed;
 }
 
-/* Whether a connection in this state is to be shut down; the watchdog's whole judgement. */
+/* Whether a connection in this state must be shut down. */
 static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
     const struct http_options *o = &c->server->options;
     int64_t elapsed = now_ms - atomic_load_explicit(&c->since_ms, memory_order_relaxed);
     switch ((enum http_phase)atomic_load_explicit(&c->phase, memory_order_acquire)) {
     case PHASE_HEADERS:
         return o->header_timeout_s && elapsed > (int64_t)o->header_timeout_s * 1000;
-    case PHASE_IDLE: /* the library ends true idleness; this ends a next request that drips */
+    case PHASE_IDLE: /* the library ends idle connections; this ends a slowly arriving next request */
         return o->header_timeout_s && o->idle_timeout_s && elapsed > ((int64_t)o->idle_timeout_s + o->header_timeout_s) * 1000;
     case PHASE_BODY:
         return o->body_min_rate && upload_too_slow(c, now_ms);
@@ -39,23 +39,23 @@ void deadline_phase(struct http_connection *c, enum http_phase phase) {
     atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
 }
 
-/* More than there may be: of those that wait for their client the one that has waited longest goes, so that many idle ones lock nobody out.
- * The mutex is held. */
+/* Above the connection limit: closes the connection that has waited longest for its client, so that idle ones lock no one out. The mutex
+ * must be held. */
 static void make_room(struct http_server *server) {
     struct http_connection *longest = NULL;
     int64_t since_ms = INT64_MAX;
-    unsigned staying = 0;
+    unsigned n_open = 0;
     for (struct http_connection *c = server->watch.first; c; c = c->next) {
         int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
-        int64_t its_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
-        staying += !c->leaves;
-        if (!c->leaves && c != server->watch.first && its_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
+        int64_t waiting_since_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
+        n_open += !c->closing;
+        if (!c->closing && c != server->watch.first && waiting_since_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
             longest = c;
-            since_ms = its_ms;
+            since_ms = waiting_since_ms;
         }
     }
-    if (longest && staying > server->options.connections_max) {
-        longest->leaves = true;
+    if (longest && n_open > server->options.connections_max) {
+        longest->closing = true;
         shutdown(longest->fd, SHUT_RDWR);
     }
 }
@@ -117,7 +117,7 @@ bool deadline_start(struct http_server *server, struct reel_error *err) {
     pthread_condattr_destroy(&attributes);
     atomic_store(&watch->rate_window_ms, HTTP_RATE_WINDOW_MS);
     watch->running = pthread_create(&watch->thread, NULL, watch_run, watch) == 0;
-    return watch->running || reel_fail(err, REEL_NO_MEMORY, "no thread for the watchdog of connections");
+    return watch->running || reel_fail(err, REEL_NO_MEMORY, "cannot start the thread that watches connections");
 }
 
 void deadline_stop(struct http_server *server) {

@@ -1,27 +1,27 @@
-/* Replies with a body of known length: whole, one range, several ranges, or only their headers. Its one rule: what cannot be delivered
- * whole is cut, so that the client sees fewer bytes than Content-Length says and never wrong ones. */
-#include "http/ahead.h"
+/* Replies with a body of known length: the whole, one range, several ranges, or only headers. On a read error the connection is cut, so
+ * that the client receives fewer bytes than Content-Length, never wrong ones. */
 #include "http/http_internal.h"
+#include "http/read_ahead.h"
 #include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The body is a row of pieces: texts of ours (multipart headers) and runs of the file. */
+/* The body is a sequence of pieces: generated texts (multipart headers) and ranges of the file. */
 struct piece {
-    char *text; /* NULL: of the file */
+    char *text; /* NULL: a range of the file */
     uint64_t offset, size;
 };
 
-/* A piece this long is read ahead once its first bytes have been asked for: a client that drops after the headers costs little. */
-enum { AHEAD_AFTER = 1 << 20, AHEAD_FROM = 4 << 20 };
+/* Pieces of at least READ_AHEAD_MIN are read ahead, but only after the first bytes: a client that disconnects early costs little. */
+enum { READ_AHEAD_AFTER = 1 << 20, READ_AHEAD_MIN = 4 << 20 };
 
 struct file_body {
     struct http_request *request;
     struct http_file file;
-    struct ahead *ahead; /* of the piece being sent */
-    uint64_t ahead_at;   /* what it gives next, in the file */
+    struct read_ahead *ahead; /* for the piece being sent */
+    uint64_t ahead_offset;    /* its position in the file */
     size_t count;
     struct piece pieces[];
 };
@@ -37,7 +37,7 @@ static void file_release(const struct http_file *file) {
 
 static void body_free(void *context) {
     struct file_body *body = context;
-    ahead_stop(body->ahead);
+    read_ahead_stop(body->ahead);
     for (size_t i = 0; i < body->count; i++) {
         free(body->pieces[i].text);
     }
@@ -52,7 +52,7 @@ static bool file_read(const struct http_file *file, uint64_t offset, char *buffe
     while (size > 0) {
         ssize_t got = pread(file->fd, buffer, size, (off_t)offset);
         if (got <= 0) {
-            return got < 0 ? reel_fail_errno(err, "the file cannot be read") : reel_fail(err, REEL_CHANGED, "the file has become shorter");
+            return got < 0 ? reel_fail_errno(err, "the file cannot be read") : reel_fail(err, REEL_CHANGED, "the file became shorter");
         }
         buffer += got;
         offset += (uint64_t)got;
@@ -61,19 +61,19 @@ static bool file_read(const struct http_file *file, uint64_t offset, char *buffe
     return true;
 }
 
-/* Bytes of the file for the piece, through the read-ahead where that pays. Returns how many; 0 on failure. */
+/* Reads bytes of the file for the piece, by read-ahead for long pieces. Returns how many; 0 on failure. */
 static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size,
                          struct reel_error *err) {
     uint64_t offset = piece->offset + position;
-    if (body->ahead && body->ahead_at != offset) { /* another piece has begun */
-        ahead_stop(TAKE(body->ahead));
+    if (body->ahead && body->ahead_offset != offset) { /* it was for another piece */
+        read_ahead_stop(TAKE(body->ahead));
     }
-    if (!body->ahead && body->file.fd < 0 && position >= AHEAD_AFTER && piece->size - position >= AHEAD_FROM) {
-        body->ahead = ahead_start(&body->file, offset, piece->offset + piece->size);
+    if (!body->ahead && body->file.fd < 0 && position >= READ_AHEAD_AFTER && piece->size - position >= READ_AHEAD_MIN) {
+        body->ahead = read_ahead_start(&body->file, offset, piece->offset + piece->size);
     }
     if (body->ahead) {
-        size = ahead_take(body->ahead, buffer, size, err);
-        body->ahead_at = offset + size;
+        size = read_ahead_take(body->ahead, buffer, size, err);
+        body->ahead_offset = offset + size;
         return size;
     }
     return file_read(&body->file, offset, buffer, size, err) ? size : 0;
@@ -107,7 +107,7 @@ static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t 
     return (ssize_t)size;
 }
 
-/* Takes the file. */
+/* Takes ownership of the file. */
 static struct file_body *body_new(struct http_request *r, const struct http_file *file, size_t pieces) {
     struct file_body *body = calloc(1, sizeof *body + pieces * sizeof body->pieces[0]);
     if (!body) {
@@ -119,7 +119,7 @@ static struct file_body *body_new(struct http_request *r, const struct http_file
     return body;
 }
 
-/* Takes the body. */
+/* Takes ownership of the body. */
 static struct MHD_Response *body_response(struct file_body *body, uint64_t *length) {
     *length = 0;
     for (size_t i = 0; i < body->count; i++) {
@@ -133,8 +133,8 @@ static struct MHD_Response *body_response(struct file_body *body, uint64_t *leng
     return response;
 }
 
-/* One run of the file: by sendfile when it is one. Takes the file. */
-static struct MHD_Response *run_response(struct http_request *r, const struct http_file *file, uint64_t offset, uint64_t size) {
+/* One range of the file, by sendfile if it has a descriptor. Takes ownership of the file. */
+static struct MHD_Response *range_response(struct http_request *r, const struct http_file *file, uint64_t offset, uint64_t size) {
     if (size == 0) {
         file_release(file);
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -162,25 +162,25 @@ static bool add_text(struct file_body *body, const char *text) {
     return piece->text != NULL;
 }
 
-/* multipart/byteranges. Takes the file. */
+/* multipart/byteranges. Takes ownership of the file. */
 static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file, const struct http_ranges *ranges,
                                            uint64_t *length) {
     char boundary[HTTP_ID_MAX + 16], text[512];
     snprintf(boundary, sizeof boundary, "reel-part-%.16s", r->id);
     struct file_body *body = body_new(r, file, 2 * ranges->count + 1);
-    bool made = body != NULL;
-    for (size_t i = 0; made && i < ranges->count; i++) {
+    bool good = body != NULL;
+    for (size_t i = 0; good && i < ranges->count; i++) {
         const struct http_range *range = &ranges->items[i];
         snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", i ? "\r\n" : "",
                  boundary, file->media_type, (unsigned long long)range->first, (unsigned long long)range->last,
                  (unsigned long long)file->length);
-        made = add_text(body, text);
-        if (made) {
+        good = add_text(body, text);
+        if (good) {
             body->pieces[body->count++] = (struct piece){.offset = range->first, .size = range->last - range->first + 1};
         }
     }
     snprintf(text, sizeof text, "\r\n--%s--\r\n", boundary);
-    if (!made || !add_text(body, text)) {
+    if (!good || !add_text(body, text)) {
         if (body) {
             body_free(body);
         }
@@ -194,7 +194,7 @@ static struct MHD_Response *parts_response(struct http_request *r, const struct 
     return response;
 }
 
-/* Content-Disposition with the name twice: in plain ASCII, and as RFC 8187 has it. */
+/* Content-Disposition with the name twice: in ASCII, and encoded by RFC 8187. */
 static void add_disposition(struct http_request *r, const char *name) {
     char plain[HTTP_FILE_NAME_MAX + 1], encoded[3 * HTTP_FILE_NAME_MAX + 1], value[4 * HTTP_FILE_NAME_MAX + 64];
     size_t size = strlen(name), used = 0;
@@ -217,7 +217,7 @@ static void add_disposition(struct http_request *r, const char *name) {
     http_add_header(r, "Content-Disposition", value);
 }
 
-/* What a 304 carries as well. */
+/* Headers that a 304 also carries. */
 static void add_validators(struct http_request *r, const struct http_file *file) {
     if (file->etag) {
         http_add_header(r, "ETag", file->etag);
@@ -241,15 +241,16 @@ static void add_content_range(struct http_request *r, const struct http_range *r
     http_add_header(r, "Content-Range", text);
 }
 
-/* 304, 412 and 416: no byte of the file is needed. Takes the file. */
+/* 304, 412 and 416: without the file's content. Takes ownership of the file. */
 static void reply_without(struct http_request *r, const struct http_file *file, unsigned status) {
     if (status == 304) {
         reply_not_modified(r, file->length);
     } else if (status == 412) {
-        http_reply_problem(r, 412, "precondition-failed", "The file is not in the state that the request asks for.");
+        http_reply_problem(r, 412, "precondition-failed",
+                           "The file does not match the precondition of the request (If-Match, If-Unmodified-Since).");
     } else {
         add_content_range(r, NULL, file->length);
-        http_reply_problem(r, 416, "range-not-satisfiable", "No part of the range lies inside the %llu bytes of the file.",
+        http_reply_problem(r, 416, "range-not-satisfiable", "The range is outside the file of %llu bytes.",
                            (unsigned long long)file->length);
     }
     file_release(file);
@@ -282,13 +283,13 @@ void http_reply_file(struct http_request *r, const struct http_file *file) {
     }
     struct http_range all = {.first = 0, .last = file->length - 1};
     const struct http_range *range = answer == RANGE_PARTS ? &ranges.items[0] : &all;
-    uint64_t length = range->last - range->first + 1; /* of an empty file: 0 */
+    uint64_t length = range->last - range->first + 1; /* 0 for an empty file */
     bool several = answer == RANGE_PARTS && ranges.count > 1;
     if (answer == RANGE_PARTS && !several) {
         add_content_range(r, range, file->length);
     }
     AUTO_MEM char *media_type = strdup(file->media_type); /* the context may own it */
-    struct MHD_Response *response = several ? parts_response(r, file, &ranges, &length) : run_response(r, file, range->first, length);
+    struct MHD_Response *response = several ? parts_response(r, file, &ranges, &length) : range_response(r, file, range->first, length);
     if (response && !several) {
         reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
     }

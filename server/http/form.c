@@ -1,11 +1,10 @@
-/* Bodies of multipart/form-data, by the library's parser. Its one rule: nothing of a field is kept but a small piece; the parser's memory
- * is bounded. */
+/* multipart/form-data bodies, parsed by libmicrohttpd. Fields are passed on in pieces, so memory is bounded. */
 #include <stdlib.h>
 #include <strings.h>
 
 #include "http/http_internal.h"
 
-enum { FORM_BUFFER_BYTES = 64 << 10 }; /* larger pieces are handed on in fewer calls */
+enum { FORM_BUFFER_BYTES = 64 << 10 }; /* larger buffers mean fewer calls */
 
 struct http_form {
     struct MHD_PostProcessor *parser;

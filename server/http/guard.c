@@ -1,5 +1,5 @@
-/* Requests that could be read in two ways, or come from where they should not. Its one rule: refuse and close, never repair;
- * a proxy in front may have read the same bytes differently. */
+/* Rejects ambiguous requests and requests from other sites. Ambiguous requests are refused and the connection is closed, never repaired: a
+ * proxy in front may have parsed the same bytes differently (request smuggling). */
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
@@ -23,14 +23,14 @@ struct seen {
     const char *length, *encoding, *fault;
 };
 
-static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
     struct seen *seen = context;
     (void)kind;
     value = value ? value : "";
     if (!guard_token(name)) {
-        seen->fault = "A header's name is no token.";
+        seen->fault = "A header name is not a token.";
     } else if (strpbrk(value, "\r\n")) {
-        seen->fault = "A header's value holds a line break.";
+        seen->fault = "A header value contains a line break.";
     } else if (strcasecmp(name, "Content-Length") == 0) {
         seen->lengths++;
         seen->length = value;
@@ -46,10 +46,10 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
 static const char *target_fault(const char *target) {
     for (const char *p = target; *p; p++) {
         if ((unsigned char)*p <= ' ' || *p == 0x7f) {
-            return "The request's target holds a blank or a control character.";
+            return "The request target contains a space or a control character.";
         }
         if (p[0] == '%' && p[1] == '0' && p[2] == '0') {
-            return "The request's target holds %00.";
+            return "The request target contains %00.";
         }
     }
     return NULL;
@@ -60,29 +60,29 @@ static const char *framing_fault(const struct seen *seen, const char *version) {
         return seen->fault;
     }
     if (seen->lengths > 1 || seen->encodings > 1) {
-        return "Content-Length or Transfer-Encoding is given more than once.";
+        return "Content-Length or Transfer-Encoding is repeated.";
     }
     if (seen->lengths && seen->encodings) {
-        return "Content-Length and Transfer-Encoding exclude each other.";
+        return "Content-Length and Transfer-Encoding cannot be combined.";
     }
     if (seen->length && (*seen->length == '\0' || seen->length[strspn(seen->length, "0123456789")])) {
-        return "Content-Length is no number.";
+        return "Content-Length is not a number.";
     }
     if (seen->encoding && strcasecmp(seen->encoding, "chunked") != 0) {
-        return "The only Transfer-Encoding understood here is chunked.";
+        return "The only supported Transfer-Encoding is chunked.";
     }
     if (seen->encoding && strcmp(version, "HTTP/1.1") != 0) {
         return "Transfer-Encoding needs HTTP/1.1.";
     }
-    return seen->hosts != 1 ? "A request needs exactly one Host." : NULL;
+    return seen->hosts != 1 ? "A request needs exactly one Host header." : NULL;
 }
 
 bool guard_request(struct http_request *r, const char *method, const char *version) {
     struct seen seen = {0};
-    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, look_at_header, &seen);
+    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, check_header, &seen);
     const char *fault = framing_fault(&seen, version);
     if (!fault && !head_is_whole(r->mhd, method, r->target, version)) {
-        fault = "The request's head holds a line without a name, a NUL, a folded line, or a line that does not end with CR LF.";
+        fault = "The request's header contains a line without a name, a NUL, a folded line, or a line that does not end with CR LF.";
     }
     if (!fault) {
         fault = target_fault(r->target);
@@ -94,7 +94,7 @@ bool guard_request(struct http_request *r, const char *method, const char *versi
     return !fault;
 }
 
-/* The host without its port and brackets. False when it is none. */
+/* The host without port and brackets. False: not a host. */
 static bool host_name(const char *host, char *out, size_t size) {
     bool bracketed = host[0] == '[';
     const char *begin = host + bracketed;
@@ -130,7 +130,7 @@ bool guard_host_is_ours(const struct http_server *server, const char *host) {
         return true;
     }
     if (server->any_address && is_literal_address(name)) {
-        return true; /* a page that was led here by a forged name sends the name */
+        return true; /* DNS rebinding sends a host name, not an address */
     }
     for (const char *const *known = server->options.hosts; known && *known; known++) {
         if (strcmp(*known, "*") == 0 || (host_name(*known, ours, sizeof ours) && strcasecmp(ours, name) == 0)) {
@@ -145,8 +145,7 @@ bool guard_host(struct http_request *r) {
     if (host && guard_host_is_ours(r->server, host)) {
         return true;
     }
-    http_reply_problem(r, 421, "unknown-host",
-                       "This server does not answer for the host that was asked for; its names are set with its options.");
+    http_reply_problem(r, 421, "unknown-host", "This server does not serve the requested host; add the name with --host.");
     return false;
 }
 
@@ -166,6 +165,6 @@ bool guard_origin(struct http_request *r) {
     if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && strcasecmp(site, "cross-site") == 0))) {
         return true;
     }
-    http_reply_problem(r, 403, "foreign-origin", "A page of another origin may not change anything here.");
+    http_reply_problem(r, 403, "foreign-origin", "Pages of other origins may not write; allow the origin with --origin.");
     return false;
 }

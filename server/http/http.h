@@ -1,4 +1,4 @@
-/* HTTP for the rest of the server: requests that have been checked, replies that cannot be wrong. Only server/http/ knows libmicrohttpd.
+/* The HTTP layer: validated requests, well-formed replies. Only server/http/ uses libmicrohttpd.
  * One thread serves one connection (HTTP_NOTES.md), so a handler may block on SQLite or the disk. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
@@ -12,7 +12,7 @@
 struct app;
 struct http_request;
 
-enum http_role { ROLE_NONE, ROLE_READ, ROLE_UPLOAD, ROLE_EDIT, ROLE_ADMIN }; /* what a caller must be allowed; ROLE_NONE: open to all */
+enum http_role { ROLE_NONE, ROLE_READ, ROLE_UPLOAD, ROLE_EDIT, ROLE_ADMIN }; /* required by a route; ROLE_NONE: open to all */
 
 enum http_type { HTTP_TEXT, HTTP_GLOB, HTTP_UINT, HTTP_INT, HTTP_BOOL, HTTP_TIME, HTTP_TIME_MS, HTTP_DURATION, HTTP_CHOICE };
 
@@ -24,7 +24,7 @@ struct http_param { /* tables end with {0} */
     const char *help;           /* one line, for the OpenAPI document */
 };
 
-/* One row of THE table (server/api/routes.c). */
+/* One row of the route table (server/api/routes.c). */
 struct http_route {
     const char *method; /* "GET" also answers HEAD */
     const char *path;   /* "/api/v1/recordings/{id}/as/{name}"; a last "{name...}" takes the rest of the path (maybe empty) */
@@ -33,8 +33,8 @@ struct http_route {
     const char *summary;
     void (*handle)(struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece */
     /* Routes that take a body: begin() runs before the first byte and may refuse by replying (the client then never sends it); piece() gets
-     * the bytes in order, false = it has replied or given up, the rest is drained; aborted() runs when the body never ends (free what begin
-     * made). */
+     * the bytes in order, false = it has replied or given up, the rest is drained; aborted() runs if the body is never completed (free what
+     * begin() allocated). */
     void (*begin)(struct http_request *r);
     bool (*piece)(struct http_request *r, const void *data, size_t size);
     void (*aborted)(struct http_request *r);
@@ -42,12 +42,12 @@ struct http_route {
 
 struct http_server;
 
-/* ---- who asks */
+/* ---- the caller */
 
-/* As the server's authorize() found. By the time a handler runs (begin() too) the route's role is granted; what is left to a handler is the
- * caller's collections, and what needs more than the route's role. */
+/* Set by the server's authorize(). When a handler runs (also begin()), the caller has the route's role. Handlers check the caller's
+ * collections, and operations that need more than the route's role. */
 struct http_caller {
-    const char *name; /* for logs and the audit: of the token, or the user a proxy vouches for */
+    const char *name; /* for logs and the audit log: the token's name, or the user named by a proxy */
     const char *how;  /* "open" (no token is needed), "bearer", "basic", "link" or "proxy" */
     enum http_role role;
     const char *const *collections; /* globs of the collections it is limited to, NULL-terminated; NULL: all */
@@ -58,29 +58,28 @@ bool http_caller_sees(const struct http_caller *caller, const char *collection);
 
 enum http_verdict { HTTP_GRANTED, HTTP_UNKNOWN, HTTP_FORBIDDEN, HTTP_TOO_OFTEN, HTTP_NOT_NOW }; /* otherwise 401, 403, 429, 503 */
 struct http_grant {
-    struct http_caller caller; /* also of a refused request, as far as it is known */
-    void *memory;              /* what the caller's texts are in; freed with the request */
-    char peer[64];             /* whom a proxy speaks for; "": the peer itself */
-    const char *detail;        /* a literal: why it is refused */
+    struct http_caller caller; /* also for a refused request, as far as known */
+    void *memory;              /* holds the caller's texts; freed with the request */
+    char peer[64];             /* the client behind a trusted proxy; "": the peer itself */
+    const char *detail;        /* the reason for a refusal; a literal */
     unsigned retry_after_s;
 };
 
-/* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: bad escape, NUL, no UTF-8. */
+/* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: invalid escape, NUL or invalid UTF-8. */
 bool http_decode(char *text, size_t size, bool form, size_t *out_size);
 
 /* ---- the request */
 struct app *http_app(const struct http_request *r);
-const struct http_server *http_server_of(const struct http_request *r); /* the one that serves it */
-const char *http_id(const struct http_request *r);                      /* X-Request-Id, given or made */
+const struct http_server *http_server_of(const struct http_request *r); /* the server of this request */
+const char *http_id(const struct http_request *r);                      /* X-Request-Id, as sent or generated */
 const char *http_method(const struct http_request *r);
-const char *http_peer(const struct http_request *r);           /* the client's address; behind a trusted proxy: what that says */
+const char *http_peer(const struct http_request *r);           /* the client's address; behind a trusted proxy: as forwarded */
 bool http_writes(const struct http_request *r);                /* by its method */
-enum http_role http_role_needed(const struct http_request *r); /* of its route; ROLE_NONE while there is none */
-unsigned http_status(const struct http_request *r);            /* of its answer; 0: none yet */
-void http_path_for_logs(const struct http_request *r, char *out,
-                        size_t size);            /* as sent, without the query, and without what looks like a token */
-void http_keep_in_audit(struct http_request *r); /* though neither its role nor its answer says so */
-bool http_is_kept_in_audit(const struct http_request *r);
+enum http_role http_role_needed(const struct http_request *r); /* of its route; ROLE_NONE if it has none */
+unsigned http_status(const struct http_request *r);            /* of the response; 0: none yet */
+void http_path_for_logs(const struct http_request *r, char *out, size_t size); /* as sent, without the query, tokens masked */
+void http_audit(struct http_request *r);                                       /* records the request whatever its role and status */
+bool http_is_audited(const struct http_request *r);
 const char *http_path(const struct http_request *r);   /* decoded, without the query */
 const char *http_target(const struct http_request *r); /* path and query as sent */
 const char *http_segment(const struct http_request *r,
@@ -97,25 +96,25 @@ size_t http_params(const struct http_request *r, const char *name, const char **
                    size_t max);                                                     /* all values; returns how many there are */
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
-bool http_param_bool(const struct http_request *r, const char *name, bool *out); /* true/false/1/0, and a bare ?report */
+bool http_param_bool(const struct http_request *r, const char *name, bool *out); /* true/false/1/0; without a value: true */
 bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out);
 bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns);
 
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
 bool http_accepts_coding(const struct http_request *r,
-                         const char *coding); /* for bytes that are kept packed; JSON is packed by its reply */
+                         const char *coding); /* for content stored compressed; JSON replies are compressed automatically */
 
-/* A body of multipart/form-data, taken apart while it comes: piece() of the route feeds it. field() gets each field's bytes in order and in
- * pieces: `at` is where in the field they belong, so 0 begins a field. False from field() ends it. */
+/* Parses multipart/form-data while it arrives: the route's piece() feeds it. field() gets each field's bytes in order, in pieces; `at` is
+ * their position in the field, 0 begins a field. False from field() stops parsing. */
 struct http_form;
 typedef bool (*http_form_field)(void *context, const char *name, const char *file_name, uint64_t at, const void *data, size_t size);
 struct http_form *http_form_new(struct http_request *r, http_form_field field,
-                                void *context);                              /* NULL: no such body (or no boundary, or no memory) */
-bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: it is none, or field() has ended it */
-bool http_form_free(struct http_form *form);                                 /* false: it did not come to its end; NULL is fine */
+                                void *context);                              /* NULL: another type of body, no boundary, or out of memory */
+bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: malformed, or stopped by field() */
+bool http_form_free(struct http_form *form);                                 /* false: incomplete; NULL is allowed */
 
-/* ---- replies: each ends the handler's duty. All set X-Request-Id, CORS and security headers. */
+/* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name,
                      const char *value);                                     /* before the reply; CR/LF in value are refused (dropped) */
 void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* the same, a time as HTTP writes it */
@@ -131,9 +130,9 @@ __attribute__((format(printf, 3, 4))) void http_reply_bad_param(struct http_requ
 void http_reply_error(struct http_request *r,
                       const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400, CONFLICT 409, UNSUPPORTED 422, LIMIT 413,
                                                         DAMAGED 422, NO_SPACE 507, … else 500 */
-void http_reply_no_memory(struct http_request *r);   /* the same, where nothing else tells of it */
+void http_reply_no_memory(struct http_request *r);   /* the same, for out of memory */
 
-/* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416 are done by the layer.
+/* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416 are handled here.
  */
 struct http_file {
     uint64_t length;
@@ -142,15 +141,15 @@ struct http_file {
     const char *file_name;   /* Content-Disposition (RFC 8187); NULL = none; copied */
     const char *repr_digest; /* value of Repr-Digest; NULL = none; copied */
     int64_t modified_ns;     /* 0 = no Last-Modified */
-    int fd;                  /* >= 0: a plain file, sent by sendfile and closed by the layer; else read() */
+    int fd;                  /* >= 0: a plain file, sent by sendfile and closed afterwards; else read() */
     bool (*read)(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err); /* exactly size bytes */
     void (*free)(void *context); /* called once, also when nothing was sent */
     void *context;
 };
 void http_reply_file(struct http_request *r, const struct http_file *file);
 
-/* A body of unknown length: chunked; next() gives *got bytes (0 = complete). An error mid-way cuts the connection, so that the stream is
- * never taken for complete. */
+/* A body of unknown length: chunked; next() returns *got bytes (0 = complete). On an error the connection is cut, so that the client
+ * can tell the stream is incomplete. */
 struct http_stream {
     const char *media_type;
     bool (*next)(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err);
@@ -158,49 +157,49 @@ struct http_stream {
     void *context;
 };
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
-bool http_is_stopping(const struct http_request *r); /* the server takes no more requests: a stream that would go on for long ends */
+bool http_is_stopping(const struct http_request *r); /* the server is shutting down: long streams must end */
 
 /* ---- the server */
-/* What this thread has spent on something so far; a list ends with a NULL name. */
-enum { HTTP_SPENT_MAX = 4 };
-struct http_spent {
+/* Time that the calling thread has spent on one kind of work, in total; lists end with a NULL name. */
+enum { HTTP_ELAPSED_MAX = 4 };
+struct http_elapsed {
     const char *name;
     int64_t (*ns)(void);
 };
 
 struct http_options {
     const char *listen;                  /* "127.0.0.1:8040", "[::1]:0" */
-    int listen_fd;                       /* a socket that listens already, taken over; 0: none, `listen` says where */
+    int listen_fd;                       /* a listening socket, taken over; 0: none, `listen` is used */
     const struct http_route *routes;     /* ends with {0} */
-    const struct http_param *everywhere; /* what every route takes besides its own; may be NULL */
-    const char *const *hosts;   /* further Host names that are ours, NULL-terminated; addresses and localhost of the listener are always */
+    const struct http_param *everywhere; /* parameters of every route; may be NULL */
+    const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
-    uint64_t body_min_rate;                       /* bytes a second, measured over 30 s; slower uploads are cut */
+    uint64_t body_min_rate;                       /* bytes per second, measured over 30 s; slower uploads are cut off */
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
-    const struct http_spent *spent;               /* for Server-Timing; may be NULL */
-    /* Says who asks, and whether this role is theirs; runs before a body is taken. NULL: anybody may do anything. `out` comes zeroed. */
+    const struct http_elapsed *elapsed;           /* for Server-Timing; may be NULL */
+    /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
-    void (*finished)(const struct http_request *r); /* each request whose headers came, after its answer is out; may be NULL */
+    void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its response; may be NULL */
     struct app *app;
 };
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
 const char *http_server_url(const struct http_server *server); /* "http://127.0.0.1:8040", with the real port */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */
 void http_server_stop(struct http_server *server, unsigned drain_s);
-/* By class of route: few and fixed. buckets[i]: requests no longer than http_bucket_bound(i) seconds and longer than the one before; the
- * last: all others. */
+/* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed the previous bound;
+ * the last: all others. */
 enum { HTTP_CLASSES = 10, HTTP_BUCKETS = 10 };
-struct http_class_figures {
+struct http_class_metrics {
     uint64_t status[6], buckets[HTTP_BUCKETS], ms;
 };
-void http_server_classes(const struct http_server *server, struct http_class_figures out[HTTP_CLASSES]);
+void http_server_classes(const struct http_server *server, struct http_class_metrics out[HTTP_CLASSES]);
 const char *http_class_name(unsigned class);
 double http_bucket_bound(unsigned bucket);
-struct http_figures {
+struct http_metrics {
     uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut;
 };
-void http_server_figures(const struct http_server *server, struct http_figures *out); /* for /metrics */
+void http_server_metrics(const struct http_server *server, struct http_metrics *out); /* for /metrics */
 
 #endif

@@ -1,8 +1,7 @@
-/* What the files of server/http share. Its one rule: nothing outside this folder (but its tests) includes it.
- * One request is answered by one thread from its first byte to its last, so a request needs no lock; what the watchdog and the figures read
- * is atomic. */
-#ifndef SERVER_HTTP_PRIVATE_H
-#define SERVER_HTTP_PRIVATE_H
+/* Shared by the files of server/http; only they and their tests include it. One thread handles a request from its first byte to its last,
+ * so a request needs no lock; values that the watchdog and the metrics read are atomic. */
+#ifndef SERVER_HTTP_INTERNAL_H
+#define SERVER_HTTP_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,24 +14,24 @@
 #include "reel/cleanup.h"
 
 enum {
-    HTTP_POOL_BYTES = 32 << 10,   /* of each connection; more is slower, the library clears it after each request */
+    HTTP_POOL_BYTES = 32 << 10,   /* of each connection; larger is slower: the library clears it after each request */
     HTTP_STACK_BYTES = 256 << 10, /* of each connection's thread */
     HTTP_ID_MAX = 64,             /* X-Request-Id */
     HTTP_METHOD_MAX = 15,
     HTTP_PATH_PARTS_MAX = 32,         /* segments of a request's path */
     HTTP_ROUTE_PARTS_MAX = 12,        /* segments of a route's template */
-    HTTP_PARAMS_MAX = 256,            /* of one request; the library has its own limit at about twice that, and just closes */
-    HTTP_RANGES_MAX = 32,             /* of one request; more and the whole is sent */
+    HTTP_PARAMS_MAX = 256,            /* of one request; at about twice as many the library closes the connection */
+    HTTP_RANGES_MAX = 32,             /* of one request; with more the whole body is sent */
     HTTP_FILE_NAME_MAX = 512,         /* in Content-Disposition */
-    HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that takes none */
-    HTTP_BODY_DRAINED_MAX = 64 << 20, /* read and dropped so that an answer given in the middle arrives; above: cut */
+    HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that accepts none */
+    HTTP_BODY_DRAINED_MAX = 64 << 20, /* read and dropped after an early response, so that it arrives; above: cut off */
     HTTP_BLOCK_BYTES = 256 << 10,     /* one read() of a body of known length */
     HTTP_STREAM_BYTES = 128 << 10,    /* one next() of a stream */
     HTTP_GZIP_MIN = 1024,
-    HTTP_LINGER_MS = 2000,          /* for a refused client to take its answer before the connection is closed */
-    HTTP_RATE_WINDOW_MS = 30000,    /* over which an upload's rate is measured */
-    HTTP_CONNECTIONS_LEAVING = 256, /* beyond the most there may be, for those that are being closed for others */
-    HTTP_WATCH_MS = 200,            /* between two looks of the watchdog */
+    HTTP_LINGER_MS = 2000,          /* for a refused client to read the response before the connection is closed */
+    HTTP_RATE_WINDOW_MS = 30000,    /* for measuring the rate of an upload */
+    HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
+    HTTP_WATCH_MS = 200,            /* interval of the watchdog */
     HTTP_DATE_TEXT = 32,
 };
 
@@ -63,13 +62,13 @@ struct http_server {
     struct http_options options;
     struct MHD_Daemon *daemon;
     struct http_router *router;
-    int fd; /* that listens */
+    int fd; /* the listening socket */
     char url[128];
-    char address[64]; /* listened on, without port and brackets */
-    bool any_address; /* every address of the machine: any literal address in Host is ours */
+    char address[64]; /* the listening address without port and brackets */
+    bool any_address; /* listens on all addresses: accept any literal address in Host */
     bool any_origin;  /* may read */
     _Atomic bool draining, cutting;
-    _Atomic uint64_t running; /* requests whose headers came and whose answer is not yet out */
+    _Atomic uint64_t running; /* requests whose headers have arrived and whose response is not complete */
     struct http_counters counters;
     struct http_watch watch;
 };
@@ -94,7 +93,7 @@ struct http_path {
 
 struct http_extra_header {
     struct http_extra_header *next;
-    const char *value; /* behind name in the same allocation */
+    const char *value; /* after `name` in the same allocation */
     char name[];
 };
 
@@ -103,7 +102,7 @@ struct http_request {
     struct http_connection *connection;
     struct MHD_Connection *mhd;
     const struct http_route *route;
-    char *buffer; /* one allocation: the target as sent, then what was decoded from it */
+    char *buffer; /* one allocation: the target as sent, then the decoded texts */
     char *target;
     struct http_path path;
     struct reel_bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
@@ -116,22 +115,22 @@ struct http_request {
     char id[HTTP_ID_MAX + 1];
     void *state;
     void (*free_state)(void *);
-    struct MHD_Response *response; /* made, not yet handed to the library */
+    struct MHD_Response *response; /* not yet passed to the library */
     unsigned status;
-    bool started; /* the headers have come */
+    bool started; /* the headers have arrived */
     bool has_body, body_known;
     bool began; /* route->begin() ran */
     bool body_ended;
-    bool gave_up; /* piece() wants no more */
+    bool gave_up; /* piece() returned false */
     bool replied;
-    bool refused;    /* answered before the body came */
-    bool audited;    /* its handler asked for that */
-    bool by_library; /* the library sends the body unseen: only its length is known here */
-    bool close;      /* the connection ends with this answer */
+    bool refused;    /* answered before the body arrived */
+    bool audited;    /* http_audit() was called */
+    bool by_library; /* the library sends the body itself; only its length is known */
+    bool close;      /* close the connection after this response */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     int64_t started_ms, started_ns;
-    int64_t spent_ns[HTTP_SPENT_MAX]; /* by this thread, before this request */
-    char error[160];                  /* why it failed on our side, for the log */
+    int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
+    char error[160];                      /* the reason of a server-side failure, for the log */
 };
 
 struct http_connection {
@@ -139,8 +138,8 @@ struct http_connection {
     struct http_server *server;
     int fd;
     char remote[64];
-    bool asked;           /* a first line has come */
-    bool leaves;          /* it makes room for others; guarded by the watch's mutex */
+    bool got_line;        /* a request line has arrived */
+    bool closing;         /* being closed to make room; guarded by the watch's mutex */
     uint64_t sent_before; /* body bytes of earlier requests */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
@@ -158,19 +157,19 @@ bool request_method_is(const struct http_request *r, const char *method);
 bool request_writes(const struct http_request *r);
 size_t request_raw_path_size(const struct http_request *r);
 
-/* connection.c: what the library calls. */
+/* connection.c: callbacks of the library */
 void *connection_on_target(void *server, const char *target, struct MHD_Connection *mhd);
 enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
                                       const char *data, size_t *size, void **request);
 void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code);
 void connection_on_change(void *server, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
-void connection_worked(struct http_request *r, int64_t begun_ms); /* own work is not the client's idleness */
+void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client being idle */
 
 /* caller.c */
-bool caller_admit(struct http_request *r); /* asks the server's authorize(); false: replied 401, 403, 429 or 503 */
+bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
 
-/* figures.c */
-void figures_count(struct http_request *r);
+/* metrics.c */
+void metrics_count(struct http_request *r);
 
 /* log.c */
 void log_request(struct http_request *r, bool cut);
@@ -178,14 +177,13 @@ void log_request(struct http_request *r, bool cut);
 /* deadline.c */
 bool deadline_start(struct http_server *server, struct reel_error *err);
 void deadline_stop(struct http_server *server);
-void deadline_add(struct http_connection *connection); /* may end another, that there is room */
+void deadline_add(struct http_connection *connection); /* may close another connection to make room */
 void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
 
 /* guard.c */
-bool guard_request(struct http_request *r, const char *method,
-                   const char *version); /* 400 for what could be read in two ways; false = has replied */
-/* Is the raw head that `method` begins, as the library gave it, what the library has told of it? (head.c) */
+bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests; false: has replied */
+/* Whether the raw header section, which begins at `method`, contains nothing but what the library parsed (head.c). */
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
 bool guard_host(struct http_request *r);   /* 421 */
 bool guard_origin(struct http_request *r); /* 403 */
@@ -197,20 +195,21 @@ struct http_router;
 struct http_router *router_new(const struct http_route *routes, struct reel_error *err);
 void router_free(struct http_router *router);
 REEL_DEFINE_AUTO(struct http_router, router_free);
-/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: bad escape, NUL, no UTF-8, "." or "..", too many parts.
+/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: invalid escape, NUL, invalid UTF-8, "." or "..", too
+ * many parts.
  */
 bool router_split(const char *raw, size_t size, char *buffer, struct http_path *path);
 enum http_match { MATCH_NONE, MATCH_METHOD, MATCH_FOUND }; /* MATCH_METHOD: the path is known, the method not */
 enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path,
                              const struct http_route **route);
-/* "GET, HEAD, OPTIONS": what this path answers; empty when nothing. */
+/* The methods of this path: "GET, HEAD, OPTIONS"; "" if unknown. */
 void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size);
 /* Names and values of the route's "{…}"; `buffer` has room for the path + 1. */
 size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct reel_bytes *names,
                       const char **values);
 
 /* params.c */
-/* Decodes into `buffer` (room for the query + 1) and checks against `table` and what is taken everywhere (NULL = none). What is wrong is
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` and the parameters of every route (NULL = none). Problems are
  * added to `errors` as {param, detail}. */
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
                   struct http_query *out, json_t *errors);
@@ -221,7 +220,7 @@ bool accept_coding(const char *header, const char *coding);
 
 /* range.c */
 struct http_range {
-    uint64_t first, last; /* both inside */
+    uint64_t first, last; /* inclusive */
 };
 struct http_ranges {
     size_t count;
@@ -239,12 +238,12 @@ unsigned conditional_status(const struct http_request *r, const struct http_vali
 bool conditional_if_range(const struct http_request *r, const struct http_validators *v);   /* whether Range counts */
 bool conditional_etag_listed(const char *list, const char *etag, bool weak);
 enum { HTTP_ETAG_TEXT = 128 };
-bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]); /* of the same, packed: "x" is "x-gzip"; false: it is too long */
+bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]); /* the tag of the gzip form: "x-gzip" for "x"; false: too long */
 bool conditional_parse_date(const char *text, int64_t *seconds);
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 
 /* reply.c */
-/* The one end of every reply: adds what all answers carry and keeps it until the library may have it. Takes `response` (NULL = no memory).
+/* Every reply ends here: adds the common headers and stores the response until the library accepts it. Takes `response` (NULL = no memory).
  */
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length);
 void reply_header(struct MHD_Response *response, const char *name, const char *value);

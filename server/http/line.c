@@ -1,4 +1,4 @@
-/* See line.h. Its one rule: a line that is too long loses whole fields, so that what is left can be read. */
+/* See line.h. If a line is too long, whole fields are left out, so it stays parseable. */
 #include "http/line.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static bool is_plain(const char *text) {
     return true;
 }
 
-/* Quoted for both: control characters become \u00XX, which a terminal does not obey. Cut to VALUE_MAX, between characters. */
+/* Quotes for both forms: control characters become \u00XX, harmless in a terminal. Truncated to VALUE_MAX, between characters. */
 static void quote(const char *text, char out[VALUE_MAX]) {
     size_t used = 0;
     out[used++] = '"';

@@ -8,7 +8,7 @@
 
 struct line_field {
     const char *key;
-    const char *text; /* NULL: the number; "" is left out */
+    const char *text; /* NULL: `number` is used; "": the field is left out */
     int64_t number;
 };
 void line_write(bool json, const struct line_field *fields, size_t n, char *out, size_t size);

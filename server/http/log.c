@@ -1,4 +1,4 @@
-/* The log line of a request. Its one rule: the query is never written, it may hold a signature. */
+/* The log line of a request. The query is never logged: it may contain a signature. */
 #include "http/http_internal.h"
 
 #include "http/line.h"
@@ -8,7 +8,7 @@
 
 enum { LOG_PATH_MAX = 512, LOG_LINE_MAX = 4096 };
 
-/* Who puts a secret where an id belongs has told it to nobody else yet. */
+/* A token sent as X-Request-Id or in the path by mistake must not get into the log. */
 static void hide_tokens(char *path) {
     enum { SECRET_MIN = 40 };
     static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -20,7 +20,7 @@ static void hide_tokens(char *path) {
     }
 }
 
-/* What would break the line or a terminal is percent-encoded. */
+/* Percent-encodes characters that would break the line or affect a terminal. */
 void http_path_for_logs(const struct http_request *r, char *out, size_t size) {
     size_t path_size = request_raw_path_size(r), used = 0;
     for (size_t i = 0; i < path_size && used + 4 < size; i++) {

@@ -1,4 +1,4 @@
-/* Query parameters. Its one rule: a handler sees only parameters its route declares, each of them already known to be well formed. */
+/* Query parameters. A handler only sees parameters that its route declares, already validated. */
 #include "http/http_internal.h"
 #include "wire/number.h"
 
@@ -38,7 +38,7 @@ bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     return utf8_valid(bytes_of(text, used));
 }
 
-__attribute__((format(printf, 3, 4))) static void complain(json_t *errors, const char *param, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void add_error(json_t *errors, const char *param, const char *format, ...) {
     char detail[512];
     if (json_array_size(errors) >= COMPLAINTS_MAX) {
         return;
@@ -56,7 +56,7 @@ static bool parse_bool(const char *text, bool *out) {
     return yes || strcmp(text, "0") == 0 || strcmp(text, "false") == 0;
 }
 
-/* A bare "+" came as a space: in a time only the one between date and hour can be meant as such. */
+/* An unescaped "+" is decoded as a space. In a time, every space but the one between date and time must have been a "+". */
 static void mend_time(char *text) {
     for (size_t i = 0; text[i]; i++) {
         if (text[i] == ' ' && i != strlen("2010-05-10")) {
@@ -74,7 +74,7 @@ static void check_choice(const struct http_param *param, const char *value, json
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", param->choices[i]);
     }
-    complain(errors, param->name, "is one of %s", list);
+    add_error(errors, param->name, "must be one of %s", list);
 }
 
 static void check_value(const struct http_param *param, const char *value, json_t *errors) {
@@ -89,28 +89,28 @@ static void check_value(const struct http_param *param, const char *value, json_
         return;
     case HTTP_UINT:
         if (!number_u64(value, &u)) {
-            complain(errors, param->name, "must be a whole number from 0 to 18446744073709551615");
+            add_error(errors, param->name, "must be an integer from 0 to 18446744073709551615");
         }
         return;
     case HTTP_INT:
         if (!number_i64(value, &i)) {
-            complain(errors, param->name, "must be a whole number of 64 bits");
+            add_error(errors, param->name, "must be a 64-bit integer");
         }
         return;
     case HTTP_BOOL:
         if (!parse_bool(value, &b)) {
-            complain(errors, param->name, "must be true or false");
+            add_error(errors, param->name, "must be true or false");
         }
         return;
     case HTTP_TIME:
     case HTTP_TIME_MS:
         if (!reel_time_parse(value, param->type == HTTP_TIME ? 1 : FROM_TO_UNIT_NS, &time, &err)) {
-            complain(errors, param->name, "%s", err.text);
+            add_error(errors, param->name, "%s", err.text);
         }
         return;
     case HTTP_DURATION:
         if (!reel_duration_parse(value, &i, &err)) {
-            complain(errors, param->name, "%s", err.text);
+            add_error(errors, param->name, "%s", err.text);
         }
         return;
     case HTTP_CHOICE:
@@ -119,7 +119,7 @@ static void check_value(const struct http_param *param, const char *value, json_
     }
 }
 
-/* The row of the table; a row named "*" stands for all names the table does not have. */
+/* The parameter's row; a row named "*" matches all names that are not in the table. */
 static const struct http_param *find_param(const struct http_param *table, const char *name) {
     const struct http_param *any = NULL;
     for (const struct http_param *p = table; p && p->name; p++) {
@@ -142,14 +142,14 @@ static const char *find_value(const struct http_query *query, const char *name) 
     return NULL;
 }
 
-/* Takes one decoded pair in, or complains. */
+/* Adds one decoded pair, or an error. */
 static void take_pair(const struct http_param *param, char *name, char *value, struct http_query *out, json_t *errors) {
     if (!param) {
-        complain(errors, name, "is not a parameter of this path");
+        add_error(errors, name, "is not a parameter of this path");
         return;
     }
     if (!param->repeats && strcmp(param->name, "*") != 0 && find_value(out, name)) {
-        complain(errors, name, "may be given only once");
+        add_error(errors, name, "may not be repeated");
         return;
     }
     if (param->type == HTTP_TIME || param->type == HTTP_TIME_MS) {
@@ -169,7 +169,7 @@ static size_t count_pairs(const char *raw) {
     return count;
 }
 
-/* Copies text into *buffer, decoded and with its NUL. NULL when it cannot be. */
+/* Decodes text into *buffer, NUL-terminated. NULL: invalid. */
 static char *decode_to(char **buffer, const char *text, size_t size) {
     char *at = *buffer;
     size_t decoded;
@@ -189,12 +189,12 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
         return true;
     }
     if (count > HTTP_PARAMS_MAX) {
-        complain(errors, "?", "a request takes at most %d parameters", HTTP_PARAMS_MAX);
+        add_error(errors, "?", "a request may have at most %d parameters", HTTP_PARAMS_MAX);
         return false;
     }
     out->values = calloc(count, sizeof out->values[0]);
     if (!out->values) {
-        complain(errors, "?", "out of memory");
+        add_error(errors, "?", "out of memory");
         return false;
     }
     while (*raw) {
@@ -204,7 +204,7 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
         char *name = decode_to(&buffer, raw, name_size);
         char *value = !name ? NULL : !has_value ? buffer - 1 : decode_to(&buffer, raw + name_size + 1, size - name_size - 1);
         if (!name || !value) {
-            complain(errors, name ? name : "?", "holds a bad percent escape, a NUL or bytes that are no UTF-8");
+            add_error(errors, name ? name : "?", "contains an invalid percent escape, a NUL or invalid UTF-8");
             if (!name) {
                 break;
             }

@@ -1,5 +1,4 @@
-/* The Range header (RFC 9110, 14). Its one rule: a header that is not understood, or asks for more pieces than is sane, is no header: the
- * whole is sent. */
+/* The Range header (RFC 9110, 14). A header that is invalid or requests too many ranges is ignored: the whole body is sent. */
 #include "http/http_internal.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@ static const char *skip_blanks(const char *p) {
     return p;
 }
 
-/* Digits; a number too large to hold is as good as the largest. NULL when there is none. */
+/* Reads digits; a number that is too large becomes UINT64_MAX. NULL: no digits. */
 static const char *number(const char *p, uint64_t *out) {
     if (*p < '0' || *p > '9') {
         return NULL;
@@ -26,7 +25,7 @@ static const char *number(const char *p, uint64_t *out) {
     return p;
 }
 
-/* One "a-b", "a-" or "-n". *fits says whether it can be satisfied (a suffix of an empty body can). NULL when it is no range. */
+/* One "a-b", "a-" or "-n". *fits: it can be satisfied (a suffix of an empty body can). NULL: not a range. */
 static const char *one_range(const char *p, uint64_t length, struct http_range *out, bool *fits) {
     uint64_t first = 0, last = UINT64_MAX, suffix = 0;
     if (*p == '-') {
@@ -55,7 +54,7 @@ static int by_first(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Overlapping and adjacent ranges become one; ranges that are apart stay in the order asked for. */
+/* Overlapping and adjacent ranges become one; others stay in the requested order. */
 static void merge(struct http_ranges *ranges) {
     struct http_ranges sorted = *ranges;
     qsort(sorted.items, sorted.count, sizeof sorted.items[0], by_first);
@@ -80,7 +79,7 @@ enum http_range_answer range_parse(const char *header, uint64_t length, struct h
     if (!header || strncasecmp(header, "bytes=", 6) != 0) {
         return RANGE_WHOLE;
     }
-    size_t asked = 0;
+    size_t requested = 0;
     const char *p = skip_blanks(header + 6);
     while (*p) {
         if (*p == ',') {
@@ -90,7 +89,7 @@ enum http_range_answer range_parse(const char *header, uint64_t length, struct h
         struct http_range range;
         bool fits;
         p = one_range(p, length, &range, &fits);
-        if (!p || ++asked > HTTP_RANGES_MAX) {
+        if (!p || ++requested > HTTP_RANGES_MAX) {
             return RANGE_WHOLE;
         }
         if (fits) {
@@ -101,11 +100,11 @@ enum http_range_answer range_parse(const char *header, uint64_t length, struct h
             return RANGE_WHOLE;
         }
     }
-    if (asked == 0) {
+    if (requested == 0) {
         return RANGE_WHOLE;
     }
     if (length == 0 && out->count > 0) {
-        return RANGE_WHOLE; /* no Content-Range can tell of a part of nothing */
+        return RANGE_WHOLE; /* Content-Range cannot express a range of an empty body */
     }
     merge(out);
     return out->count > 0 ? RANGE_PARTS : RANGE_UNSATISFIABLE;

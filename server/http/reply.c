@@ -1,5 +1,5 @@
-/* Replies that are made at once: JSON, text, problems (RFC 9457). Its one rule: a reply is only kept here; connection.c hands it to the
- * library when the library can take it (before the body or after it, never between). */
+/* Replies built in memory: JSON, text, problems (RFC 9457). A reply is only stored here; connection.c passes it to the library when that is
+ * allowed (before the request body or after it, never in between). */
 #include "http/http_internal.h"
 #include "http/json_text.h"
 #include "wire/cleanup.h"
@@ -14,7 +14,7 @@
 enum { GZIP_LEVEL = 4 };
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
-    (void)MHD_add_response_header(response, name, value); /* refuses only what the library forbids */
+    (void)MHD_add_response_header(response, name, value); /* fails only for headers that the library forbids */
 }
 
 void http_add_header(struct http_request *r, const char *name, const char *value) {
@@ -48,21 +48,21 @@ void reply_note_error(struct http_request *r, const char *text) {
     }
 }
 
-/* Up to the answer's first byte: what takes longer shows in the log. What took no time at all is left out. */
+/* Durations up to the response's first byte; the log has the total. Zero durations are left out. */
 static void add_timing(const struct http_request *r, struct MHD_Response *response) {
     char text[160];
-    const struct http_spent *spent = r->server->options.spent;
+    const struct http_elapsed *elapsed = r->server->options.elapsed;
     int64_t total = reel_now_ns() - r->started_ns;
     int n = snprintf(text, sizeof text, "total;dur=%.3f", (double)(total > 0 ? total : 0) / 1e6);
-    for (unsigned i = 0; spent && i < HTTP_SPENT_MAX && spent[i].name; i++) {
-        int64_t ns = spent[i].ns() - r->spent_ns[i];
-        n += ns > 0 ? snprintf(text + n, sizeof text - (size_t)n, ", %s;dur=%.3f", spent[i].name, (double)ns / 1e6) : 0;
+    for (unsigned i = 0; elapsed && i < HTTP_ELAPSED_MAX && elapsed[i].name; i++) {
+        int64_t ns = elapsed[i].ns() - r->elapsed_ns[i];
+        n += ns > 0 ? snprintf(text + n, sizeof text - (size_t)n, ", %s;dur=%.3f", elapsed[i].name, (double)ns / 1e6) : 0;
     }
     reply_header(response, "Server-Timing", text);
 }
 
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length) {
-    if (r->replied) { /* the first answer counts */
+    if (r->replied) { /* only the first reply is sent */
         if (response) {
             MHD_destroy_response(response);
         }
@@ -80,7 +80,7 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     reply_header(response, "X-Content-Type-Options", "nosniff");
     reply_header(response, "Referrer-Policy", "no-referrer");
     if (!extra_header(r, "Content-Security-Policy")) {
-        /* What is served may be a page or a drawing that somebody uploaded: it is shown, and does nothing. */
+        /* The content may be an uploaded page or SVG: browsers must not run its scripts. */
         reply_header(response, "Content-Security-Policy",
                      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
     }
@@ -123,7 +123,7 @@ static int text_add(const char *data, size_t size, void *context) {
     return 0;
 }
 
-/* Replaces the text by its gzip form when that is smaller. */
+/* Replaces the text by its gzip form if that is smaller. */
 static bool text_gzip(struct text *text) {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
     char *packed = malloc(text->size);
@@ -138,7 +138,7 @@ static bool text_gzip(struct text *text) {
     return true;
 }
 
-/* Takes text->data. */
+/* Takes ownership of text->data. */
 static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text, bool packable) {
     bool large = packable && text->size >= HTTP_GZIP_MIN;
     bool packed = large && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && text_gzip(text);
@@ -158,18 +158,18 @@ static void reply_body(struct http_request *r, unsigned status, const char *medi
     reply_take(r, status, response, text->size);
 }
 
-/* Takes the reference. False (and has replied) when there is no memory. */
+/* Takes the reference. False: out of memory, and has replied. */
 static bool body_text(struct http_request *r, json_t *body, struct text *text) {
-    bool made = json_text_write(body, 0, text_add, text) && text_add("\n", 1, text) == 0;
+    bool good = json_text_write(body, 0, text_add, text) && text_add("\n", 1, text) == 0;
     json_decref(body);
-    if (!made) {
+    if (!good) {
         free(text->data);
         reply_take(r, 500, NULL, 0);
     }
-    return made;
+    return good;
 }
 
-/* The tag is of the very bytes: those of the packed form have one of their own. */
+/* Strong tags identify the bytes: the gzip form gets its own. */
 static void tag_as(struct http_request *r, const char *etag) {
     for (struct http_extra_header **h = &r->extra_headers; *h; h = &(*h)->next) {
         if (strcasecmp((*h)->name, "ETag") == 0) {
@@ -184,7 +184,7 @@ static void tag_as(struct http_request *r, const char *etag) {
 }
 
 void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
-    /* A handler that sets an ETag gets conditional reads for it. */
+    /* If the handler set an ETag, conditional requests are handled here. */
     const char *etag = extra_header(r, "ETag");
     char packed[HTTP_ETAG_TEXT];
     struct text text = {0};
@@ -205,12 +205,13 @@ void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
     }
     free(text.data);
     if (condition == 304) {
-        if (text.size >= HTTP_GZIP_MIN) { /* as the whole would have it */
+        if (text.size >= HTTP_GZIP_MIN) { /* like the full response */
             http_add_header(r, "Vary", "Accept-Encoding");
         }
         reply_not_modified(r, text.size);
     } else {
-        http_reply_problem(r, 412, "precondition-failed", "The resource is not in the state that the request asks for.");
+        http_reply_problem(r, 412, "precondition-failed",
+                           "The resource does not match the precondition of the request (If-Match, If-Unmodified-Since).");
     }
 }
 
@@ -232,14 +233,14 @@ static ssize_t never_read(void *context, uint64_t position, char *buffer, size_t
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* A 304 tells the length that the whole would have (or none), and the library is not to make a 0 of it. */
+/* A 304 has the Content-Length of the full response (or none); the library must not set it to 0. */
 void reply_not_modified(struct http_request *r, uint64_t length) {
     reply_take(r, 304, MHD_create_response_from_callback(length, 1, never_read, NULL, NULL), 0);
 }
 
 /* ---- problems */
 
-/* Text as a JSON string, whatever bytes it holds. */
+/* Text as a JSON string; invalid UTF-8 is replaced. */
 static json_t *json_safe(const char *text) {
     json_t *string = json_string(text);
     if (string) {
@@ -290,7 +291,7 @@ void reply_bad_params(struct http_request *r, json_t *errors) {
     const json_t *first = json_array_get(errors, 0);
     const char *param = json_string_value(json_object_get(first, "param"));
     const char *detail = json_string_value(json_object_get(first, "detail"));
-    snprintf(text, sizeof text, "Parameter \"%s\" %s%s", param ? param : "?", detail ? detail : "is wrong",
+    snprintf(text, sizeof text, "Parameter \"%s\" %s%s", param ? param : "?", detail ? detail : "is invalid",
              json_array_size(errors) > 1 ? "; and others." : ".");
     json_t *members = json_object();
     json_object_set_new(members, "errors", errors);

@@ -1,4 +1,4 @@
-/* One request's own data, and what handlers ask of it. Its one rule: every text handed out lives until the request ends. */
+/* A request's data and the functions that handlers read it with. Returned texts live until the request ends. */
 #include "http/http_internal.h"
 #include "wire/bytes.h"
 #include "wire/clock.h"
@@ -12,14 +12,14 @@ int64_t http_clock_ms(void) {
     return clock_ns() / 1000000;
 }
 
-/* Room for the target, the decoded path, the captured segments and the decoded query. */
+/* One buffer for the target, the decoded path, the captured segments and the decoded query. */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
     size_t size = strlen(target);
     *r = (struct http_request){
         .server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
-    const struct http_spent *spent = r->server->options.spent;
-    for (unsigned i = 0; spent && i < HTTP_SPENT_MAX && spent[i].name; i++) {
-        r->spent_ns[i] = spent[i].ns();
+    const struct http_elapsed *elapsed = r->server->options.elapsed;
+    for (unsigned i = 0; elapsed && i < HTTP_ELAPSED_MAX && elapsed[i].name; i++) {
+        r->elapsed_ns[i] = elapsed[i].ns();
     }
     r->extra_headers_end = &r->extra_headers;
     r->buffer = malloc(4 * (size + 1));
@@ -64,13 +64,13 @@ bool request_split_target(struct http_request *r) {
     size_t size = request_raw_path_size(r);
     char *decoded = r->buffer + strlen(r->target) + 1;
     if (r->target[0] != '/') {
-        http_reply_problem(r, 400, "bad-target", "The request's target must be a path that begins with \"/\".");
+        http_reply_problem(r, 400, "bad-target", "The request target must be a path that begins with \"/\".");
         return false;
     }
     if (!router_split(r->target, size, decoded, &r->path)) {
         http_reply_problem(
             r, 400, "bad-path",
-            "The path holds a bad percent escape, a NUL, bytes that are no UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
+            "The path contains an invalid percent escape, a NUL, invalid UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
             HTTP_PATH_PARTS_MAX);
         return false;
     }
@@ -135,11 +135,11 @@ unsigned http_status(const struct http_request *r) {
     return r->replied ? r->status : 0;
 }
 
-void http_keep_in_audit(struct http_request *r) {
+void http_audit(struct http_request *r) {
     r->audited = true;
 }
 
-bool http_is_kept_in_audit(const struct http_request *r) {
+bool http_is_audited(const struct http_request *r) {
     return r->audited;
 }
 

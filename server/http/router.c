@@ -1,5 +1,5 @@
-/* Paths to routes. Its one rule: of several templates that fit, the one that is literal furthest to the left wins, whatever their order in
- * the table. The rows are sorted so once; a request then walks them and takes the first that fits. */
+/* Matches paths to routes. If several templates match, the one with a literal furthest to the left wins, whatever their order in the table.
+ * The rows are sorted that way once; a request then takes the first that matches. */
 #include "http/http_internal.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part_kind { PART_END, PART_LITERAL, PART_NAME, PART_REST }; /* in this order they sort */
+enum part_kind { PART_END, PART_LITERAL, PART_NAME, PART_REST }; /* in sort order */
 
 struct part {
     enum part_kind kind;
@@ -25,7 +25,7 @@ struct http_router {
     struct row rows[];
 };
 
-/* Cuts one segment off a path that stands at its "/". */
+/* Splits off the next segment of a path that begins with "/". */
 static struct reel_bytes next_segment(const char **path) {
     const char *begin = *path + 1;
     size_t size = strcspn(begin, "/");
@@ -58,8 +58,8 @@ static bool row_parse(const struct http_route *route, struct row *row, struct re
             good = part_parse(segment, *path == '\0', &row->parts[row->count++]);
         }
     }
-    return good || reel_fail(err, REEL_ARGUMENT, "route %s %s is not well formed", route->method ? route->method : "?",
-                             route->path ? route->path : "?");
+    return good ||
+           reel_fail(err, REEL_ARGUMENT, "malformed route %s %s", route->method ? route->method : "?", route->path ? route->path : "?");
 }
 
 static int row_compare(const void *a, const void *b) {
@@ -69,7 +69,7 @@ static int row_compare(const void *a, const void *b) {
             return (int)x->parts[i].kind - (int)y->parts[i].kind;
         }
     }
-    return x->route < y->route ? -1 : x->route > y->route; /* one table: its order */
+    return x->route < y->route ? -1 : x->route > y->route; /* else by table order */
 }
 
 struct http_router *router_new(const struct http_route *routes, struct reel_error *err) {
@@ -99,7 +99,7 @@ static bool is_dots(const char *text, size_t size) {
     return (size == 1 && text[0] == '.') || (size == 2 && text[0] == '.' && text[1] == '.');
 }
 
-/* A segment may hold a decoded "/": its pieces are looked at as well. */
+/* A segment may contain a decoded "/": its pieces are checked too. */
 static bool holds_dots(const char *text, size_t size) {
     while (true) {
         const char *slash = memchr(text, '/', size);
@@ -140,15 +140,15 @@ bool router_split(const char *raw, size_t size, char *buffer, struct http_path *
     return true;
 }
 
-static bool row_fits(const struct row *row, const struct http_path *path) {
+static bool row_matches(const struct row *row, const struct http_path *path) {
     bool rest = row->count > 0 && row->parts[row->count - 1].kind == PART_REST;
     if (rest ? path->count < row->count : path->count != row->count) {
         return false;
     }
     for (size_t i = 0; i < row->count; i++) {
         const struct part *part = &row->parts[i];
-        struct reel_bytes given = bytes_of(path->text + path->parts[i].at, path->parts[i].size);
-        if (part->kind == PART_LITERAL ? !bytes_equal(part->text, given) : part->kind == PART_NAME && given.size == 0) {
+        struct reel_bytes segment = bytes_of(path->text + path->parts[i].at, path->parts[i].size);
+        if (part->kind == PART_LITERAL ? !bytes_equal(part->text, segment) : part->kind == PART_NAME && segment.size == 0) {
             return false;
         }
     }
@@ -157,12 +157,12 @@ static bool row_fits(const struct row *row, const struct http_path *path) {
 
 enum http_match router_match(const struct http_router *router, const char *method, const struct http_path *path,
                              const struct http_route **route) {
-    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    const char *route_method = strcmp(method, "HEAD") == 0 ? "GET" : method;
     enum http_match match = MATCH_NONE;
     for (size_t i = 0; i < router->count; i++) {
-        if (row_fits(&router->rows[i], path)) {
+        if (row_matches(&router->rows[i], path)) {
             *route = router->rows[i].route;
-            if (strcmp((*route)->method, wanted) == 0) {
+            if (strcmp((*route)->method, route_method) == 0) {
                 return MATCH_FOUND;
             }
             match = MATCH_METHOD;
@@ -195,7 +195,7 @@ static void list_add(char *list, size_t size, const char *method) {
 void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size) {
     out[0] = '\0';
     for (size_t i = 0; i < router->count; i++) {
-        if (row_fits(&router->rows[i], path)) {
+        if (row_matches(&router->rows[i], path)) {
             list_add(out, size, router->rows[i].route->method);
             if (strcmp(router->rows[i].route->method, "GET") == 0) {
                 list_add(out, size, "HEAD");
@@ -219,7 +219,7 @@ size_t router_capture(const struct http_route *route, const struct http_path *pa
             continue;
         }
         names[count] = part.text;
-        values[count] = path->text + path->parts[i].at; /* the rest runs to the end */
+        values[count] = path->text + path->parts[i].at; /* {name...}: to the end */
         if (part.kind == PART_NAME) {
             values[count] = memcpy(buffer, values[count], path->parts[i].size);
             buffer[path->parts[i].size] = '\0';

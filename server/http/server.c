@@ -1,4 +1,4 @@
-/* Starting and stopping. Its one rule: stopping loses no answer that can still be given within the time allowed. */
+/* Starting and stopping. Stopping waits for running requests, up to the drain time. */
 #include "http/http_internal.h"
 #include "wire/cleanup.h"
 
@@ -23,7 +23,7 @@ static bool split_listen(const char *listen, char *host, size_t host_size, const
     size_t size = colon ? (size_t)(colon - listen) - 2u * bracketed : 0;
     if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size ||
         (!bracketed && memchr(listen, ':', size)) || strlen(colon + 1) > 5 || strtoul(colon + 1, NULL, 10) > 65535) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is no address to listen on; give HOST:PORT or [IPV6]:PORT", listen);
+        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not an address to listen on; use HOST:PORT or [IPV6]:PORT", listen);
     }
     memcpy(host, listen + bracketed, size);
     host[size] = '\0';
@@ -38,8 +38,8 @@ static bool is_any(const struct sockaddr_storage *address) {
     return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* Learns the real address and port from the socket. */
-static bool name_self(struct http_server *server, struct reel_error *err) {
+/* Reads the actual address and port from the socket. */
+static bool read_address(struct http_server *server, struct reel_error *err) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
     char port[16];
@@ -70,9 +70,9 @@ static bool listen_on(struct http_server *server, struct reel_error *err) {
     if (server->options.listen_fd > 0) {
         server->fd = server->options.listen_fd;
         if (fcntl(server->fd, F_SETFL, O_NONBLOCK) != 0) {
-            return reel_fail_errno(err, "the socket that was passed");
+            return reel_fail_errno(err, "the socket that systemd passed");
         }
-        return name_self(server, err);
+        return read_address(server, err);
     }
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     if (!split_listen(listen_text, host, sizeof host, &port, err)) {
@@ -88,15 +88,15 @@ static bool listen_on(struct http_server *server, struct reel_error *err) {
         bind(server->fd, found->ai_addr, found->ai_addrlen) != 0 || listen(server->fd, BACKLOG) != 0) {
         return reel_fail_errno(err, "cannot listen on %s", listen_text);
     }
-    return name_self(server, err);
+    return read_address(server, err);
 }
 
-/* The library's own messages tell of clients that went away; requests are told of by log.c. */
+/* The library's messages are about clients that disconnected; log.c logs requests. */
 __attribute__((format(printf, 2, 0))) static void ignore_message(void *context, const char *format, va_list args) {
     (void)context, (void)format, (void)args;
 }
 
-/* Paths and parameters are decoded here, by our rules; the library is to leave them alone. */
+/* Paths and parameters are decoded by router.c and params.c, not by the library. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context, (void)connection;
     return strlen(text);
@@ -106,8 +106,8 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit this: signals are for the main thread */
-    if (deadline_start(server, err)) {         /* before the first connection can come */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit the mask: only the main thread handles signals */
+    if (deadline_start(server, err)) {         /* before the first connection */
         server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                                     //
                                           MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                                        //
                                           MHD_OPTION_LISTEN_SOCKET, server->fd,                                                    //
@@ -124,7 +124,7 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!server->daemon) {
-        return server->watch.running && reel_fail(err, REEL_IO, "the HTTP library does not start");
+        return server->watch.running && reel_fail(err, REEL_IO, "cannot start the HTTP library");
     }
     return true;
 }
@@ -185,9 +185,9 @@ void http_server_stop(struct http_server *server, unsigned drain_s) {
     server_free(server);
 }
 
-void http_server_figures(const struct http_server *server, struct http_figures *out) {
+void http_server_metrics(const struct http_server *server, struct http_metrics *out) {
     const struct http_counters *c = &server->counters;
-    *out = (struct http_figures){
+    *out = (struct http_metrics){
         .requests = atomic_load_explicit(&c->requests, memory_order_relaxed),
         .connections = atomic_load_explicit(&c->connections, memory_order_relaxed),
         .bytes_in = atomic_load_explicit(&c->bytes_in, memory_order_relaxed),

@@ -1,5 +1,5 @@
-/* Replies with a body of unknown length, chunked. Its one rule: only a stream that came to its own end gets the last chunk.
- * The library asks by the size of its pool; next() is asked for more, and what it gives is handed on in parts. */
+/* Replies with a body of unknown length, chunked. Only a complete stream gets the last chunk. The library requests small pieces (the size
+ * of its pool), so next() fills a larger buffer that is passed on in parts. */
 #include "http/http_internal.h"
 #include "wire/cleanup.h"
 
@@ -9,7 +9,7 @@
 struct stream_body {
     struct http_request *request;
     struct http_stream stream;
-    size_t at, size; /* of what is in the buffer */
+    size_t at, size; /* position in the buffer, and bytes in it */
     char buffer[HTTP_STREAM_BYTES];
 };
 
@@ -35,7 +35,7 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
         struct reel_error err = {0};
         int64_t begun_ms = http_clock_ms();
         if (atomic_load_explicit(&r->server->cutting, memory_order_relaxed)) {
-            return stream_cut(r, "the server stops");
+            return stream_cut(r, "the server is stopping");
         }
         body->at = body->size = 0;
         if (!body->stream.next(body->stream.context, body->buffer, sizeof body->buffer, &body->size, &err)) {

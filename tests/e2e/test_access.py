@@ -147,7 +147,7 @@ class Ways(Guarded):
     def test_a_link_ends(self):
         url = self.link('%s/recordings/%s' % (API, self.lab), expires='1s')
         self.assertEqual(self.server.get(url).status, 200)
-        self.assertEqual(eventually(lambda: self.server.get(url).status == 401 and self.server.get(url).json()['detail'], 10).split()[-1], 'has.')
+        self.assertEqual(eventually(lambda: self.server.get(url).status == 401 and self.server.get(url).json()['detail'], 10).split()[-1], 'expired.')
 
     def test_a_link_ends_with_its_token(self):
         token = made(self.server, 'read', 'leaver')

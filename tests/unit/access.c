@@ -36,7 +36,7 @@ static int fresh(void **state) {
 static struct token made(const char *name, const char *role, char text[TOKEN_TEXT]) {
     struct token t;
     const struct token_options options = {.name = name, .role = role};
-    assert_true(token_make(c, &options, text, &t, &err));
+    assert_true(token_create(c, &options, text, &t, &err));
     return t;
 }
 
@@ -99,7 +99,7 @@ static void wishes_that_make_no_sense_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         err = (struct reel_error){0};
-        assert_false(token_make(c, &options[i], text, &t, &err));
+        assert_false(token_create(c, &options[i], text, &t, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
         assert_null(t.name);
     }
@@ -112,7 +112,7 @@ static void names_are_free_again_after_revoking(void **state) {
     (void)state;
     char text[TOKEN_TEXT], key[24];
     struct token t = made("robot", "read", text), again, found;
-    assert_false(token_make(c, &(struct token_options){.name = "robot", .role = "read"}, text, &again, &err));
+    assert_false(token_create(c, &(struct token_options){.name = "robot", .role = "read"}, text, &again, &err));
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_true(catalog_token_revoke(c, t.row, &err));
     assert_false(catalog_token_revoke(c, t.row, &err));
@@ -139,7 +139,7 @@ static void a_token_ends_at_its_time(void **state) {
     (void)state;
     char text[TOKEN_TEXT];
     struct token t;
-    assert_true(token_make(c, &(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t, &err));
+    assert_true(token_create(c, &(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t, &err));
     int64_t days = (t.expires_ns - t.created_ns) / 86400000000000;
     assert_true(days == 30 || days == 29);
     assert_int_equal(token_state(&t, t.expires_ns - 1), TOKEN_GOOD);
@@ -155,7 +155,7 @@ static void a_caller_sees_its_collections(void **state) {
     struct http_caller caller;
     const char *globs[] = {"lab", "sim-*"};
     assert_true(
-        token_make(c, &(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2}, text, &t, &err));
+        token_create(c, &(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2}, text, &t, &err));
     assert_true(token_caller(&t, "bearer", &caller, &memory));
     assert_true(http_caller_sees(&caller, "lab"));
     assert_true(http_caller_sees(&caller, "sim-1"));

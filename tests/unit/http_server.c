@@ -179,7 +179,7 @@ static void broken_bodies_are_cut(void **state) {
     assert_int_equal(stream->size, 300000);
     assert_false(stream->complete);
     assert_true(toy_waits_for(toy_log, "cut=true error=\"chunk at 4096 does not decode\""));
-    assert_int_equal(toy_figures().streams_cut, 2);
+    assert_int_equal(toy_metrics().streams_cut, 2);
     SOON(atomic_load(&toy_freed) == 2);
 }
 
@@ -313,9 +313,9 @@ static void many_at_once(void **state) {
         pthread_join(crowd[i].thread, NULL);
         assert_int_equal(crowd[i].good, 200);
     }
-    SOON(toy_figures().requests == 16 * 200);
-    assert_int_equal(toy_figures().status[2], 16 * 200);
-    SOON(toy_figures().connections == 0);
+    SOON(toy_metrics().requests == 16 * 200);
+    assert_int_equal(toy_metrics().status[2], 16 * 200);
+    SOON(toy_metrics().connections == 0);
 }
 
 static void bad_starts_are_told(void **state) {
@@ -324,11 +324,11 @@ static void bad_starts_are_told(void **state) {
     struct reel_error err = {0};
     struct http_options options = {.listen = "127.0.0.1:0", .routes = bad_routes};
     assert_null(http_server_start(&options, &err));
-    assert_string_equal(err.text, "route GET /{a...}/b is not well formed");
+    assert_string_equal(err.text, "malformed route GET /{a...}/b");
     options.routes = toy_routes;
     options.listen = "localhost";
     assert_null(http_server_start(&options, &err));
-    assert_non_null(strstr(err.text, "no address to listen on"));
+    assert_non_null(strstr(err.text, "not an address to listen on"));
     options.listen = "[::1]:0";
     struct http_server *v6 = http_server_start(&options, &err);
     if (v6) { /* a machine may have no IPv6 */

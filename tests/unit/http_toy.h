@@ -290,9 +290,9 @@ static inline int toy_stop(void **state) {
     return 0;
 }
 
-static inline struct http_figures toy_figures(void) {
-    struct http_figures statistics;
-    http_server_figures(toy_server, &statistics);
+static inline struct http_metrics toy_metrics(void) {
+    struct http_metrics statistics;
+    http_server_metrics(toy_server, &statistics);
     return statistics;
 }
 

@@ -1,5 +1,4 @@
-/* What /metrics tells of requests: how many and how long, by class of route. Its one rule: the classes are few and fixed – nothing that a
- * client sends makes a new one. */
+/* Counts and durations of requests for /metrics, by class of route. The classes are fixed: clients cannot create new ones. */
 #include "http/http_internal.h"
 
 #include <string.h>
@@ -19,7 +18,7 @@ static bool has(const char *path, const char *part) {
     return strstr(path, part) != NULL;
 }
 
-/* By the route's template and method. */
+/* The class of a route, by its template and method. */
 static unsigned class_of(const struct http_route *route) {
     if (!route) {
         return 9;
@@ -46,7 +45,7 @@ static unsigned class_of(const struct http_route *route) {
     return has(path, "/recordings/{id}") ? 1 : has(path, "/api/v1/") ? 0 : 8;
 }
 
-void figures_count(struct http_request *r) {
+void metrics_count(struct http_request *r) {
     struct http_class_counters *c = &r->server->counters.classes[class_of(r->route)];
     int64_t ms = http_clock_ms() - r->started_ms;
     unsigned bucket = 0, status = r->status / 100 < 6 ? r->status / 100 : 0;
@@ -58,10 +57,10 @@ void figures_count(struct http_request *r) {
     atomic_fetch_add_explicit(&c->ms, (uint64_t)(ms > 0 ? ms : 0), memory_order_relaxed);
 }
 
-void http_server_classes(const struct http_server *server, struct http_class_figures out[HTTP_CLASSES]) {
+void http_server_classes(const struct http_server *server, struct http_class_metrics out[HTTP_CLASSES]) {
     for (unsigned i = 0; i < HTTP_CLASSES; i++) {
         const struct http_class_counters *c = &server->counters.classes[i];
-        out[i] = (struct http_class_figures){.ms = atomic_load_explicit(&c->ms, memory_order_relaxed)};
+        out[i] = (struct http_class_metrics){.ms = atomic_load_explicit(&c->ms, memory_order_relaxed)};
         for (unsigned k = 0; k < 6; k++) {
             out[i].status[k] = atomic_load_explicit(&c->status[k], memory_order_relaxed);
         }

@@ -1,6 +1,6 @@
-/* See ahead.h. Its one rule: a block belongs to the reader until it is full and to the taker until it is empty; only the counts are shared.
- */
-#include "http/ahead.h"
+/* See read_ahead.h. A block belongs to the reading thread until it is full and to the consumer until it is empty; only the counts are
+ * shared. */
+#include "http/read_ahead.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 enum { BLOCKS = 3 };
 
-struct ahead {
+struct read_ahead {
     struct http_file file;
-    uint64_t next, end; /* what the reader reads next */
+    uint64_t next, end; /* the range still to be read */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    unsigned read, taken; /* blocks filled and emptied so far; read - taken <= BLOCKS */
+    unsigned read, taken; /* number of blocks filled and emptied so far; read - taken <= BLOCKS */
     bool stop, failed;
     struct reel_error err;
     size_t used; /* taken bytes of the first full block */
@@ -25,7 +25,7 @@ struct ahead {
 };
 
 /* True when there is a free block to fill. */
-static bool wait_for_room(struct ahead *a) {
+static bool wait_for_room(struct read_ahead *a) {
     pthread_mutex_lock(&a->mutex);
     while (!a->stop && a->read - a->taken == BLOCKS) {
         pthread_cond_wait(&a->changed, &a->mutex);
@@ -36,7 +36,7 @@ static bool wait_for_room(struct ahead *a) {
 }
 
 static void *run(void *context) {
-    struct ahead *a = context;
+    struct read_ahead *a = context;
     bool good = true;
     while (good && a->next < a->end && wait_for_room(a)) {
         unsigned at = a->read % BLOCKS;
@@ -52,12 +52,12 @@ static void *run(void *context) {
     return NULL;
 }
 
-struct ahead *ahead_start(const struct http_file *file, uint64_t offset, uint64_t end) {
-    struct ahead *a = malloc(sizeof *a);
+struct read_ahead *read_ahead_start(const struct http_file *file, uint64_t offset, uint64_t end) {
+    struct read_ahead *a = malloc(sizeof *a);
     if (!a) {
         return NULL;
     }
-    memset(a, 0, offsetof(struct ahead, blocks));
+    memset(a, 0, offsetof(struct read_ahead, blocks));
     a->file = *file;
     a->next = offset;
     a->end = end;
@@ -77,7 +77,7 @@ struct ahead *ahead_start(const struct http_file *file, uint64_t offset, uint64_
     return a;
 }
 
-size_t ahead_take(struct ahead *a, char *buffer, size_t size, struct reel_error *err) {
+size_t read_ahead_take(struct read_ahead *a, char *buffer, size_t size, struct reel_error *err) {
     pthread_mutex_lock(&a->mutex);
     while (a->read == a->taken && !a->failed) {
         pthread_cond_wait(&a->changed, &a->mutex);
@@ -103,7 +103,7 @@ size_t ahead_take(struct ahead *a, char *buffer, size_t size, struct reel_error 
     return size;
 }
 
-void ahead_stop(struct ahead *a) {
+void read_ahead_stop(struct read_ahead *a) {
     if (!a) {
         return;
     }
