@@ -1,4 +1,4 @@
-/* What several recordings need to become one (reel/iterate.h): clocks that fit together, and a prefix for each. */
+/* Alignment of several recordings for a merge (reel/iterate.h): compatible clocks, and a prefix for each recording. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -25,7 +25,7 @@ void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const
     }
 }
 
-/* When the relative ones shall begin; false: there is nothing to begin. */
+/* The start for recordings with relative clocks; false when there is none. */
 static bool find_begin(struct reel_recording *const *recordings, uint32_t n, int64_t *begin_ns, bool *wall) {
     bool any = false;
     *wall = false;
@@ -53,7 +53,7 @@ static bool shift(const struct reel_index_info *info, int64_t begin_ns, int64_t 
 
 /* ---- prefixes */
 
-/* Bytes of the name before the suffix: the longest a format has, else what stands behind the last dot. */
+/* Bytes of the name before the suffix: the longest suffix of any format, else everything from the last dot. */
 static size_t stem_size(const char *name) {
     size_t size = strlen(name), cut = 0;
     for (size_t f = 0; reel_formats[f]; f++) {
@@ -76,7 +76,7 @@ static bool is_taken(const struct reel_source_option *options, uint32_t n, const
     return false;
 }
 
-/* "run1.bag" becomes "/run1", a second one of that name "/run1_2". */
+/* "run1.bag" becomes "/run1"; a second file of that name becomes "/run1_2". */
 static void make_prefix(struct reel_source_option *options, uint32_t i, const char *name) {
     enum { STEM_MAX = REEL_PREFIX_ROOM - 16 };
     name += name[0] == '/';
@@ -84,7 +84,7 @@ static void make_prefix(struct reel_source_option *options, uint32_t i, const ch
     char *prefix = options[i].prefix;
     stem = stem < STEM_MAX ? stem : STEM_MAX;
     while (stem < strlen(name) && stem > 0 && ((unsigned char)name[stem] & 0xC0) == 0x80) {
-        stem--; /* not inside a character */
+        stem--; /* do not cut inside a UTF-8 character */
     }
     snprintf(prefix, REEL_PREFIX_ROOM, "/%.*s", (int)stem, name);
     size_t used = strlen(prefix);

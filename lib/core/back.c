@@ -1,5 +1,5 @@
-/* Entries of one channel, newest first. Needs whole segments in memory (they pack forwards only), but only those that overlap the place it
- * stands at. */
+/* Iterates the entries of one channel, newest first. Segments unpack forwards only, so those that overlap the current position are decoded
+ * into memory. */
 #include <stdlib.h>
 
 #include "core/reader.h"
@@ -8,7 +8,7 @@
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
-struct block { /* a decoded segment; entries[0 … left) are still to be given */
+struct block { /* a decoded segment; entries[0 … left) have not been returned yet */
     struct reel_entry *entries;
     uint32_t left;
 };
@@ -16,7 +16,7 @@ struct block { /* a decoded segment; entries[0 … left) are still to be given *
 struct back {
     const struct reel_index *index;
     int64_t before_ns;
-    const struct pack_segment **waiting; /* sorted by last key; taken from the end */
+    const struct pack_segment **waiting; /* sorted by last key; consumed from the end */
     size_t n_waiting;
     struct block *blocks;
     size_t n_blocks, cap_blocks;
@@ -48,7 +48,7 @@ static bool decode(struct back *b, const struct pack_segment *s, struct reel_err
     return true;
 }
 
-/* The block whose last entry is the newest; b->n_blocks when all are empty. Empty ones go. */
+/* The block whose last entry is the newest; b->n_blocks when all are empty. Frees empty blocks. */
 static size_t newest(struct back *b) {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < b->n_blocks;) {

@@ -1,4 +1,4 @@
-/* See builder.h. Rule: nothing here grows with the number of messages but the segment table (some 64 bytes for each 4096). */
+/* See builder.h. Only the segment table (about 64 bytes per 4096 messages) grows with the number of messages. */
 #include "core/builder.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "wire/cleanup.h"
 
 enum {
-    LANE_FIRST = 8, /* so that as many channels as there may be fit REEL_BUILD_MEMORY_MAX */
+    LANE_FIRST = 8, /* so that REEL_BUILD_MEMORY_MAX is enough for the maximum number of channels */
     FILE_BUFFER = 1 << 20,
 };
 
@@ -155,7 +155,7 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     return write_bytes(b, b->scratch, size, err);
 }
 
-/* How many raw bytes a chunk has: one of the first 4096 (all parts are among them), or one of the last 4096 to 8192. */
+/* Raw size of a chunk, which must be one of the first 4096 (these include all parts) or one of the last 4096 to 8192. */
 static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
     if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
         *raw = b->chunks[id - b->chunks_first].raw;
@@ -240,8 +240,8 @@ static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct
     return count == 0 || builder_put_segment(b, lane->entries, count, err);
 }
 
-/* Too much is pending over many channels: the lanes that hold at least half their share are packed and given back, which frees half or
- * more. */
+/* Called when too many entries are pending over all channels: packs and frees the lanes that hold at least half their share, which frees at
+ * least half of the memory. */
 static bool relieve(struct reel_builder *b, struct reel_error *err) {
     size_t n = b->model.n_channels, share = b->lane_bytes / n / 2;
     for (size_t i = 0; i < n; i++) {
@@ -259,7 +259,7 @@ static bool relieve(struct reel_builder *b, struct reel_error *err) {
     return true;
 }
 
-/* Makes room in a full lane: doubles it up to a segment, then packs. */
+/* Makes room in a full lane: doubles it up to the size of a segment, then packs it. */
 static bool widen(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
     if (lane->count == REEL_SEGMENT_ENTRIES) {
         return flush_lane(b, lane, err);

@@ -1,6 +1,6 @@
-/* Segments of a channel overlap when its messages lie out of time order in the file. A few cost the merge nothing; too many would make
- * every query open all of them. Then the channel's segments are merged, in passes of bounded fan-in, into segments that do not overlap.
- * What they were stays as a hole in the file: such recordings are rare, and the pack is rebuilt more easily than it is compacted twice. */
+/* Segments of a channel overlap when its messages are out of time order in the file. Few overlaps cost the merge nothing; many would make
+ * every query open all segments. The segments are then merged, in passes of bounded fan-in, into segments that do not overlap. The old ones
+ * stay as unused space in the pack: such recordings are rare, and rebuilding the pack is cheaper than compacting it again. */
 #include <unistd.h>
 
 #include "core/builder.h"
@@ -9,7 +9,7 @@
 
 enum { FAN_IN = 64 };
 
-/* A run: segments that follow each other without overlap; `next` links them by position in `order`. */
+/* A run: consecutive segments without overlap; `next` links them by position in `order`. */
 struct run {
     size_t *segments;
     size_t count, capacity, at;
@@ -40,7 +40,7 @@ static void free_runs(struct run *runs, size_t n) {
     free(runs);
 }
 
-/* Puts each segment (they come sorted by first key) on the first run that has ended before it begins. False: no memory. */
+/* Appends each segment (sorted by first key) to the first run that ends before the segment begins. False: no memory. */
 static bool make_runs(const struct pack_segment *s, size_t n, struct run **out, size_t *n_out) {
     struct run *runs = NULL;
     size_t n_runs = 0, cap_runs = 0;
@@ -127,7 +127,7 @@ static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, str
     }
 }
 
-/* A channel among very many others was packed often, a few entries at a time: worth the same effort as overlaps. */
+/* With very many channels a channel's entries are packed a few at a time; such small segments are merged too. */
 static bool is_scattered(const struct pack_segment *s, size_t n) {
     uint64_t entries = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* See cache.h. One mutex: it is held for pointer work only, never while decoding. */
+/* See cache.h. The mutex is held only while pointers are updated, never while decoding. */
 #include "core/cache.h"
 
 #include <pthread.h>
@@ -52,7 +52,7 @@ static void remove_block(struct reel_cache *c, struct cache_block *b) {
     free(b);
 }
 
-/* Lets the least recently used go until the budget holds; pinned ones stay. */
+/* Evicts least recently used blocks until the cache is within its budget; pinned blocks stay. */
 static void trim(struct reel_cache *c) {
     for (struct cache_block *b = c->oldest, *newer; b && c->used > c->budget; b = newer) {
         newer = b->newer;

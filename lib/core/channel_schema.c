@@ -2,7 +2,7 @@
 #include "reel/model.h"
 #include "wire/bytes.h"
 
-/* The next part of "a/msg/B", "a::msg::B" or ".a.B"; a dot separates only at the very beginning. Size 0: there is none. */
+/* The next component of "a/msg/B", "a::msg::B" or ".a.B"; a dot separates only at the very beginning. Size 0: end of the name. */
 static struct reel_bytes next_part(const char **name) {
     const char *begin = *name + strspn(*name, "/:");
     size_t size = strcspn(begin, "/:");

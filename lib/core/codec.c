@@ -1,5 +1,5 @@
-/* Decompression. Its one rule: one loop (decoder_run) feeds every codec from the source and bounds what comes out; decoding to
- * memory, to a descriptor and measuring differ only in where full buffers go. */
+/* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to memory, to a descriptor
+ * and measuring differ only in where full buffers go. */
 #include "core/codec.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -16,20 +16,20 @@ enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30 };
 enum { MAGIC_MAX = 4, PIECE = 64 };
 
 enum step {
-    STEP_MORE,        /* took and gave what it could */
+    STEP_MORE,        /* made progress */
     STEP_END,         /* the end of a frame (stream, member) */
-    STEP_DAMAGED,     /* run->why may tell more */
-    STEP_UNSUPPORTED, /* run->why tells */
+    STEP_DAMAGED,     /* run->why may hold details */
+    STEP_UNSUPPORTED, /* run->why holds the reason */
     STEP_MEMORY,
 };
 
-/* What one step may take and give; it moves both forward. Neither is ever NULL, `room` is never 0. */
+/* Input and output of one step, which advances both. Neither pointer is NULL and `room` is never 0. */
 struct run {
     const uint8_t *in;
     size_t left;
     uint8_t *out;
     size_t room;
-    bool stable; /* what was given stays where it was put, till the end */
+    bool stable; /* earlier output must stay at its address until the end */
     const char *why;
 };
 
@@ -42,14 +42,13 @@ union state {
 
 struct codec {
     const char *name;
-    enum step (*open)(union state *state); /* STEP_MORE when it went well */
+    enum step (*open)(union state *state); /* STEP_MORE on success */
     enum step (*step)(union state *state, struct run *run);
-    bool (*reset)(union state *state); /* before a following frame; may be NULL */
+    bool (*reset)(union state *state); /* called before a following frame; may be NULL */
     void (*close)(union state *state);
-    /* Does another frame begin with these at most MAGIC_MAX bytes? If not they are padding and of no interest. NULL: nothing may
-     * follow the end. */
+    /* Do these at most MAGIC_MAX bytes begin another frame? Otherwise they are ignored as padding. NULL: nothing may follow the end. */
     bool (*follows)(const uint8_t *p, size_t size);
-    bool unframed; /* the data ends where the stored bytes end */
+    bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
 };
 
 /* --- plain ------------------------------------------------------------------------------------------------------------------- */
@@ -130,7 +129,7 @@ static enum step bzip2_open(union state *state) {
 }
 static enum step bzip2_step(union state *state, struct run *run) {
     bz_stream *bz = &state->bz;
-    bz->next_in = (char *)run->in; /* not written to; the library has no const */
+    bz->next_in = (char *)run->in; /* not written to, but the library's parameter is not const */
     bz->avail_in = (unsigned)run->left;
     bz->next_out = (char *)run->out;
     bz->avail_out = (unsigned)run->room;
@@ -174,11 +173,12 @@ static enum step lz4_open(union state *state) {
 static enum step lz4_step(union state *state, struct run *run) {
     size_t taken = run->left;
     size_t given = run->room;
-    const LZ4F_decompressOptions_t options = {.stableDst = run->stable}; /* saves it a copy of its own */
+    const LZ4F_decompressOptions_t options = {.stableDst = run->stable}; /* lets the library skip an internal copy */
     size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
-        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY : STEP_DAMAGED; /* codes are not in the public header */
+        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY
+                                                                : STEP_DAMAGED; /* the error codes are not in the public header */
     }
     run->in += taken;
     run->left -= taken;
@@ -189,7 +189,7 @@ static enum step lz4_step(union state *state, struct run *run) {
 static void lz4_close(union state *state) {
     LZ4F_freeDecompressionContext(state->lz4);
 }
-/* Both lz4 and zstd know skippable frames, and these have the same magics. */
+/* lz4 and zstd both have skippable frames, with the same magic numbers. */
 static bool frame_follows(const uint8_t *p, size_t size, uint32_t magic) {
     return size >= 4 && (load_u32le(p) == magic || (load_u32le(p) & 0xfffffff0U) == 0x184d2a50U);
 }
@@ -212,7 +212,7 @@ static enum step zstd_step(union state *state, struct run *run) {
         switch (ZSTD_getErrorCode(result)) {
         case ZSTD_error_memory_allocation:
             return STEP_MEMORY;
-        case ZSTD_error_frameParameter_windowTooLarge: /* over the library's own ceiling of 128 MiB */
+        case ZSTD_error_frameParameter_windowTooLarge: /* above the library's default maximum of 128 MiB */
         case ZSTD_error_dictionary_wrong:
             return STEP_UNSUPPORTED;
         default:
@@ -259,18 +259,19 @@ struct decoder {
     struct run run;
 
     struct reel_source *source;
-    uint64_t offset, stored; /* of the whole run, for messages */
-    uint64_t next, unread;   /* what is still in the source */
-    uint8_t *in;             /* the bytes that run.in walks */
+    uint64_t offset, stored; /* of the whole run, for error messages */
+    uint64_t next, unread;   /* bytes not yet read from the source */
+    uint8_t *in;             /* the buffer that run.in points into */
     size_t in_size;
 
-    uint8_t *out; /* where decoded bytes go; flushed when `out_size` bytes are in it */
+    uint8_t *out; /* output buffer; flushed when it holds `out_size` bytes */
     size_t out_size, out_used;
-    int fd;               /* where full buffers go; -1 = nowhere (measuring, or `out` takes all) */
-    uint64_t made, limit; /* bytes decoded so far, and how many there may be */
+    int fd;               /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
+    uint64_t made, limit; /* bytes decoded so far, and the maximum */
 
-    bool damaged;   /* decode only what comes before the damage: input is given in pieces, so that it always ends at the same place */
-    uint64_t sound; /* bytes decoded when the last whole piece had been taken */
+    bool damaged; /* decode only what comes before the damage: input is fed in fixed pieces, so that decoding always stops at the same byte
+                   */
+    uint64_t sound; /* bytes decoded when the last complete piece had been consumed */
 };
 
 static bool decoder_fail(const struct decoder *d, enum reel_code code, const char *what, const char *why, struct reel_error *err) {
@@ -278,7 +279,7 @@ static bool decoder_fail(const struct decoder *d, enum reel_code code, const cha
                      why ? ": " : "", why ? why : "");
 }
 
-/* Reads on, behind what is left in the buffer. */
+/* Reads more input behind what is left in the buffer. */
 static bool decoder_fill(struct decoder *d, struct reel_error *err) {
     if (d->run.left > 0) {
         memmove(d->in, d->run.in, d->run.left);
@@ -295,7 +296,7 @@ static bool decoder_fill(struct decoder *d, struct reel_error *err) {
     return true;
 }
 
-/* Hands on what the buffer holds. */
+/* Flushes the buffer. */
 static bool decoder_flush(struct decoder *d, struct reel_error *err) {
     const uint8_t *at = d->out;
     while (d->fd >= 0 && d->out_used > 0) {
@@ -313,8 +314,8 @@ static bool decoder_flush(struct decoder *d, struct reel_error *err) {
     return true;
 }
 
-/* One step into the buffer, or into one spare byte when all that is allowed has been made: the codec still has to find its end (and
- * check its checksum), and whatever lands in the spare byte is too much. */
+/* One step into the buffer, or into one spare byte once the limit is reached: the codec still has to find its end (and check its checksum),
+ * and any byte written to the spare one exceeds the limit. */
 static enum step decoder_step(struct decoder *d) {
     uint8_t spare = 0;
     uint64_t allowed = d->limit - d->made;
@@ -341,7 +342,7 @@ static enum step decoder_step(struct decoder *d) {
     return step;
 }
 
-/* After the end of a frame: *more when another one follows. */
+/* After the end of a frame: sets *more when another one follows. */
 static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err) {
     *more = false;
     if (d->run.left < MAGIC_MAX && d->unread > 0 && !decoder_fill(d, err)) {
@@ -379,7 +380,7 @@ static bool decoder_run(struct decoder *d, struct reel_error *err) {
             }
             break;
         case STEP_MORE:
-            if (d->run.left == left && d->made == made) { /* nothing moves any more */
+            if (d->run.left == left && d->made == made) { /* no progress */
                 more = false;
                 if (left > 0 || !d->codec->unframed) {
                     return decoder_fail(d, REEL_DAMAGED, left > 0 ? "does not decode" : "ends too early", NULL, err);
@@ -387,13 +388,13 @@ static bool decoder_run(struct decoder *d, struct reel_error *err) {
             }
         }
         if (d->made > d->limit) {
-            return true; /* too much: the callers tell, each in its way */
+            return true; /* too much output: callers report this with their own error */
         }
     }
     return decoder_flush(d, err);
 }
 
-/* Opens, runs and closes; d->made tells how many bytes came out, at most limit + 1. */
+/* Opens, runs and closes; d->made is then the number of decoded bytes, at most limit + 1. */
 static bool decoder_decode(struct decoder *d, struct reel_error *err) {
     if (d->offset > d->source->size || d->stored > d->source->size - d->offset) {
         return decoder_fail(d, REEL_DAMAGED, "exceeds the file", NULL, err);
@@ -448,7 +449,7 @@ bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *sour
     return decoder_decode(&d, err) && decoder_exact(&d, err);
 }
 
-/* Through a buffer that is handed on whenever it is full. */
+/* Decodes through a buffer that is flushed whenever it is full. */
 static bool decoder_spool(struct decoder *d, struct reel_error *err) {
     AUTO_MEM uint8_t *out = (uint8_t *)malloc(OUT_BYTES);
     if (!out) {
@@ -527,6 +528,6 @@ size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, s
     }
     d.out = out;
     d.out_size = room;
-    decoder_decode(&d, &ignored); /* it need not be whole */
+    decoder_decode(&d, &ignored); /* the data may be cut off */
     return d.made < room ? (size_t)d.made : room;
 }

@@ -1,6 +1,5 @@
-/* Compression of one run of bytes in memory. Its one rule: the same bytes always give the same bytes, so that a writer may compress while
- * it plans, keep only the size, and compress again when it renders; by another version of a library they may be others, which
- * codec_encode_version() tells. */
+/* Compression of one run of bytes in memory. Output is deterministic: a writer may compress while it plans, keep only the size, and
+ * compress again when it renders. Other versions of the libraries may produce other bytes; see codec_encode_version(). */
 #include "core/codec.h"
 #include "wire/bytes.h"
 
@@ -13,7 +12,7 @@
 
 enum { ZSTD_LEVEL = 1, BZIP2_BLOCK = 9, GZIP_BITS = 15 + 16, ZLIB_BITS = 15, DEFLATE_BITS = -15, DEFLATE_MEMORY = 8 };
 
-/* The most that may come out; 0: this codec does not encode, or the run is too long for it. */
+/* The maximum compressed size; 0: this codec does not encode, or the run is too long for it. */
 static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_preferences_t *lz4) {
     switch (codec) {
     case REEL_CODEC_NONE:
@@ -22,7 +21,7 @@ static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_prefer
     case REEL_CODEC_GZIP:
     case REEL_CODEC_DEFLATE:
         return size > UINT32_MAX / 2 ? 0 : compressBound(size) + 32;
-    case REEL_CODEC_BZIP2: /* its manual: 1 % and 600 bytes more than the input */
+    case REEL_CODEC_BZIP2: /* from the bzip2 manual: 1 % and 600 bytes more than the input */
         return size > UINT32_MAX / 2 ? 0 : size + size / 100 + 600;
     case REEL_CODEC_LZ4:
         return LZ4F_compressFrameBound(size, lz4);
@@ -51,7 +50,7 @@ static bool encode_deflate(int window_bits, struct reel_bytes raw, uint8_t *out,
 
 static bool encode_bzip2(struct reel_bytes raw, uint8_t *out, size_t *room) {
     unsigned made = (unsigned)*room;
-    char none = 0; /* the library wants an address for nothing, too */
+    char none = 0; /* the library requires a valid address even for empty input */
     char *data = raw.size > 0 ? (char *)(uintptr_t)raw.data : &none;
     bool good = BZ2_bzBuffToBuffCompress((char *)out, &made, data, (unsigned)raw.size, BZIP2_BLOCK, 0, 0) == BZ_OK;
     *room = made;
@@ -89,7 +88,7 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
 }
 
 bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err) {
-    /* What roslz4 reads, and nothing else: independent blocks, a checksum of the content, neither its size nor checksums of blocks. */
+    /* The only kind of frame that roslz4 reads: independent blocks, a content checksum, no content size and no block checksums. */
     const LZ4F_preferences_t lz4 = {
         .frameInfo = {.blockSizeID = LZ4F_max1MB, .blockMode = LZ4F_blockIndependent, .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
     size_t room = encode_bound(codec, size, &lz4);
@@ -101,7 +100,8 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
     if (!at && room > 0) {
         return reel_fail_memory(err);
     }
-    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &made)) { /* the room suffices, so nothing else can fail */
+    if (!encode_run(codec, &lz4, bytes_of(raw, size), at,
+                    &made)) { /* the output buffer is large enough, so there is no other reason to fail */
         out->size = before;
         return reel_fail_memory(err);
     }

@@ -1,4 +1,4 @@
-/* When a channel has messages (reel/index.h): segments that fit a bin are counted whole, others entry by entry. */
+/* Message counts of a channel over time (reel/index.h): segments inside one bin are counted whole, others entry by entry. */
 #include "core/index.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

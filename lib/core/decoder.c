@@ -1,4 +1,4 @@
-/* Finding an encoding, and decoding by it. */
+/* Finds the encoding of a channel and decodes payloads with it. */
 #include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"

@@ -15,7 +15,7 @@ struct join {
     struct reel_error *err;
 };
 
-/* *is_new: the name was not known before. */
+/* *is_new: the name was not in the set before. */
 static bool add_name(struct join *j, struct reel_bytes name, bool *is_new) {
     *is_new = hash_table_get(&j->known, hash_key_bytes(name)) == 0;
     if (!*is_new) {
@@ -61,13 +61,14 @@ static bool only_blanks(struct reel_bytes text) {
     return text.size == 0;
 }
 
-/* The types of one schema. Those of the channel's own are in `out` already, and only their names are learned. */
+/* Appends the types of one schema. The types of the channel's own schema are in `out` already: only their names are recorded. */
 static bool add_types(struct join *j, const struct reel_schema *s, bool own) {
     struct ros_sections sections = {.rest = s->data, .heading = ros_heading(j->language)};
     struct ros_section section;
     for (bool first = true; ros_sections_next(&sections, &section); first = false) {
         char name[ROS_NAME_ROOM];
-        bool heading_follows = first && !sections.ended && only_blanks(section.text); /* some writers name the first type too */
+        bool heading_follows =
+            first && !sections.ended && only_blanks(section.text); /* some writers put a heading before the first type too */
         if (heading_follows || !ros_type_name(first ? bytes_text(s->name) : section.name, j->language == ROS_LANGUAGE_IDL, name)) {
             continue;
         }
@@ -159,7 +160,7 @@ static bool join_sets(struct join *j, const struct reel_channel *c, const struct
 
 /* ---- the channel */
 
-/* False for a set of one file only, or none of these languages: there is nothing to join. */
+/* False when there is nothing to join: a set with one file, or another language. */
 static bool joins(const struct join *j, const struct reel_channel *c, const struct reel_schema *own) {
     uint32_t others = 0;
     for (uint32_t i = 0; i < c->n_schemas; i++) {

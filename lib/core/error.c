@@ -1,5 +1,5 @@
-/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever a file put into it. Notes transient errors (transient.h).
- */
+/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. Records transient errors
+ * (transient.h). */
 #include "core/transient.h"
 #include "wire/utf8.h"
 
@@ -10,7 +10,7 @@
 
 enum { TEXT_MAX = sizeof((struct reel_error *)0)->text };
 
-/* Texts are made here first, so that one may be built from the err->text it replaces. */
+/* Texts are formatted here first, because the arguments may include the err->text that is replaced. */
 struct draft {
     char text[TEXT_MAX];
 };
@@ -33,7 +33,7 @@ static void draft_join(struct draft *draft, const char *second) {
     draft_append(draft, second);
 }
 
-/* Controls and bytes that are no UTF-8 (also a character cut at the end) become '?'. */
+/* Replaces control characters and bytes that are not UTF-8 (including a character cut at the end) by '?'. */
 static void draft_store(const struct draft *draft, struct reel_error *err) {
     size_t size = strlen(draft->text);
     for (size_t i = 0; i < size;) {
@@ -49,7 +49,7 @@ static void draft_store(const struct draft *draft, struct reel_error *err) {
     err->text[size] = '\0';
 }
 
-/* Into both, of which each may be NULL. */
+/* Sets both errors; either may be NULL. */
 static void error_set(struct reel_error *err, struct reel_error *noted, enum reel_code code, int sys, const struct draft *draft) {
     for (struct reel_error *e = err ? err : noted; e; e = e == noted ? NULL : noted) {
         e->code = code;

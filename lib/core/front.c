@@ -1,4 +1,5 @@
-/* See front.h. Two kinds: the state at the cut, by the encodings of the channels, and the last message of each topic. */
+/* See front.h. Two kinds of front messages: the state at the cut, computed by the encodings of the channels, and the last message of each
+ * topic. */
 #include "core/front.h"
 
 #include <stdatomic.h>
@@ -33,7 +34,7 @@ static bool same_channel(const struct reel_channel *a, const struct reel_channel
     return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
 }
 
-/* Position of the channel in the stream; joined to the front's own when the selection has none like it. */
+/* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
 static bool place_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position, struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
         if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
@@ -87,7 +88,7 @@ struct last {
     int64_t not_before;
     struct reel_entry entry;
     const struct reel_channel *channel;
-    uint32_t source, position; /* of the channel in the stream */
+    uint32_t source, position; /* position in the stream's channels */
 };
 
 static bool take_first(void *context, const struct reel_entry *entry) {
@@ -97,7 +98,7 @@ static bool take_first(void *context, const struct reel_entry *entry) {
     return false;
 }
 
-/* By topic, the newest first. */
+/* Orders by topic, newest first. */
 static int compare_last(const void *a, const void *b) {
     const struct last *x = a, *y = b;
     if (x->source != y->source) {
@@ -114,7 +115,7 @@ static int compare_last(const void *a, const void *b) {
 /* The selection's start on the clock of one source. */
 static int64_t start_of(const struct reel_stream *s, const struct reel_selection *selection, uint32_t source) {
     int64_t start;
-    bool before = s->shifts[source] > 0; /* an instant that 64 bits do not reach is before, or after, all its messages */
+    bool before = s->shifts[source] > 0; /* a start outside the 64-bit range is before, or after, all messages of the source */
     return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX) : start;
 }
 
@@ -136,7 +137,7 @@ static bool find_last(const struct reel_stream *s, const struct reel_selection *
     return true;
 }
 
-/* Of several channels of one topic the newest message counts; but each latched publisher keeps its own last word. */
+/* Of several channels of one topic the newest message is used; but every latched publisher keeps its own last message. */
 static bool add_last(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     AUTO_MEM struct last *last = malloc((s->n_channels ? s->n_channels : 1) * sizeof *last);
@@ -169,9 +170,9 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
     return true;
 }
 
-/* ---- both */
+/* ---- both kinds */
 
-/* Has no encoding before this one in the table the same state? */
+/* True when an encoding earlier in the table has the same state function. */
 static bool is_first_with_state(size_t place) {
     for (size_t i = 0; i < place; i++) {
         if (reel_encodings[i]->state_at == reel_encodings[place]->state_at) {
@@ -181,7 +182,7 @@ static bool is_first_with_state(size_t place) {
     return reel_encodings[place]->state_at != NULL;
 }
 
-/* The selected channels of one source whose encodings have this state. */
+/* The selected channels of one source whose encodings share this state function. */
 static bool mark_wanted(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how, bool *wanted) {
     bool any = false;
     for (uint32_t i = 0; i < s->n_channels; i++) {
@@ -230,7 +231,7 @@ static int compare_messages(const void *a, const void *b) {
     }
     struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
     int order = pack_key_compare(&p, &q);
-    return order != 0 ? order : (x->front > y->front) - (x->front < y->front); /* as they were added */
+    return order != 0 ? order : (x->front > y->front) - (x->front < y->front); /* keeps the order of insertion */
 }
 
 static void number_messages(struct reel_front *f) {

@@ -1,4 +1,4 @@
-/* The longest time in which none of several channels has a message (reel/index.h): all their entries gone through in the order of time. */
+/* The longest time in which none of several channels has a message (reel/index.h): walks all their entries in time order. */
 #include <stdlib.h>
 
 #include "core/merge.h"

@@ -1,9 +1,9 @@
-/* Globs over topic names. Its one rule: only the last star is ever taken back, so time is at most glob x text, and REEL_GLOB_STEPS_MAX
- * ends even that (as no match). */
+/* Globs over topic names. Only the last star is ever retried, so the time is at most glob × text; after REEL_GLOB_STEPS_MAX steps the
+ * answer is "no match". */
 #include "reel/iterate.h"
 #include "wire/limits.h"
 
-/* Past one UTF-8 character; text is never empty here. */
+/* Skips one UTF-8 character; text is never empty here. */
 static const char *glob_skip(const char *text) {
     do {
         text++;
@@ -12,8 +12,8 @@ static const char *glob_skip(const char *text) {
 }
 
 bool reel_glob_match(const char *glob, const char *text) {
-    const char *star = NULL;  /* what follows the last star met */
-    const char *retry = NULL; /* where in the text that was tried */
+    const char *star = NULL;  /* the glob after the last star */
+    const char *retry = NULL; /* the text position tried for that star */
     for (unsigned steps = 0; steps < REEL_GLOB_STEPS_MAX; steps++) {
         if (*glob == '*') {
             star = ++glob;

@@ -1,4 +1,4 @@
-/* See core/index.h. Opening reads the directory alone: its cost goes with channels and segments, not with messages. */
+/* See core/index.h. Opening reads only the directory: the cost depends on the number of channels and segments, not of messages. */
 #include "core/index.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static bool sort_out(struct reel_index *index, struct reel_error *err) {
     return true;
 }
 
-/* The longest time without a message, of a channel whose segments follow each other. */
+/* The longest time without a message in a channel whose segments do not overlap. */
 static void find_gap(struct reel_index *index, size_t channel) {
     const struct pack_model *m = &index->model;
     struct reel_channel_stats *s = &index->model.stats[channel];
@@ -202,7 +202,7 @@ bool index_read_segment(const struct reel_index *index, const struct pack_segmen
 
 bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
                        struct reel_error *err) {
-    size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows but the last are full */
+    size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows are full, except the last */
     if (n >= index->model.n_chunk_segments) {
         return reel_fail(err, REEL_CHANGED, "the index knows no chunk %u", id);
     }

@@ -1,11 +1,12 @@
-/* One message by its place in time order, or the last one at or before a time. Rule: what the index can count is not walked. */
+/* Finds one message by its position in time order, or the last one at or before a time. Positions are counted from the index where possible
+ * instead of walking the messages. */
 #include <stdlib.h>
 
 #include "core/reader.h"
 #include "core/stream.h"
 #include "wire/cleanup.h"
 
-enum { WALKED_MAX = 20000 }; /* messages that are walked rather than counted once more */
+enum { WALKED_MAX = 20000 }; /* below this many messages, walk instead of counting again */
 
 static bool not_there(int64_t index, uint64_t total, struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld among %llu", (long long)index, (unsigned long long)total);
@@ -22,7 +23,7 @@ static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error 
     return step == REEL_STEP_END && reel_stream_seek(s, &(struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}, err);
 }
 
-/* Seeks to a time not far before the message at `skip`, and takes off `skip` what lies before that time. */
+/* Seeks to a time shortly before the message at `skip`, and subtracts from `skip` the number of messages before that time. */
 static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct reel_error *err) {
     int64_t low = REEL_TIME_MIN, high = REEL_TIME_MAX;
     uint64_t before_low = 0, before_high = total;
@@ -46,7 +47,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
         if (!count_all(stream, &total, err)) {
             return false;
         }
-        skip += total; /* wraps to where it should */
+        skip += total; /* unsigned wrap-around gives the right result */
         if (skip >= total) {
             return not_there(index, total, err);
         }
@@ -86,7 +87,7 @@ static bool take_newest(void *context, const struct reel_entry *entry) {
 
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err) {
-    struct reel_selection plain = *selection; /* nothing in front */
+    struct reel_selection plain = *selection; /* the stream has no front */
     plain.last_per_topic = plain.state_at_cut = false;
     plain.front = NULL;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &plain, err);

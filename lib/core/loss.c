@@ -1,4 +1,4 @@
-/* The list of what a conversion would lose or change. Its one rule: it owns every text, so it may outlive the recording. */
+/* The list of what a conversion would lose or change. It owns its texts, so it may outlive the recording. */
 #include "core/transient.h"
 #include "reel/write.h"
 
@@ -63,7 +63,7 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_
     return loss->items;
 }
 
-/* The first refusal since item `from`, as an error. */
+/* The first refusal from item `from` on, as an error. */
 static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from, struct reel_error *err) {
     for (size_t i = from; i < loss->count; i++) {
         const struct reel_loss_item *item = &loss->items[i];

@@ -1,4 +1,4 @@
-/* A place in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without padding. */
+/* A position in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without padding. */
 #include "reel/iterate.h"
 #include "wire/bytes.h"
 
@@ -17,7 +17,7 @@ bool reel_cursor_encode(const struct reel_mark *mark, char *out, size_t size) {
     if (size < REEL_CURSOR_ROOM) {
         return false;
     }
-    for (size_t digit = 0; digit < REEL_CURSOR_ROOM - 1; digit++) { /* six bits each, from bit 6 * digit on */
+    for (size_t digit = 0; digit < REEL_CURSOR_ROOM - 1; digit++) { /* the six bits from bit 6 * digit on */
         size_t at = digit * 6 / 8, shift = 10 - digit * 6 % 8;
         out[digit] = alphabet[((uint32_t)raw[at] << 8 | raw[at + 1]) >> shift & 63];
     }

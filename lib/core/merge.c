@@ -1,5 +1,5 @@
-/* See merge.h. Segments are opened when the merge reaches their first entry and closed at their last, so the open ones are about as many as
- * there are channels. */
+/* See merge.h. A segment is opened when the merge reaches its first entry and closed after its last, so about as many are open as there are
+ * channels. */
 #include "core/merge.h"
 #include "wire/bytes.h"
 
@@ -15,13 +15,13 @@ struct lane { /* an open segment */
 };
 
 struct slot {
-    int64_t time_ns; /* of lane->entry, here so that most compares touch no lane */
+    int64_t time_ns; /* key of lane->entry, stored here so that most comparisons do not load the lane */
     struct lane *lane;
 };
 
 struct merge {
-    struct merge_segment *segments; /* sorted by first place */
-    int64_t *latest;                /* largest last time of segments[0 … i] */
+    struct merge_segment *segments; /* sorted by first position */
+    int64_t *latest;                /* largest last time in segments[0 … i] */
     size_t n, next;
     struct merge_place from;
     struct slot *heap;
@@ -101,7 +101,7 @@ void merge_seek(struct merge *m, const struct merge_place *from) {
         close_lane(m, m->heap[--m->open].lane);
     }
     m->from = *from;
-    size_t low = 0, high = m->n; /* the first segment that may still hold something */
+    size_t low = 0, high = m->n; /* the first segment that may still have entries */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (m->latest[middle] < from->key.time_ns) {
@@ -195,7 +195,7 @@ static struct lane *take_lane(struct merge *m, struct reel_error *err) {
     return lane;
 }
 
-/* Opens a segment at its first entry that is not before m->from. */
+/* Opens a segment at its first entry at or after m->from. */
 static bool open_segment(struct merge *m, const struct merge_segment *s, struct reel_error *err) {
     if (compare_places(&s->last, s->source, &m->from.key, m->from.source) < 0) {
         return true;
@@ -259,7 +259,7 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
     return REEL_STEP_MESSAGE;
 }
 
-/* Entries of one segment that lie in [from, to). */
+/* Counts the entries of one segment in [from, to). */
 static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_place *from, const struct merge_place *to,
                      uint64_t *count, struct reel_error *err) {
     if (compare_places(&s->last, s->source, &from->key, from->source) < 0 ||

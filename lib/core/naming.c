@@ -1,5 +1,5 @@
-/* See naming.h. Its one rule: whether a name clashes depends on the recordings alone, not on what is selected of them, so a topic has one
- * name in every cut of a merge. A topic's leading slash does not count. */
+/* See naming.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the same name in every cut of
+ * a merge. A topic's leading slash is ignored. */
 #include "core/naming.h"
 
 #include <search.h>
@@ -63,7 +63,7 @@ void naming_close(struct naming *n) {
     n->count = n->capacity = 0;
 }
 
-/* Position of the first name that is not before (name, source). */
+/* Position of the first name not less than (name, source). */
 static size_t lower(const struct naming *n, const char *name, uint32_t source) {
     struct named key = {.name = name, .source = source};
     size_t low = 0, high = n->count;
@@ -78,7 +78,7 @@ static size_t lower(const struct naming *n, const char *name, uint32_t source) {
     return low;
 }
 
-/* Has a recording other than `source` that name too? */
+/* True when a recording other than `source` has that name too. */
 static bool clashes(const struct naming *n, const char *name, uint32_t source) {
     name = bare(name);
     size_t first = lower(n, name, 0), after = source == UINT32_MAX ? n->count : lower(n, name, source + 1);
@@ -129,14 +129,14 @@ const struct reel_channel *naming_apply(const struct naming *n, struct arena *ar
     return copy->name ? copy : NULL;
 }
 
-/* ---- one name each */
+/* ---- unique names */
 
 enum { NUMBER_ROOM = 11 }; /* "#4294967295" */
 
-struct unique { /* a name that somebody has, or that others are numbered by */
+struct unique { /* a name that is in use, or a base from which numbered names are derived */
     const char *name;
-    uint32_t number; /* of the last one numbered by it */
-    bool own, taken; /* a channel's whole name; given to one */
+    uint32_t number; /* the last number used with this base */
+    bool own, taken; /* a whole name, already assigned to a channel */
 };
 
 struct uniques {
@@ -154,7 +154,7 @@ static int compare_unique(const void *a, const void *b) {
     return strcmp(((const struct unique *)a)->name, ((const struct unique *)b)->name);
 }
 
-/* Made when it is not there; NULL: no memory. */
+/* Adds it when missing; NULL: no memory. */
 static struct unique *unique_of(struct uniques *u, const char *name) {
     const struct unique key = {.name = name};
     struct unique **at = tfind(&key, &u->tree, compare_unique);
@@ -188,7 +188,7 @@ static const char *cut(struct uniques *u, const char *name, size_t max) {
     return !name[size] ? name : text ? memcpy(text, name, size) : NULL;
 }
 
-/* "/scan#2": the next that nobody has. Each of those met on the way is met once. */
+/* Finds the next free "/scan#2". The counter of the base makes sure that each taken name is tried only once. */
 static const char *numbered(struct uniques *u, const char *name, size_t max) {
     const char *base = cut(u, name, max - NUMBER_ROOM);
     struct unique *counter = base ? unique_of(u, base) : NULL;

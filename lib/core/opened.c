@@ -1,4 +1,4 @@
-/* See opened.h. A base is pinned by what lies in it, so it is closed after that. */
+/* See opened.h. An item pins its base, so the base is closed after all items in it. */
 #include "core/opened.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void remove_item(struct opened_set *set, const struct opened *o) {
     }
 }
 
-/* Takes it out of the set and gives its pin on the base back. Under the lock. */
+/* Removes the item from the set and returns its pin on the base. Caller holds the lock. */
 static void take_out(struct opened_set *set, struct opened *o) {
     remove_item(set, o);
     set->spooled -= o->spooled;
@@ -52,7 +52,7 @@ static void opened_free(struct opened *o) {
     free(o);
 }
 
-/* The least recently used one that nobody holds; closing it frees a file, or its base for that. */
+/* The least recently used item without pins; closing it frees a file, or allows its base to be closed. */
 static struct opened *oldest(const struct opened_set *set, bool all) {
     struct opened *found = NULL;
     for (size_t i = 0; i < set->count; i++) {
@@ -73,7 +73,7 @@ static struct opened *over_the_ceiling(struct opened_set *set) {
     return o;
 }
 
-/* Closing a large file takes time: outside of the lock. */
+/* Closing a large file takes time: do it without the lock. */
 static void trim(struct opened_set *set) {
     for (struct opened *o; (o = over_the_ceiling(set));) {
         pthread_mutex_unlock(&set->lock);
@@ -92,7 +92,7 @@ void opened_done(struct opened_set *set) {
     pthread_mutex_destroy(&set->lock);
 }
 
-/* A new item, pinned and busy. Under the lock. */
+/* A new item, pinned and busy. Caller holds the lock. */
 static struct opened *add(struct opened_set *set, uint32_t id, struct reel_error *err) {
     struct opened *o = GROW_ARRAY(set->items, set->count, set->capacity) ? calloc(1, sizeof *o) : NULL;
     if (!o) {
@@ -105,7 +105,7 @@ static struct opened *add(struct opened_set *set, uint32_t id, struct reel_error
     return o;
 }
 
-/* What open() left, for all that wait for it. Under the lock. */
+/* Publishes the result of open() to all threads that wait for it. Caller holds the lock. */
 static void finish(struct opened_set *set, struct opened *o, bool good) {
     o->state = good ? OPENED_READY : OPENED_FAILED;
     set->spooled += o->spooled;
@@ -116,7 +116,7 @@ static void finish(struct opened_set *set, struct opened *o, bool good) {
     pthread_cond_broadcast(&set->changed);
 }
 
-/* A failed one is freed by the last who waited for it. Under the lock. */
+/* A failed item is freed by the last thread that waited for it. Caller holds the lock. */
 static struct opened *answer(struct opened_set *set, struct opened *o, struct reel_error *err) {
     if (o->state == OPENED_READY) {
         o->used = ++set->clock;

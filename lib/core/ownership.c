@@ -1,4 +1,4 @@
-/* See own.h. */
+/* See ownership.h. */
 #include "core/ownership.h"
 
 #include <sys/stat.h>
@@ -13,6 +13,6 @@ void reel_own_by_folder(int fd, const char *path) {
         return;
     }
     if (stat(folder, &st) == 0 && st.st_uid != 0 && fchown(fd, st.st_uid, st.st_gid) != 0) {
-        return; /* it stays root's, who can still use it */
+        return; /* the file stays root's, and root can still use it */
     }
 }

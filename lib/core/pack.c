@@ -6,7 +6,7 @@
 #include <libdeflate.h>
 
 enum { MODE_CONSTANT, MODE_DELTA, MODE_DELTA2 };
-enum { SAMPLE = 512 }; /* rows whose size decides the mode of a column: they are alike enough */
+enum { SAMPLE = 512 }; /* rows used to choose the mode of a column; the others are assumed to be similar */
 
 uint32_t pack_crc(const void *data, size_t size) {
     return libdeflate_crc32(0, data, size);
@@ -31,7 +31,7 @@ static inline uint8_t *put_varint(uint8_t *out, uint64_t v) {
     return out;
 }
 
-/* Bytes that the values take as deltas and as deltas of deltas, first value included. */
+/* Size of the values as deltas and as deltas of deltas, including the first value. */
 static void measure(const uint64_t *v, size_t n, size_t *delta, size_t *delta2) {
     uint64_t last = 0, step = 0;
     size_t one = 0, two = 0;

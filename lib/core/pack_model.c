@@ -1,5 +1,5 @@
-/* Directory of an index pack, written and read in the same order. Rule: every count is checked against the bytes left before it sizes
- * anything. */
+/* Directory of an index pack, written and read in the same order. Every count is checked against the bytes left before it sizes anything.
+ */
 #include "core/pack_model.h"
 
 #include "wire/bytes.h"
@@ -208,7 +208,7 @@ static const char *get_text(struct cursor *c, struct arena *arena) {
     return text;
 }
 
-/* A count of items of at least `item` bytes each that can really follow. */
+/* Reads a count of items of at least `item` bytes each; fails when so many cannot follow. */
 static uint32_t get_count(struct cursor *c, size_t item) {
     uint32_t n = cursor_u32le(c);
     if (n > cursor_left(c) / item) {

@@ -1,4 +1,4 @@
-/* Planning: the writer runs once over a sink that only counts (or hashes); each group's place, size and first message are kept. */
+/* Planning: the writer runs once over a sink that only counts (or hashes); position, size and first message of each group are kept. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ struct reel_front *reel_plan_front(const struct reel_plan *plan) {
     return plan->front;
 }
 
-/* The note of the group just made, moved to the plan's arena. */
+/* Moves the note of the group that just ended to the plan's arena. */
 static bool keep_note(struct run *run, const uint8_t **note, uint32_t *size, struct reel_error *err) {
     *note = NULL;
     *size = (uint32_t)run->note.size;

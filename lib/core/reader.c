@@ -1,6 +1,6 @@
-/* From (chunk, offset, size) to bytes. Plain chunks are read through a window that grows while reads follow each other and shrinks when
- * they jump, so that a sparse selection does not read the file between; compressed chunks come from the shared cache, huge ones from a file
- * they were spooled to once. Chunks that are sources for others (members of archives, databases) are opened once a recording. */
+/* Maps (chunk, offset, size) to bytes. Plain chunks are read through a window that grows with sequential reads and shrinks with jumps, so
+ * that a sparse selection does not read the bytes in between; compressed chunks come from the shared cache, huge ones from a file they were
+ * decoded to once. Chunks that contain other sources (members of archives, databases) are opened once per recording. */
 #include "core/reader.h"
 
 #include <stdatomic.h>
@@ -13,12 +13,12 @@
 #include "wire/limits.h"
 
 enum {
-    AHEAD_MIN = 16 << 10,   /* bytes taken with a lone read */
-    AHEAD_MAX = 1 << 20,    /* with reads that follow each other */
-    NEAR = 64 << 10,        /* a jump forward this short still follows */
-    DIRECT = 64 << 10,      /* reads from here on go straight to the caller */
-    WINDOW_KEPT = 64 << 20, /* a window grown larger for one huge message is given back after it */
-    OWN_CACHE = 48 << 20,   /* of a recording opened without a cache */
+    AHEAD_MIN = 16 << 10,   /* bytes read for an isolated read */
+    AHEAD_MAX = 1 << 20,    /* bytes read ahead for sequential reads */
+    NEAR = 64 << 10,        /* a forward jump up to this counts as sequential */
+    DIRECT = 64 << 10,      /* larger reads go directly to the caller's buffer */
+    WINDOW_KEPT = 64 << 20, /* a window grown beyond this for one huge message is freed afterwards */
+    OWN_CACHE = 48 << 20,   /* for a recording opened without a cache */
 };
 
 struct reel_reader {
@@ -26,7 +26,7 @@ struct reel_reader {
     struct reel_chunk *rows; /* REEL_SEGMENT_ENTRIES chunk rows around the last one used */
     uint32_t rows_first, rows_count;
     struct cache_block *block; /* pinned, of block->chunk */
-    struct opened *held;       /* pinned: where the last bytes were read */
+    struct opened *held;       /* pinned: the source of the last read */
     struct reel_source *window_source;
     uint8_t *window;
     uint64_t window_offset;
@@ -140,7 +140,7 @@ struct opening {
 
 static bool open_chunk(void *context, struct opened *o, struct reel_error *err);
 
-/* What chunk `id` lies in: a part, or an earlier chunk, which is pinned as *pinned. */
+/* What contains chunk `id`: a part, or an earlier chunk, which is pinned as *pinned. */
 static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct opened **pinned,
                                    struct reel_error *err) {
     *pinned = NULL;
@@ -176,7 +176,7 @@ static struct reel_source *open_source(struct reel_recording *r, uint32_t id, co
     return spool_file(row, base, path, err);
 }
 
-/* For opened_pin(). The row is read where the caller does not have it. */
+/* For opened_pin(). Reads the chunk's row when the caller does not have it. */
 static bool open_chunk(void *context, struct opened *o, struct reel_error *err) {
     struct reel_recording *r = ((struct opening *)context)->recording;
     const struct reel_chunk *row = ((struct opening *)context)->row;
@@ -233,7 +233,7 @@ static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, st
     return &r->rows[id - r->rows_first];
 }
 
-/* Holds `o` (pinned, taken over) instead of what was held. A window on that would be one on a source that may be closed. */
+/* Takes over the pin on `o` and drops the previous one. Also drops a window on the previous source, which may now be closed. */
 static void hold(struct reel_reader *r, struct opened *o) {
     if (r->held && r->window_source == r->held->source) {
         r->window_source = NULL;
@@ -255,7 +255,7 @@ static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const 
     return r->held->source;
 }
 
-/* What a plain chunk lies in. */
+/* The source that contains a plain chunk. */
 static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
     if (r->held && row->part == (REEL_INSIDE | r->held->chunk)) {
         return r->held->source;
@@ -271,8 +271,7 @@ static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const s
 static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data, struct reel_error *err) {
     struct opened *pinned;
     struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
-    bool good = base && (codec_decode_chunk(row, base, data, err) ||
-                         reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    bool good = base && (codec_decode_chunk(row, base, data, err) || reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
     opened_unpin(&r->recording->opened, pinned);
     return good;
 }
@@ -298,7 +297,7 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     return r->block || reel_fail_memory(err);
 }
 
-/* Where the bytes of (chunk, offset, size) lie: in a pinned block (*direct), or in a source at *at. */
+/* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */
 static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct, struct reel_source **source,
                    uint64_t *at, struct reel_error *err) {
     const struct reel_chunk *row = chunk_row(r, id, err);
@@ -324,7 +323,7 @@ static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t
     return true;
 }
 
-/* Makes the window hold [at, at + size), with as much ahead as the pattern of reads deserves. */
+/* Makes the window hold [at, at + size), with read-ahead that depends on the recent pattern of reads. */
 static bool fill_window(struct reel_reader *r, struct reel_source *source, uint64_t at, size_t size, struct reel_error *err) {
     uint64_t end = r->window_offset + r->window_size;
     bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
@@ -418,7 +417,7 @@ bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, str
     if (!info->format->describe) {
         return true;
     }
-    if (e->head > 0 && !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* of no bytes, no chunk is decoded */
+    if (e->head > 0 && !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no chunk */
         return false;
     }
     if (e->channel >= info->n_channels) {

@@ -1,4 +1,4 @@
-/* Finding a format or a writer in the tables of formats/formats.c. */
+/* Lookup in the tables of formats and writers. */
 #include <stdio.h>
 #include <string.h>
 

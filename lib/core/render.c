@@ -1,5 +1,5 @@
-/* Rendering: any bytes of a planned output, or a streamed output from front to back. A group is emitted into one buffer; what is asked is
- * copied from there. */
+/* Rendering: any bytes of a planned output, or a streamed output from front to back. A group is emitted into one buffer; the requested
+ * bytes are copied from there. */
 #include <stdlib.h>
 
 #include "core/run.h"
@@ -7,8 +7,8 @@
 #include "wire/cleanup.h"
 
 enum {
-    STREAM_WINDOW = 1 << 20,      /* streamed: what is rendered at a time */
-    STREAM_WINDOW_MAX = 32 << 20, /* of a group that is larger: the window doubles, so that the group is not emitted too often */
+    STREAM_WINDOW = 1 << 20,      /* streamed: bytes rendered at a time */
+    STREAM_WINDOW_MAX = 32 << 20, /* for a larger group the window doubles, so that the group is not emitted too often */
 };
 
 struct reel_render {
@@ -20,12 +20,12 @@ struct reel_render {
     void *totals;                      /* of a streamed run */
     uint8_t *buffer;
     size_t capacity;
-    uint64_t held, held_end; /* output bytes in the buffer (planned), or of the group (streamed) */
+    uint64_t held, held_end; /* output bytes in the buffer (planned), or bytes of the group (streamed) */
     uint64_t messages;
     /* streamed: */
     enum { AT_START, AT_HEAD, AT_MESSAGES, AT_TAIL, AT_END, BROKEN } stage;
     uint64_t tail_part, tail_parts;
-    uint64_t group_size, given; /* of the stretch being given */
+    uint64_t group_size, given; /* of the section being returned */
     uint64_t group_count;
 };
 
@@ -100,7 +100,7 @@ static struct stretch stretch_at(const struct reel_plan *plan, uint64_t offset) 
     uint64_t tail = plan->n_tail > 0 ? plan->tail[0].offset : plan->length;
     size_t low = 0, high = offset < tail ? plan->n_groups : plan->n_tail;
     bool in_tail = offset >= tail;
-    while (high - low > 1) { /* the last one that begins at or before offset */
+    while (high - low > 1) { /* the last group that begins at or before offset */
         size_t middle = low + (high - low) / 2;
         uint64_t begins = in_tail ? plan->tail[middle].offset : plan->groups[middle].offset;
         if (begins <= offset) {
@@ -140,7 +140,7 @@ static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sin
     return true;
 }
 
-/* Fills the buffer with output bytes around `offset`. Sink positions are those of the output, so that writers see the same places as while
+/* Fills the buffer with output bytes around `offset`. Sink positions are output positions, so that writers see the same positions as while
  * planning. */
 static bool hold(struct reel_render *r, uint64_t offset, struct reel_error *err) {
     struct stretch s = stretch_at(r->plan, offset);
@@ -196,7 +196,7 @@ bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size
 
 /* ---- streamed */
 
-/* Emits the stretch the stage stands at into the window that begins at `from`; the first time round its size becomes known. */
+/* Emits the current section into the window that begins at `from`; the first pass also determines its size. */
 static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_error *err) {
     struct run *run = &r->run;
     const struct reel_writer *writer = run->w.writer;
@@ -225,7 +225,7 @@ static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_erro
     return good;
 }
 
-/* What comes when the stretch at hand is given. */
+/* Advances to the next section. */
 static bool next_stage(struct reel_render *r, struct reel_error *err) {
     struct run *run = &r->run;
     const struct reel_writer *writer = run->w.writer;
@@ -240,7 +240,7 @@ static bool next_stage(struct reel_render *r, struct reel_error *err) {
             r->messages += r->group_count;
             run->w.group++;
         }
-        /* a group of no message is a writer that wants no more */
+        /* an empty group: the writer needs no more messages */
         if ((r->stage == AT_HEAD || r->group_count > 0) && !run_has_more(run, &more, err)) {
             return false;
         }

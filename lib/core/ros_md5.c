@@ -1,5 +1,5 @@
-/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), a line each; a field
- * whose type is a message has the sum of that type in place of its name, also when it is an array. */
+/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one per line; in a field
+ * whose type is a message, the type's name is replaced by the sum of that type (also for arrays). */
 #include "core/ros_md5.h"
 
 #include "core/ros_text.h"
@@ -20,7 +20,7 @@ struct type {
 struct summing {
     struct type *types;
     size_t count, capacity;
-    struct hash_table by_name; /* 1 + place in types */
+    struct hash_table by_name; /* 1 + index in types */
     struct reel_error *err;
 };
 
@@ -55,7 +55,7 @@ static struct type *find_type(const struct summing *s, const char *name) {
     return found ? &s->types[found - 1] : NULL;
 }
 
-/* The type that a field of `owner` names. */
+/* Finds the type that a field of `owner` names. */
 static struct type *resolve(const struct summing *s, const struct type *owner, const char *name) {
     char path[2 * ROS_NAME_ROOM];
     strcpy(path, owner->name);
@@ -68,7 +68,7 @@ static struct type *resolve(const struct summing *s, const struct type *owner, c
     return near ? near : find_type(s, name);
 }
 
-/* A header is the same type under all the names that it has had. */
+/* All historical names of a header are the same type. */
 static struct type *find_header(const struct summing *s) {
     static const char *const names[] = {"std_msgs/Header", "roslib/Header", "rostools/Header", "Header"};
     struct type *found = NULL;
@@ -101,7 +101,7 @@ static void put(struct grow *out, struct reel_bytes type, char between, struct r
     grow_put(out, value.data, value.size);
 }
 
-/* Up to the first blank; `text` becomes what follows. */
+/* Cuts off everything up to the first blank; `text` becomes the rest. */
 static struct reel_bytes next_word(struct reel_bytes *text) {
     size_t n = 0;
     while (n < text->size && !ros_is_blank(text->data[n])) {
@@ -117,7 +117,7 @@ static struct reel_bytes up_to(struct reel_bytes text, char end) {
     return bytes_of(text.data, found ? (size_t)(found - text.data) : text.size);
 }
 
-/* "type name=value". The value of a string is all that follows, "#" too. */
+/* "type name=value". The value of a string extends to the end of the line, including "#". */
 static void put_constant(struct grow *out, struct reel_bytes line) {
     struct reel_bytes rest = line, type = next_word(&rest), name = up_to(rest, '=');
     struct reel_bytes value = bytes_of(rest.data + name.size, rest.size - name.size);
@@ -128,7 +128,7 @@ static void put_constant(struct grow *out, struct reel_bytes line) {
 static bool sum_type(struct summing *s, struct type *t, unsigned level);
 
 static bool put_field(struct summing *s, struct type *owner, struct grow *out, struct reel_bytes line, unsigned level) {
-    static const char header_md5[] = "2176decaecbce78abc3b96ef049fabed"; /* of std_msgs/Header, which recorders may leave out */
+    static const char header_md5[] = "2176decaecbce78abc3b96ef049fabed"; /* std_msgs/Header, which recorders may leave out */
     struct reel_bytes rest = line, type = next_word(&rest), name = next_word(&rest), base = up_to(type, '[');
     if (is_builtin(base)) {
         put(out, type, ' ', name, "", bytes_of("", 0));
@@ -151,7 +151,7 @@ static bool put_field(struct summing *s, struct type *owner, struct grow *out, s
     return true;
 }
 
-/* Constants stand before the fields, wherever they are in the text. */
+/* Constants are hashed before fields, whatever their order in the text. */
 static bool put_lines(struct summing *s, struct type *t, struct grow *out, bool constants, unsigned level) {
     for (struct reel_bytes rest = t->text; rest.size > 0;) {
         struct reel_bytes line = ros_trim(ros_next_line(&rest)), bare = ros_trim(up_to(line, '#'));

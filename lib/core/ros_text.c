@@ -29,7 +29,7 @@ bool ros_is_defined(const struct reel_schema *s, const char *type) {
 /* ---- names */
 
 bool ros_type_name(struct reel_bytes name, bool whole, char out[ROS_NAME_ROOM]) {
-    size_t size = 0, first = 0, last = 0; /* where the first part ends, and where the last one begins */
+    size_t size = 0, first = 0, last = 0; /* end of the first component, and start of the last one */
     for (size_t i = 0; i < name.size; i++) {
         char c = (char)name.data[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -39,7 +39,7 @@ bool ros_type_name(struct reel_bytes name, bool whole, char out[ROS_NAME_ROOM]) 
         }
         i += colons;
         if (!letter && size == 0) {
-            continue; /* "/a/B" and "::a::B" are absolute names, as all others are */
+            continue; /* absolute names "/a/B" and "::a::B" equal the relative ones */
         }
         if (size >= ROS_NAME_ROOM - 1) {
             return false;

@@ -1,4 +1,4 @@
-/* See ros_write.h. Rule: what a channel becomes is decided here, once for both versions. */
+/* See ros_write.h. */
 #include "core/ros_write.h"
 
 #include "core/definition.h"
@@ -107,7 +107,7 @@ bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
                          w->stream->channels[m->channel]->name, (long long)time);
     }
-    time += time == 0; /* ROS's own readers skip what is at 0, or refuse the whole bag: to them it is no time */
+    time += time == 0; /* ROS readers skip messages at time 0, or refuse the whole bag */
     *sec = (uint32_t)(time / NS_PER_SEC);
     *nsec = (uint32_t)(time % NS_PER_SEC);
     return true;

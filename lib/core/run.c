@@ -1,4 +1,4 @@
-/* The calls a writer makes while it emits (reel/write.h), the same for planning and rendering. */
+/* The functions that a writer calls while it emits (reel/write.h), the same for planning and rendering. */
 #include "core/run.h"
 #include "core/transient.h"
 
@@ -92,7 +92,7 @@ bool run_settle(struct run *run, struct reel_error *err) {
     return !pending || reel_stream_seek(run->w.stream, &mark, err);
 }
 
-/* Payload that is only partly wanted, or hashed: in pieces, those outside the window unread. */
+/* Copies a payload that is only partly needed, or hashed, in pieces; pieces outside the window are not read. */
 static bool put_pieces(struct run *run, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     if (!run->scratch && !(run->scratch = malloc(PIECE))) {
         return reel_fail_memory(err);

@@ -30,8 +30,8 @@ bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct 
     return builder_set_channel(scan->builder, id, c, err);
 }
 
-/* Ids below n_parts are the scan's own parts, which in a scan within a scan are chunks of the recording: those have been added before, so
- * that no id that reel_scan_chunk() gives is as small as theirs. */
+/* Ids below n_parts are the scan's own parts. In a nested scan these are chunks of the outer recording, which were added before, so
+ * reel_scan_chunk() never returns an id this small. */
 static uint32_t chunk_of(const struct reel_scan *scan, uint32_t id) {
     return scan->places && id < scan->n_parts ? scan->places[id].chunk : id;
 }
@@ -109,7 +109,7 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
                        const char *text, ...) {
     struct pack_model *m = &scan->builder->model;
     if (transient_error_noted()) {
-        return false; /* the scan fails with that error, and is to end soon */
+        return false; /* the scan fails with that error and should end soon */
     }
     m->findings_total++;
     if (severity == REEL_LOSS) {
@@ -171,7 +171,7 @@ struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct re
     return spool_chunk(chunk, scan->parts[chunk->part], err);
 }
 
-/* A file of which nothing could be kept is no recording: the first loss says why. */
+/* A file from which nothing was recovered is not a recording: the first loss becomes the error. */
 static bool kept_something(const struct pack_model *m, struct reel_error *err) {
     bool any = m->losses == 0 || m->n_attachments > 0;
     for (size_t i = 0; i < m->n_channels && !any; i++) {
@@ -186,7 +186,7 @@ static bool kept_something(const struct pack_model *m, struct reel_error *err) {
     return any || reel_fail(err, REEL_DAMAGED, "nothing of it could be kept");
 }
 
-/* A builder for the parts, and the scan that fills it. */
+/* Creates a builder for the parts, and the scan that fills it. */
 static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                                   const char *pack_path, struct reel_error *err) {
     AUTO_MEM uint64_t *sizes = malloc(n_parts * sizeof *sizes);

@@ -1,4 +1,4 @@
-/* Positional reads of files, memory and slices. Its one rule: reel_source_read() checks every range, so the kinds below never do. */
+/* Positional reads of files, memory and slices. reel_source_read() checks every range, so the implementations below do not. */
 #include "reel/source.h"
 #include "wire/cleanup.h"
 
@@ -74,7 +74,7 @@ struct reel_source *reel_source_open(const char *path, const char *name, struct 
         const char *slash = strrchr(path, '/');
         name = slash ? slash + 1 : path;
     }
-    /* O_NONBLOCK: opening a pipe must not wait for its other end; for plain files it means nothing. */
+    /* O_NONBLOCK: opening a pipe must not wait for its other end; no effect on regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         reel_fail_errno(err, "%s: cannot be opened", name);
@@ -122,7 +122,7 @@ struct reel_source *reel_source_from_memory(struct reel_bytes data, const char *
     return &memory->source;
 }
 
-/* offset + size may not be computed before this: both may come from a file. */
+/* offset + size must not be computed before this check: both may come from a file. */
 static bool source_holds(const struct reel_source *source, uint64_t offset, uint64_t size, struct reel_error *err) {
     if (offset <= source->size && size <= source->size - offset) {
         return true;

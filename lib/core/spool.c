@@ -29,7 +29,7 @@ static void memory_free(struct reel_source *source) {
     free(source);
 }
 
-/* A source that owns `data` (from malloc; taken over, also on failure). */
+/* A source that owns `data` (malloc'd; freed on failure too). */
 static struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err) {
     static const struct reel_source_ops ops = {.read = memory_read, .free = memory_free};
     struct memory_source *m = malloc(sizeof *m);
@@ -56,7 +56,7 @@ static int open_and_unlink(const char *folder) {
     return fd;
 }
 
-/* Not every file system has O_TMPFILE: NFS and some overlays answer with one of these. */
+/* Errors of file systems without O_TMPFILE: NFS and some overlays. */
 static bool no_tmpfile(int error) {
     return error == EOPNOTSUPP || error == EISDIR || error == ENOENT || error == EINVAL;
 }
@@ -74,7 +74,7 @@ static int open_unlinked(struct reel_error *err) {
     return fd;
 }
 
-/* The source has it from now on. */
+/* owned by the source from here on */
 static struct reel_source *give(int *fd, const char *name, struct reel_error *err) {
     int taken = *fd;
     *fd = -1;
@@ -102,7 +102,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         return spool_unlinked(chunk, part, err);
     }
     struct stat st;
-    AUTO_FD int there = open(path, O_RDONLY | O_CLOEXEC); /* whoever keeps the folder small may remove it at any time */
+    AUTO_FD int there = open(path, O_RDONLY | O_CLOEXEC); /* a cleanup of the folder may remove it at any time */
     if (there >= 0 && fstat(there, &st) == 0 && (uint64_t)st.st_size == chunk->raw) {
         return give(&there, part->name, err);
     }
@@ -122,7 +122,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    if (fdatasync(fd) != 0 || rename(temporary, path) != 0) { /* after a crash the name must not stand for zeros */
+    if (fdatasync(fd) != 0 || rename(temporary, path) != 0) { /* after a crash the name must not refer to a file of zeros */
         reel_fail_errno(err, "could not put a derived file in place");
         unlink(temporary);
         return NULL;

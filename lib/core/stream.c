@@ -19,17 +19,17 @@ struct stream {
     enum reel_clock *clocks;
     int64_t *shifts;
     size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the front come behind */
+    uint32_t n_selected; /* channels of the recordings; those of the front follow */
     struct merge *merge;
     struct reel_front *front;
     size_t front_at;
     struct merge_place start;
     int64_t end_ns;
-    int64_t origin_ns; /* what every_ns counts from */
+    int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
     int64_t every_ns;
-    uint64_t *seen;       /* every_n: messages of each channel so far */
-    int64_t *last_bucket; /* every_ns: the interval of each channel's last message; -1 none */
+    uint64_t *seen;       /* every_n: number of messages seen of each channel */
+    int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
 };
 
 struct reel_mark reel_mark_of(const struct reel_message *m) {
@@ -62,17 +62,17 @@ static bool sampled_out(struct stream *s, const struct reel_message *m) {
     return false;
 }
 
-/* Of messages 0 … n-1 of a channel, how many every_n keeps. */
+/* How many of messages 0 … n-1 of a channel every_n keeps. */
 static uint64_t kept_of(const struct stream *s, uint64_t n) {
     return s->every_n > 1 ? n / s->every_n + (n % s->every_n > 0) : n;
 }
 
-/* What sampling would remember had the stream run from its start to `to`. */
+/* Sets the sampling state to what it would be had the stream run from its start to `to`. */
 static bool catch_up(struct stream *s, const struct merge_place *to, struct reel_error *err) {
     if (s->every_n <= 1 && s->every_ns <= 0) {
         return true;
     }
-    AUTO_MEM uint64_t *before = calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that `to` lies in */
+    AUTO_MEM uint64_t *before = calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that contains `to` */
     if (!before) {
         return reel_fail_memory(err);
     }
@@ -171,7 +171,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
         return reel_fail_memory(err);
     }
     struct merge_place to = {.key = {.time_ns = before_ns < s->end_ns ? before_ns : s->end_ns}};
-    if (to.key.time_ns == REEL_TIME_MAX) { /* open: that instant too */
+    if (to.key.time_ns == REEL_TIME_MAX) { /* no end: includes the last representable instant */
         to = (struct merge_place){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX}, .source = UINT32_MAX};
     }
     if (!merge_count(s->merge, &s->start, &to, counts, err)) {
@@ -195,7 +195,7 @@ static bool any_glob_matches(const char *const *globs, uint32_t n, const char *t
     return false;
 }
 
-/* What one name of a channel is in the selection: also under the name that it gets by its prefix. */
+/* Matches one name of a channel against the selection, with and without its prefix. */
 struct standing {
     bool named, excluded;
 };
@@ -215,8 +215,8 @@ static bool wants(const struct reel_selection *q, const char *prefix, const char
     return (q->n_topics == 0 || s.named) && !s.excluded;
 }
 
-/* A channel that is found under several topics is shown under those that are wanted; *shown is the channel itself when that is all of them,
- * a renamed copy when it is a part, NULL when it is none. */
+/* A channel with several topics is shown under those that are selected: *shown is the channel itself when all are, a renamed copy when some
+ * are, NULL when none is. */
 static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix, const struct reel_channel *c,
                            const struct reel_channel **shown, struct reel_error *err) {
     char name[1024] = "";
@@ -263,7 +263,7 @@ struct segments { /* of all sources */
     size_t count, capacity;
 };
 
-/* Segments of one channel that overlap the selection. */
+/* Adds the segments of one channel that overlap the selection. */
 static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source, const struct reel_selection *q,
                          struct segments *segments, struct reel_error *err) {
     for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
@@ -282,7 +282,7 @@ static bool add_segments(struct stream *s, const struct reel_index *index, uint3
     return true;
 }
 
-/* Channels and segments of one recording. */
+/* Adds the channels and segments of one recording. */
 static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
                        const struct naming *naming, struct segments *segments, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
@@ -298,7 +298,7 @@ static bool add_source(struct stream *s, struct reel_recording *recording, uint3
     return true;
 }
 
-/* Clock and shift of one source. No time may pass 64 bits. */
+/* Clock and shift of one source. No shifted time may overflow 64 bits. */
 static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option, uint32_t source,
                       struct reel_error *err) {
     int64_t first, last;
@@ -367,7 +367,7 @@ static bool open_front(struct stream *s, const struct reel_selection *q, struct 
     return true;
 }
 
-/* Last, so that what is put in front was matched with the names that formats know. */
+/* Last, so that front messages are matched by the names of the formats. */
 static bool open_names(struct stream *s, const struct naming *naming, struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
         if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i]))) {
@@ -460,7 +460,7 @@ bool reel_stream_describe(struct reel_stream *stream, const struct reel_message 
         *out = (struct reel_description){.publish_ns = m->time_ns};
         return true;
     }
-    struct reel_entry own = m->entry; /* as the recording has it */
+    struct reel_entry own = m->entry; /* the name in the recording */
     int64_t shift = stream->shifts[m->source];
     own.time_ns = merge_shifted(own.time_ns, (int64_t)(0 - (uint64_t)shift));
     if (!reel_reader_describe(stream->readers[m->source], &own, out, err)) {

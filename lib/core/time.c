@@ -1,5 +1,4 @@
-/* Times and durations as text. Its one rule: nothing overflows: what 64 bits of nanoseconds cannot hold is refused when read and saturated
- * when tied. */
+/* Times and durations as text. Nothing overflows: values beyond 64 bits of nanoseconds are refused when parsed and saturated when added. */
 #include "reel/time.h"
 
 #include <stdio.h>
@@ -31,9 +30,9 @@ static int64_t unit_ns(const char *unit) {
     return 0;
 }
 
-/* The digits after the point, counted in `unit`. What is finer than a nanosecond is refused, not rounded. */
+/* The digits after the point, counted in `unit`. Anything finer than a nanosecond is refused, not rounded. */
 static bool fraction_ns(const char **text, int64_t unit, int64_t *ns) {
-    const int64_t scale_max = SECOND_NS * SECOND_NS; /* digits behind that must be zeros */
+    const int64_t scale_max = SECOND_NS * SECOND_NS; /* further digits must be zeros */
     int64_t scale = 1;
     __int128 sum = 0;
     const char *p = *text;
@@ -53,7 +52,7 @@ static bool fraction_ns(const char **text, int64_t unit, int64_t *ns) {
     return sum * unit % scale == 0;
 }
 
-/* "2.5s": a number without sign and its unit. `bare` is the unit when there is none; 0 = one is needed. */
+/* "2.5s": an unsigned number and its unit. `bare` is the default unit; 0 = a unit is required. */
 static bool parse_amount(const char *text, int64_t bare, int64_t *ns) {
     int64_t whole = 0;
     const char *p = text;
@@ -82,7 +81,7 @@ static bool parse_amount(const char *text, int64_t bare, int64_t *ns) {
 
 /* ---- RFC 3339 */
 
-/* Days since 1970 of a date of the Gregorian calendar, and back; years count from March, so that the leap day is the last. */
+/* Days since 1970 of a Gregorian date, and back; years start in March, so that the leap day comes last. */
 static int64_t days_of(int64_t year, int month, int day) {
     int64_t y = year - (month <= 2);
     int64_t era = (y >= 0 ? y : y - 399) / 400;
@@ -174,7 +173,7 @@ static bool parse_rfc3339(const char *p, int64_t *ns) {
     return sum >= INT64_MIN && sum <= INT64_MAX;
 }
 
-/* ---- what reel/time.h offers */
+/* ---- public functions (reel/time.h) */
 
 static bool parse(const char *text, int64_t bare_unit_ns, struct reel_time *out) {
     const char *p = text;
@@ -242,7 +241,7 @@ int64_t reel_now_ns(void) {
     return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* printf would take some thousand instructions for a time; a recording's JSON has dozens of them, and every log line one. */
+/* printf takes thousands of instructions per time; a recording's JSON has dozens of times, and every log line has one. */
 static char *put_digits(char *at, uint32_t value, int digits) {
     for (int i = digits - 1; i >= 0; i--) {
         at[i] = (char)('0' + value % 10);

@@ -1,4 +1,4 @@
-/* A stream as a target takes it: opened, then through the view that is asked for, then through the writer's own. */
+/* Opens a stream for a writer: the requested view first, then the view that the writer itself adds. */
 #include "core/codec.h"
 #include "reel/view.h"
 #include "reel/write.h"
