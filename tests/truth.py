@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The real samples against what is known of them: counts, first and last times, sizes, and per topic the SHA-256 of the payloads in time order, all from
-their truth.json or worked out here from the file; what stands in the headers; NanoVer cuts at 20 random times each, and what NanoVer's own tools tell. Last
+"""The real samples compared with known values: counts, first and last times, sizes, and per topic the SHA-256 of the payloads in time order, all from
+their truth.json or computed here from the file; values of the headers; NanoVer cuts at 20 random times each, and the output of NanoVer's own tools. Last
 line: N passed, N failed, N skipped."""
 import argparse
 import collections
