@@ -1,6 +1,6 @@
-/* What files a bag is made of: the recording's own parts, what archives among them hold, what is packed as FILE.zstd. Rule: a file is told
- * by its first bytes, a member of an archive also by its name; each that is not a part gets a chunk, in which its own chunks and entries
- * lie. */
+/* Finds the files a bag is made of: the recording's own parts, the members of archives among them, and files packed as FILE.zstd. A
+ * file's kind follows from its first bytes; a member of an archive is also selected by its name. Each file that is not a part gets a
+ * chunk, and its own chunks and entries refer to that one. */
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -14,20 +14,20 @@
 #include "wire/zip.h"
 
 enum {
-    FILES_MAX = 500, /* with a chunk for the member, one for what it unpacks to and one for the rows: all among the builder's first */
+    FILES_MAX = 500, /* each may need three chunks (member, unpacked file, rows), all within the builder's limit */
     HEAD_BYTES = 4096,
-    NESTED_MAX = 3,       /* packed archive: unpacked, archive, packed file in it */
-    PEEK_BYTES = 1 << 20, /* of what a packed file holds, to see what it is */
-    PACKED_RATIO = 64,    /* a large file that is packed better than this is refused */
+    NESTED_MAX = 3,       /* a packed file that unpacks to an archive that holds a packed file */
+    PEEK_BYTES = 1 << 20, /* bytes unpacked to find out the kind of a packed file */
+    PACKED_RATIO = 64,    /* highest compression ratio accepted for a large file */
     CRC_PIECE = 1 << 20,
-    IN_MEMORY_MAX = 1 << 20, /* larger packed files are unpacked to temporary ones: there may be many */
+    IN_MEMORY_MAX = 1 << 20, /* larger packed files are unpacked to temporary files: there may be many */
 };
 
 struct finder {
     struct ros2db_files *files;
     struct reel_scan *scan;
     struct arena *arena;
-    uint64_t others; /* members that are no files of a bag */
+    uint64_t others; /* members that do not belong to a bag */
 };
 
 /* --- kinds --- */
@@ -61,7 +61,7 @@ static bool ends_with(const char *name, const char *end) {
     size_t n = strlen(name), m = strlen(end);
     return n >= m && strcmp(name + n - m, end) == 0;
 }
-/* Names of messages' files; of metadata. */
+/* True when the name is that of a data file. */
 bool ros2db_names_data(const char *name) {
     return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") || ends_with(name, ".mcap.zstd");
 }
@@ -102,7 +102,7 @@ static enum reel_codec codec_of(enum ros2db_kind kind) {
     return kind == ROS2DB_ZSTD ? REEL_CODEC_ZSTD : kind == ROS2DB_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
 }
 
-/* A file of messages, or a tar of which enough is seen: one of them by its name, or metadata.yaml. */
+/* True for a packed data file, and for a packed tar whose first bytes show a data file or metadata.yaml. */
 static bool packed_holds_bag(enum ros2db_kind packed, struct reel_bytes head) {
     AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
     if (!raw) {
@@ -127,23 +127,23 @@ bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel
 
 static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned depth, struct reel_error *err);
 
-/* Where a finding about `offset` in the file points to. */
-static uint64_t place_in(const struct ros2db_file *outer, uint64_t offset) {
+/* Position of a finding about `offset` in the file. */
+static uint64_t position_in(const struct ros2db_file *outer, uint64_t offset) {
     return outer->place.offset + (outer->place.packed ? 0 : offset);
 }
 
-/* Packed better than this, a file is refused. */
+/* The most that `stored` packed bytes may unpack to. */
 static uint64_t unpacked_max(uint64_t stored) {
     uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
     return stored > max / PACKED_RATIO ? stored * PACKED_RATIO : max;
 }
 
-/* Bytes of `outer` as a file of their own; raw UINT64_MAX: nobody tells how many they unpack to. */
+/* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
 static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
                       struct reel_error *err) {
     run.part = outer->place.chunk < f->scan->n_parts ? outer->place.chunk : REEL_INSIDE | outer->place.chunk;
     struct ros2db_file inner = {.own = true, .name = name, .place = outer->place};
-    inner.place.offset = place_in(outer, run.offset);
+    inner.place.offset = position_in(outer, run.offset);
     inner.place.packed |= run.codec != REEL_CODEC_NONE;
     bool unmeasured = run.raw == UINT64_MAX;
     if (!unmeasured && run.codec != REEL_CODEC_NONE && run.raw > unpacked_max(run.stored)) {
@@ -166,9 +166,9 @@ static bool add_inner(struct finder *f, const struct ros2db_file *outer, const c
     return add_file(f, &inner, depth, err);
 }
 
-/* What cannot be opened is left out; the others are kept. */
-static bool add_or_tell(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
-                        struct reel_error *err) {
+/* Reports a file that cannot be opened as a finding and goes on with the others. */
+static bool add_or_report(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
+                          struct reel_error *err) {
     struct reel_error why = {0};
     if (add_inner(f, outer, name, run, depth, &why)) {
         return true;
@@ -176,11 +176,11 @@ static bool add_or_tell(struct finder *f, const struct ros2db_file *outer, const
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, run.offset), run.stored, "%s", why.text);
+    reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, position_in(outer, run.offset), run.stored, "%s", why.text);
     return true;
 }
 
-/* The file's name without what packing has put behind it. */
+/* The file's name without the ending for compression. */
 static const char *unpacked_name(struct arena *arena, const char *name) {
     static const char *const ends[][2] = {{".zstd", ""}, {".zst", ""}, {".tgz", ".tar"}, {".gz", ""}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -200,12 +200,12 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
     if (!reel_source_read(outer->source, 0, head, size, err)) {
         return false;
     }
-    unsigned long long told = outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
-    if (told != ZSTD_CONTENTSIZE_UNKNOWN && told != ZSTD_CONTENTSIZE_ERROR && told <= unpacked_max(run.stored)) {
-        run.raw = told;
+    unsigned long long stated = outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
+    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated <= unpacked_max(run.stored)) {
+        run.raw = stated;
     }
     const char *name = unpacked_name(f->arena, outer->name);
-    return name ? add_or_tell(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
+    return name ? add_or_report(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
 }
 
 static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct zip_member *m,
@@ -251,7 +251,7 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         size_t before = f->files->count;
         struct reel_chunk run = {.codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
-        if (!add_or_tell(f, outer, name, run, depth + 1, err) ||
+        if (!add_or_report(f, outer, name, run, depth + 1, err) ||
             (m->crc_known && f->files->count > before && !check_crc(f, outer, name, m, f->files->items[before].source, err))) {
             return false;
         }
@@ -268,7 +268,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 return reel_error_pass(err, &why);
             }
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, place_in(outer, tar.at), outer->source->size - tar.at,
+            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, position_in(outer, tar.at), outer->source->size - tar.at,
                               "%s: what follows is not read", why.text);
             return true;
         }
@@ -277,20 +277,21 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
-            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, place_in(outer, m.offset), m.missing,
+            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, position_in(outer, m.offset), m.missing,
                               "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others++;
-        } else if (!add_or_tell(f, outer, name, (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1, err)) {
+        } else if (!add_or_report(f, outer, name, (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
+                                  err)) {
             return false;
         }
     }
     return true;
 }
 
-/* How the recording is packed: by what is outermost. */
-static void tell_packed(struct ros2db_files *files, enum ros2db_kind kind, unsigned depth) {
+/* Sets how the recording is packed: the outermost packing counts. */
+static void set_packed(struct ros2db_files *files, enum ros2db_kind kind, unsigned depth) {
     static const char *const packed[] = {[ROS2DB_ZSTD] = "zstd", [ROS2DB_GZIP] = "gzip", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
     if (kind == ROS2DB_TAR && depth == 1 && files->packed) {
         files->packed = strcmp(files->packed, packed[ROS2DB_GZIP]) == 0 ? "tar.gz" : "tar.zst";
@@ -299,7 +300,7 @@ static void tell_packed(struct ros2db_files *files, enum ros2db_kind kind, unsig
     }
 }
 
-/* Takes over an own source, also on failure. */
+/* Takes ownership of file->source if file->own, also on failure. */
 static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned depth, struct reel_error *err) {
     struct ros2db_files *files = f->files;
     uint8_t head[HEAD_BYTES];
@@ -318,7 +319,7 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
     }
     kept->kind = ros2db_kind_of(bytes_of(head, size));
     const struct ros2db_file outer = *kept; /* the table may move */
-    tell_packed(files, outer.kind, depth);
+    set_packed(files, outer.kind, depth);
     if (codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
         return add_unpacked(f, &outer, depth, err);
     }

@@ -1,5 +1,5 @@
-/* Reads metadata.yaml by libyaml's events. Rule: nothing is built but what is wanted: a value is known by the keys that lead to it, what no
- * key here leads to is stepped over. Aliases are not followed, so that nothing can multiply. */
+/* Reads metadata.yaml with libyaml's event parser. Nothing is built in memory but the known values: a value is recognised by the path of
+ * keys that path_matches to it. Aliases are not followed, so a small file cannot expand to a large one. */
 #include "formats/ros2db/ros2db.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum {
     DEPTH_KNOWN = 6,
-    DEPTH_MAX = 32, /* libyaml looks at every open level for each value */
+    DEPTH_MAX = 32, /* libyaml visits every open level for each value */
     EVENTS_MAX = 4 << 20,
     TOPICS_MAX = REEL_CHANNELS_MAX,
 };
@@ -23,13 +23,13 @@ struct level { /* a map or a list that is open */
 struct reading {
     struct ros2db_meta *meta;
     struct arena *arena;
-    struct level levels[DEPTH_KNOWN]; /* the outermost; what lies deeper is not wanted */
+    struct level levels[DEPTH_KNOWN]; /* the outermost levels; deeper ones hold no known value */
     unsigned depth;
-    bool full; /* no memory, or too many */
+    bool full; /* out of memory, or too many values */
 };
 
-/* Where a text goes. `path` is the keys that lead to it, below the root. */
-struct wanted {
+/* Where a value is stored. `path` is the keys that lead to it, below the root. */
+struct known_value {
     const char *path[DEPTH_KNOWN];
     void (*take)(struct reading *r, const char *text);
 };
@@ -99,7 +99,7 @@ static void take_topic_count(struct reading *r, const char *text) {
 #define TOPICS "topics_with_message_count"
 #define TOPIC "topic_metadata"
 #define TOPIC_OLD "topic_and_type" /* until November 2018 */
-static const struct wanted all_wanted[] = {
+static const struct known_value known_values[] = {
     {{"version"}, take_version},
     {{"storage_identifier"}, take_storage},
     {{"compression_mode"}, take_mode},
@@ -119,15 +119,15 @@ static const struct wanted all_wanted[] = {
     {{TOPICS, "[]", TOPIC_OLD, "serialization_format"}, take_topic_serialization},
 };
 
-/* Do the open levels lead along `path`, all of it? Below the root of metadata.yaml, or without it: so they are in the table metadata. */
-static bool leads(const struct reading *r, const char *const *path) {
+/* True when the open levels match all of `path`. The root key of metadata.yaml is missing in the copy in the table metadata. */
+static bool path_matches(const struct reading *r, const char *const *path) {
     if (r->depth == 0 || r->depth > DEPTH_KNOWN || !r->levels[0].key) {
         return false;
     }
     unsigned root = strcmp(r->levels[0].key, ROS2DB_YAML_ROOT) == 0;
     for (unsigned i = root; i < r->depth; i++) {
-        const char *key = r->levels[i].key, *want = path[i - root];
-        if (!want || !key || (strcmp(want, "*") != 0 && strcmp(want, key) != 0)) {
+        const char *key = r->levels[i].key, *expected = path[i - root];
+        if (!expected || !key || (strcmp(expected, "*") != 0 && strcmp(expected, key) != 0)) {
             return false;
         }
     }
@@ -149,12 +149,12 @@ static void take_scalar(struct reading *r, const yaml_event_t *event) {
     }
     top->key_next = true;
     bool plain_null = event->data.scalar.plain_implicit && (raw.size == 0 || bytes_is(raw, "~") || bytes_is(raw, "null"));
-    for (size_t i = 0; i < sizeof all_wanted / sizeof *all_wanted && !plain_null; i++) {
-        if (leads(r, all_wanted[i].path)) {
+    for (size_t i = 0; i < sizeof known_values / sizeof *known_values && !plain_null; i++) {
+        if (path_matches(r, known_values[i].path)) {
             const char *text = raw.size <= REEL_SCHEMA_MAX ? arena_utf8(r->arena, raw) : NULL;
             r->full |= text == NULL;
             if (text) {
-                all_wanted[i].take(r, text);
+                known_values[i].take(r, text);
             }
             return;
         }
@@ -163,7 +163,7 @@ static void take_scalar(struct reading *r, const yaml_event_t *event) {
 
 static void open_level(struct reading *r, bool map) {
     static const char *const topics[DEPTH_KNOWN] = {TOPICS, "[]"};
-    if (map && leads(r, topics)) {
+    if (map && path_matches(r, topics)) {
         struct ros2db_meta *m = r->meta;
         if (m->n_topics >= TOPICS_MAX || !GROW_ARRAY(m->topics, m->n_topics, m->cap_topics)) {
             r->full = true;
@@ -178,12 +178,12 @@ static void open_level(struct reading *r, bool map) {
 }
 static void close_level(struct reading *r) {
     r->depth -= r->depth > 0;
-    if (r->depth > 0 && r->depth <= DEPTH_KNOWN) { /* it was a value, or stood where a key should */
+    if (r->depth > 0 && r->depth <= DEPTH_KNOWN) { /* it was a value, or stood where a key was expected */
         r->levels[r->depth - 1].key_next = true;
     }
 }
 
-/* False at the end of the text, or at damage. */
+/* Handles one event. False at the end of the text, or at damage. */
 static bool take_event(struct reading *r, const yaml_event_t *event) {
     switch (event->type) {
     case YAML_SCALAR_EVENT:

@@ -1,5 +1,5 @@
-/* A connection to a database that anybody may have made. Rule: no SQL of the file is ever run: no views, triggers, virtual tables,
- * extensions or functions but two; and what the few statements of ours may cost is bounded by the size of the file. */
+/* Opens a connection to an untrusted database. SQL from the file never runs (no views, triggers, virtual tables or extensions, and only
+ * two functions), and the cost of our own statements is bounded by the size of the file. */
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -8,11 +8,11 @@
 #include <strings.h>
 
 enum {
-    STEPS_AT_ONCE = 1000,      /* of SQLite's machine, between two looks at what is left */
-    SCHEMA_STEPS = 64,         /* thousands that reading the schema may take: some 8000 tables */
+    STEPS_AT_ONCE = 1000,      /* steps of SQLite's virtual machine between two checks of the budget */
+    SCHEMA_STEPS = 64,         /* thousands of steps for reading the schema: about 8000 tables */
     SCHEMA_SQL_MAX = 16 << 10, /* one CREATE TABLE */
-    STEPS_BASE = 8 << 10,      /* thousands for any file; the size gives more */
-    BYTES_PER_STEP = 250,      /* a row takes 8 bytes and up, and some 16 steps */
+    STEPS_BASE = 8 << 10,      /* thousands of steps for any file; larger files get more */
+    BYTES_PER_STEP = 250,      /* a row takes at least 8 bytes and about 16 steps */
     BYTES_BASE = 1 << 20,
 };
 
@@ -25,7 +25,7 @@ static int count_steps(void *context) {
     return 0;
 }
 
-/* Asked while a statement is compiled. `inner` is the view or trigger that wants it. */
+/* SQLite's authorizer, called while a statement is compiled. `inner` is the view or trigger that causes the access. */
 static int allow(void *context, int action, const char *first, const char *second, const char *database, const char *inner) {
     (void)context, (void)database;
     switch (action) {
@@ -65,7 +65,7 @@ static int configure(struct ros2db *db) {
         {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},
         {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX},
         {SQLITE_LIMIT_COLUMN, 64},
-        {SQLITE_LIMIT_EXPR_DEPTH, 200}, /* views and checks that are parsed with the schema, and never run, may be of any shape */
+        {SQLITE_LIMIT_EXPR_DEPTH, 200}, /* views and checks are parsed with the schema but never run; they may have any shape */
         {SQLITE_LIMIT_COMPOUND_SELECT, 500},
         {SQLITE_LIMIT_VDBE_OP, 1000},
         {SQLITE_LIMIT_FUNCTION_ARG, 100},
@@ -82,7 +82,7 @@ static int configure(struct ros2db *db) {
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof switches / sizeof *switches; i++) {
         rc = sqlite3_db_config(db->sqlite, switches[i][0], switches[i][1], NULL);
         rc = switches[i][0] == SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION || switches[i][0] == SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER
-                 ? SQLITE_OK /* a library built without them has nothing to switch off */
+                 ? SQLITE_OK /* a library built without these features has nothing to switch off */
                  : rc;
     }
     rc = rc == SQLITE_OK ? sqlite3_drop_modules(db->sqlite, NULL) : rc;
@@ -146,7 +146,7 @@ bool ros2db_has_column(const struct ros2db *db, const char *table, const char *c
     return rc == SQLITE_NOMEM ? reel_fail_memory(NULL) : rc == SQLITE_OK;
 }
 
-/* The columns of a table; those that the database would have to compute are refused: they are SQL of its own. */
+/* Checks the columns of a table. Computed columns are refused: they are SQL from the file. */
 static bool check_columns(struct ros2db *db, const char *table, struct reel_error *err) {
     enum { NAME = 1, HIDDEN = 6 };
     char sql[96];
@@ -172,7 +172,7 @@ bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct 
     if (rc == SQLITE_NOMEM) {
         return reel_fail_memory(err);
     }
-    if (!*there) { /* a view counts as missing; a schema that cannot be read at all has failed in ros2db_open() */
+    if (!*there) { /* a view counts as missing; an unreadable schema has already failed in ros2db_open() */
         return true;
     }
     if (!check_columns(db, table, err)) {

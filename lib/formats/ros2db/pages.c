@@ -1,5 +1,5 @@
 /* Reads the b-tree of the table messages page by page: is every page where it should be, and if not, which pages hold messages? All
- * lengths are checked here; nothing of a page is believed because the one above leads to it.
+ * lengths are checked here; nothing of a page is believed because the one above path_matches to it.
  *
  *   page of a table's tree, integers big-endian
  *   0   1   5 inner page, 13 leaf                  inner: 8  4  child right of all cells
@@ -15,7 +15,7 @@
 
 enum {
     COLUMNS = 4,          /* id, topic_id, timestamp, data */
-    LEAVES_MAX = 2 << 20, /* pages with messages that a repair takes */
+    LEAVES_MAX = 2 << 20, /* most pages with messages in a repair */
     LEVELS_MAX = 20,
 };
 
@@ -53,7 +53,7 @@ struct cursor ros2db_cell(const struct ros2db_pages *p, const uint8_t *page, uin
 
 /* --- cells of leaves --- */
 
-/* How much of a payload of `size` bytes lies in its leaf, the overflow page's number included. */
+/* How many bytes of a payload of `size` bytes lie in its leaf, including the number of the overflow page. */
 static uint64_t local_size(uint64_t usable, uint64_t size) {
     if (size <= usable - 35) {
         return size;
@@ -62,14 +62,14 @@ static uint64_t local_size(uint64_t usable, uint64_t size) {
     return (local <= usable - 35 ? local : least) + 4;
 }
 
-/* A cell that lies in its page; what it holds is not checked. */
+/* Checks that a cell lies inside its page, and reads its id. The content is not checked. */
 static bool read_cell(const struct ros2db_pages *p, struct cursor c, int64_t *id) {
     uint64_t size = varint(&c);
     *id = (int64_t)varint(&c);
     return !c.failed && size <= INT32_MAX && local_size(p->usable, size) <= cursor_left(&c);
 }
 
-/* Bytes of a value; UINT64_MAX: there is no such type. */
+/* Size of a value of this type in bytes; UINT64_MAX: no such type. */
 static uint64_t value_size(uint64_t type) {
     static const uint8_t sizes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
     return type >= 12 ? (type - 12) / 2 : type < sizeof sizes ? sizes[type] : UINT64_MAX;
@@ -100,7 +100,7 @@ bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t 
 
 /* --- leaves --- */
 
-/* A leaf whose cells all lie in it, with ids that grow and are in (above, upto]. */
+/* True when all cells lie inside the leaf and their ids ascend and lie in (above, upto]. */
 static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t above, int64_t upto, struct ros2db_leaf *leaf) {
     uint32_t n = ros2db_cells(p, page), at;
     if (page[0] != ROS2DB_PAGE_LEAF || n == 0 || ROS2DB_LEAF_HEAD + 2 * n > p->usable) {
@@ -148,7 +148,7 @@ struct tree_walk {
     bool collect, whole;
 };
 
-/* The children of an inner page; false when it is none. */
+/* Lists the children of an inner page. False when it is not an inner page. */
 static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, struct level *out, struct reel_error *err) {
     const struct ros2db_pages *p = w->pages;
     const uint8_t *page = ros2db_page_at(w->pages, number, err);
@@ -182,7 +182,7 @@ static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, st
     return true;
 }
 
-/* How many levels of inner pages there are, by the leftmost child of each that can be read; 0: the root is a leaf. */
+/* Counts the levels of inner pages, along the leftmost readable child of each; 0: the root is a leaf. */
 static bool count_levels(struct tree_walk *w, uint32_t root, struct reel_error *err) {
     for (w->levels = 0; w->levels < LEVELS_MAX; w->levels++) {
         const uint8_t *page = ros2db_page_at(w->pages, root, err);
@@ -213,7 +213,7 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
         return err->code == REEL_OK;
     }
     struct ros2db_leaf leaf = {.page = child->page, .in_place = true};
-    bool empty = w->levels == 0 && page[0] == ROS2DB_PAGE_LEAF && ros2db_cells(p, page) == 0; /* only a root may be */
+    bool empty = w->levels == 0 && page[0] == ROS2DB_PAGE_LEAF && ros2db_cells(p, page) == 0; /* only a root may be empty */
     bool fits = empty || leaf_fits(p, page, w->above, child->upto, &leaf);
     w->whole &= fits;
     if (!w->collect || (fits && p->count >= LEAVES_MAX)) {
@@ -230,7 +230,7 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
     return true;
 }
 
-/* Visits every inner page and every leaf, in the order of ids. Without `collect` it ends at the first damage. */
+/* Visits every inner page and every leaf in the order of ids. Without `collect` it stops at the first damage. */
 static bool walk_tree(struct tree_walk *w, uint32_t root, struct reel_error *err) {
     const struct child top = {.upto = INT64_MAX, .page = root};
     unsigned depth = 0;
@@ -296,9 +296,9 @@ bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool 
     c = cursor_of(bytes_of(head, sizeof head));
     cursor_take(&c, SQLITE_PAGES_AT);
     p->stated = (uint32_t)cursor_be(&c, 4);
-    *usable = p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* otherwise SQLite refuses it */
+    *usable = p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* SQLite refuses any other page size */
     p->whole = source->size / (p->page_size ? p->page_size : 1);
-    enum { WINDOW = 128 << 10 }; /* leaves may lie far apart */
+    enum { WINDOW = 128 << 10 }; /* leaves may be far apart */
     return !*usable || window_open(&p->window, source, WINDOW, err);
 }
 

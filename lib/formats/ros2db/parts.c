@@ -1,16 +1,16 @@
-/* Which files are one bag, and in what order they are read. Rule: metadata.yaml says it by their names; data files that differ in their
- * number alone (run_0.db3, run_1.db3) are splits of one bag, since a recorder that died has left no metadata.yaml. */
+/* Decides which files form one bag, and their order. metadata.yaml lists them by name. Data files whose names differ only in their number
+ * (run_0.db3, run_1.db3) are splits of one bag too: a recorder that crashed has left no metadata.yaml. */
 #include <stdlib.h>
 
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* of a split's number: more are a date or a time */
+enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* digits of a split's number: more are a date or a time */
 
 /* --- names --- */
 
-/* Without the ending that a file gets when it is packed whole. */
+/* The name without the ending that compression adds. */
 static struct reel_bytes plain(const char *name) {
     struct reel_bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
     bool is_packed = text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
@@ -41,8 +41,8 @@ static bool are_splits(const char *a, const char *b) {
     return split_of(a, &x) && split_of(b, &y) && x.number != y.number && bytes_equal(x.stem, y.stem) && bytes_equal(x.ending, y.ending);
 }
 
-/* The place of a file in metadata.yaml; n_paths when it is not named. */
-static size_t place_of(const struct ros2db_meta *meta, const char *name) {
+/* Index of a file in metadata.yaml; n_paths when it is not listed. */
+static size_t index_of(const struct ros2db_meta *meta, const char *name) {
     size_t i = 0;
     while (i < meta->n_paths && !bytes_equal(plain(meta->paths[i]), plain(name))) {
         i++;
@@ -60,8 +60,8 @@ static bool yaml_names(struct reel_source *yaml, const char *name) {
     if (!text || !reel_source_read(yaml, 0, text, (size_t)yaml->size, &ignored)) {
         return false;
     }
-    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size), &ignored); /* what stands before damage counts */
-    bool named = place_of(&meta, name) < meta.n_paths;
+    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size), &ignored); /* what was read before damage counts */
+    bool named = index_of(&meta, name) < meta.n_paths;
     ros2db_meta_free(&meta);
     arena_free(&arena);
     return named;
@@ -111,7 +111,7 @@ const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros
         struct split split = {.number = 0};
         if (file->kind == kind) {
             split_of(file->name, &split);
-            all[(*n)++] = (struct ranked){.file = file, .place = place_of(&s->meta, file->name), .number = split.number};
+            all[(*n)++] = (struct ranked){.file = file, .place = index_of(&s->meta, file->name), .number = split.number};
         }
     }
     qsort(all, *n, sizeof *all, by_rank);

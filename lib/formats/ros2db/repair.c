@@ -1,23 +1,23 @@
-/* Makes a way to messages that SQLite does not find: when a page of the table's tree is damaged, or lies behind the end of a cut file,
- * SQLite loses all leaves below an inner page, and takes all that follows a wrong id for out of order. Then all pages are searched for
- * leaves that can only be those of the table messages, damaged leaves are copied with the cells that are readable, and new inner pages are
- * made in memory that stand in for the old ones. */
+/* Makes messages readable that SQLite does not find. When an inner page of the table's tree is damaged, or lies beyond the end of a cut
+ * file, SQLite loses all leaves below it; after a wrong id it takes all that follows for out of order. The repair searches all pages for
+ * leaves that can only belong to the table messages, copies the readable cells of damaged leaves, and builds new inner pages in memory
+ * that replace the old ones. */
 #include <stdlib.h>
 
 #include "formats/ros2db/pages.h"
 #include "wire/cleanup.h"
 
 enum {
-    CELL_MAX = 2 + 4 + 5,        /* of an inner page, with its pointer: ids have at most 33 bits */
-    LEAVES_MAX = 2 << 20,        /* what the inner pages of are held in memory */
+    CELL_MAX = 2 + 4 + 5,        /* bytes of a cell of an inner page, with its pointer: ids have at most 33 bits */
+    LEAVES_MAX = 2 << 20,        /* limit for leaves: their inner pages are held in memory */
     COPIES_BYTES_MAX = 64 << 20, /* of damaged leaves */
 };
 
 struct repair_run {
     struct ros2db_pages pages;
-    struct ros2db_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; the tree's first */
-    size_t in_tree;                   /* so many of them the tree leads to */
-    struct grow made;                 /* the pages of the repair: the root first */
+    struct ros2db_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
+    size_t in_tree;                   /* how many of them the tree path_matches to */
+    struct grow new_pages;            /* the pages of the repair: the root first */
 };
 
 static void put_u16be(uint8_t *p, uint32_t v) {
@@ -51,7 +51,7 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
     }
 }
 
-/* The first of the sorted leaves that ends at `id` or behind it. */
+/* Index of the first of the sorted leaves that ends at or after `id`. */
 static size_t find_leaf(const struct ros2db_leaf *leaves, size_t count, int64_t id) {
     size_t low = 0;
     while (low < count) {
@@ -77,7 +77,7 @@ static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err)
     return true;
 }
 
-/* Adds the leaves that no page leads to. The pages known are sorted by their numbers. */
+/* Adds the leaves that no page path_matches to. The known pages are sorted by number. */
 static bool find_others(struct repair_run *r, const struct ros2db_page_list *known, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     size_t at = 0;
@@ -103,7 +103,7 @@ static bool find_others(struct repair_run *r, const struct ros2db_page_list *kno
             continue;
         }
         if (p->count >= LEAVES_MAX) {
-            p->count = 0; /* too many */
+            p->count = 0; /* too many leaves */
             return true;
         }
         if (!GROW_ARRAY(p->leaves, p->count, p->capacity)) {
@@ -114,8 +114,8 @@ static bool find_others(struct repair_run *r, const struct ros2db_page_list *kno
     return true;
 }
 
-/* Leaves must not overlap: those in place stay, and as many of the others as possible; old copies of pages and leaves with a wrong id go.
- */
+/* Removes overlaps: leaves in place stay, and as many of the others as possible. Old copies of pages and leaves with a wrong id are
+ * dropped. */
 static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     AUTO_MEM struct ros2db_leaf *all = malloc((p->count + 1) * sizeof *all);
@@ -169,7 +169,7 @@ static bool find_leaves(struct repair_run *r, uint32_t root, struct reel_error *
             return false;
         }
         if (ros2db_message_leaf(p, page, &leaf)) {
-            continue; /* whole, but not where the tree says: found below */
+            continue; /* complete, but not where the tree states: found below */
         }
         numbers[known.count++] = leaf.page;
         if (!suspect(r, leaf.page, err)) {
@@ -193,8 +193,8 @@ static int compare_cells(const void *a, const void *b) {
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* The readable cells of a page, with ids that lie between those of two leaves next to each other: the ones that the middle one of them lies
- * between. Sorted. */
+/* Collects the readable cells of a page, sorted. Their ids must lie in one gap between two neighbouring leaves; the gap is the one that
+ * holds the middle id. */
 static size_t usable_cells(const struct repair_run *r, const uint8_t *page, struct cell *cells, uint32_t room) {
     const struct ros2db_pages *p = &r->pages;
     uint32_t n = ros2db_cells(p, page);
@@ -219,9 +219,9 @@ static size_t usable_cells(const struct repair_run *r, const uint8_t *page, stru
     return kept;
 }
 
-/* Copies a page to the pages made; NULL: no memory. */
+/* Appends a copy of a page to the new pages; NULL: no memory. */
 static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, const uint8_t *page, uint32_t *number) {
-    uint8_t *copy = grow_take(&r->made, r->pages.page_size);
+    uint8_t *copy = grow_take(&r->new_pages, r->pages.page_size);
     if (copy) {
         memcpy(copy, page, r->pages.page_size);
         *number = repair->first + repair->count++;
@@ -229,7 +229,7 @@ static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, co
     return copy;
 }
 
-/* Adds a copy of a damaged leaf that holds its readable cells only. */
+/* Appends a copy of a damaged leaf that holds only its readable cells. */
 static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint32_t number, bool in_tree, struct cell *cells,
                         uint32_t room, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
@@ -268,7 +268,7 @@ static bool add_all_damaged(struct repair_run *r, struct ros2db_repair *repair, 
     if (!cells) {
         return reel_fail_memory(err);
     }
-    for (size_t i = 0; i < r->suspects.count && r->made.size < COPIES_BYTES_MAX; i++) {
+    for (size_t i = 0; i < r->suspects.count && r->new_pages.size < COPIES_BYTES_MAX; i++) {
         if (!add_damaged(r, repair, r->suspects.items[i], i < r->in_tree, cells, room, err)) {
             return false;
         }
@@ -305,7 +305,7 @@ static void make_inner(const struct repair_run *r, const struct ros2db_leaf *chi
     put_u32be(page + 8, children[n - 1].page);
 }
 
-/* Puts levels of inner pages above the leaves until all fit below the root; the leaves then are the pages of the uppermost level. */
+/* Builds levels of inner pages above the leaves until all fit below the root. `leaves` is then the list of pages of the uppermost level. */
 static bool build(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     size_t most = (p->usable - ROS2DB_INNER_HEAD) / CELL_MAX;
@@ -313,7 +313,7 @@ static bool build(struct repair_run *r, struct ros2db_repair *repair, struct ree
         size_t groups = (p->count + most - 1) / most, from = 0;
         for (size_t g = 0; g < groups; g++) {
             size_t to = p->count * (g + 1) / groups;
-            uint8_t *page = grow_take(&r->made, p->page_size);
+            uint8_t *page = grow_take(&r->new_pages, p->page_size);
             if (!page) {
                 return reel_fail_memory(err);
             }
@@ -330,19 +330,19 @@ static bool build(struct repair_run *r, struct ros2db_repair *repair, struct ree
 static bool make_root(struct repair_run *r, const struct ros2db_repair *repair, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     if (p->count > 1) {
-        make_inner(r, p->leaves, p->count, r->made.data);
+        make_inner(r, p->leaves, p->count, r->new_pages.data);
         return true;
     }
     uint32_t only = p->leaves[0].page;
     const uint8_t *page =
-        only >= repair->first ? r->made.data + (size_t)(only - repair->first + 1) * p->page_size : ros2db_page_at(p, only, err);
+        only >= repair->first ? r->new_pages.data + (size_t)(only - repair->first + 1) * p->page_size : ros2db_page_at(p, only, err);
     if (page) {
-        memcpy(r->made.data, page, p->page_size);
+        memcpy(r->new_pages.data, page, p->page_size);
     }
     return page != NULL;
 }
 
-/* A root that was a leaf, and that others stand beside now, gets another number. */
+/* A root that was a leaf and now gets siblings moves to another page number. */
 static bool move_root(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     for (size_t i = 0; p->count > 1 && i < p->count; i++) {
@@ -357,11 +357,11 @@ static bool move_root(struct repair_run *r, struct ros2db_repair *repair, struct
 static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     AUTO(ros2db_repair_free) struct ros2db_repair *repair = calloc(1, sizeof *repair);
-    if (!repair || !grow_take(&r->made, p->page_size)) {
+    if (!repair || !grow_take(&r->new_pages, p->page_size)) {
         reel_fail_memory(err);
         return NULL;
     }
-    memset(r->made.data, 0, p->page_size);
+    memset(r->new_pages.data, 0, p->page_size);
     enum { LOCK_BYTE = 1 << 30, ROOM = 1 << 20 };
     uint64_t first = (p->whole > p->stated ? p->whole : p->stated) + 2, lock = LOCK_BYTE / p->page_size + 1;
     first = first <= lock && first + ROOM > lock ? lock + 1 : first; /* SQLite never uses the page of that byte */
@@ -377,7 +377,7 @@ static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, str
         return NULL;
     }
     good = move_root(r, repair, err) && build(r, repair, err) && make_root(r, repair, err);
-    repair->data = TAKE(r->made.data);
+    repair->data = TAKE(r->new_pages.data);
     return good ? TAKE(repair) : NULL;
 }
 
@@ -416,7 +416,7 @@ bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros
     bool good = root == 0 || repair_with(&r, source, root, out, err);
     ros2db_pages_close(&r.pages);
     free(r.suspects.items);
-    free(r.made.data);
+    free(r.new_pages.data);
     return good;
 }
 

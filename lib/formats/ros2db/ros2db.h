@@ -1,8 +1,7 @@
-/* What the files of the rosbag2 reader share: ros2db_vfs.c (SQLite reads from a reel_source), ros2db_open.c (a connection with which a
- * hostile database can do no harm), ros2db_source.c (rows as a source), ros2db_topics.c and ros2db_walk.c (one database), ros2db_meta.c
- * (metadata.yaml), ros2db_files.c (what files a bag is made of, in archives too), ros2db_parts.c (which of them belong together, and in
- * what order), ros2db_scan.c (all together, and the format). Rule: what the tables hold is what there is; metadata.yaml only adds to it,
- * and is compared. */
+/* Internals of the rosbag2 reader: vfs.c (SQLite reads from a reel_source), open.c (a connection that is safe with a hostile database),
+ * source.c (rows as a source), topics.c and walk.c (one database), meta.c (metadata.yaml), files.c (the files of a bag, also inside
+ * archives), parts.c (which files belong together, and their order), scan.c (the scan, and the format). The tables decide what the
+ * recording holds; metadata.yaml adds to it and is compared with it. */
 #ifndef REEL_ROS2DB_H
 #define REEL_ROS2DB_H
 
@@ -20,44 +19,44 @@ extern const struct reel_format reel_format_rosbag2;
 /* --- repair.c --- */
 
 struct ros2db;
-struct ros2db_repair { /* pages that stand for others, or behind all others */
+struct ros2db_repair { /* pages that replace others or follow the last page */
     uint32_t page_size;
-    uint32_t root, first, count; /* page `root`, and first … first + count - 1 */
+    uint32_t root, first, count; /* page numbers: `root`, and first … first + count - 1 */
     uint64_t leaves;             /* pages with messages that the tree does not lead to */
-    uint64_t damaged, kept;      /* damaged pages with messages, and how many messages of them are readable */
-    uint8_t *data;               /* in this order */
+    uint64_t damaged, kept;      /* damaged pages with messages, and how many messages on them are readable */
+    uint8_t *data;               /* the pages in this order */
 };
-/* Checks whether SQLite finds all messages. *out NULL: it does, or nothing can be done. Reads every page with messages. */
+/* Checks whether SQLite finds all messages; reads every page with messages. *out is NULL when it does, or when nothing can be repaired. */
 bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err);
 void ros2db_repair_free(struct ros2db_repair *repair);
 REEL_DEFINE_AUTO(struct ros2db_repair, ros2db_repair_free);
 
 /* --- ros2db_vfs.c --- */
 
-struct ros2db_file_view { /* of what a connection reads; outlives it */
+struct ros2db_file_view { /* what a connection reads from; must outlive the connection */
     struct reel_source *source;
     const struct ros2db_repair *repair; /* NULL: none */
-    uint64_t size;                      /* as the database believes; more than the source when the file is cut */
-    struct reel_error failure;          /* of the source */
+    uint64_t size;                      /* size that SQLite sees; more than the source's when the file is cut */
+    struct reel_error failure;          /* last error of the source */
 };
-/* Opens the database that the source holds, read-only, without journal and locks. What lies beyond the end of a cut file reads as damage.
- * The result is SQLite's; *db may be set either way. */
+/* Opens the source's database read-only, without journal and locks. Reads beyond the end of a cut file return damage. Returns an SQLite
+ * result code; *db may be set either way. */
 int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 
 /* --- ros2db_open.c --- */
 
-/* A connection. Not to be moved while open. What it may cost is bounded by the size of the file. */
+/* A connection. Do not move it while it is open. Its cost is bounded by the size of the file. */
 struct ros2db {
     sqlite3 *sqlite;
     struct ros2db_file_view view;
-    uint64_t ops_left;   /* thousands of steps of SQLite's machine */
-    uint64_t bytes_left; /* of values taken out: rows that share their pages cannot make them more than the file */
+    uint64_t ops_left;   /* thousands of steps of SQLite's virtual machine */
+    uint64_t bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
 };
 
 bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err);
 void ros2db_close(struct ros2db *db);
 
-/* A plain table of that name: no view, no virtual table, with rowids that no column hides. *there = false: there is none. */
+/* *there: a plain table of that name exists (no view, no virtual table, with rowids that no column hides). */
 bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err);
 bool ros2db_has_column(const struct ros2db *db, const char *table, const char *column);
 /* NULL with err. Finalize with AUTO(statement). */
@@ -65,16 +64,17 @@ sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_err
 static inline void reel_auto_statement(sqlite3_stmt **statement) {
     sqlite3_finalize(*statement);
 }
-/* A text or blob of the current row, valid until the next step; empty for anything else. False when more was taken than the file holds. */
+/* A text or blob of the current row, valid until the next step; empty for other types. False when more bytes were read than the file can
+ * hold. */
 bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out, struct reel_error *err);
-/* Turns SQLite's result into ours. Returns false. */
+/* Converts SQLite's result to `err`. Returns false. */
 bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err);
-/* The result means that bytes of the file are wrong, so that others may be right. */
+/* True when the result means damaged bytes, so that other rows may still be readable. */
 bool ros2db_is_damage(int rc);
 
 /* --- ros2db_source.c --- */
 
-/* With `damaged` the database is repaired as the scan has done it. */
+/* The rows as a source. With `damaged`, the database is repaired as during the scan. */
 struct reel_source *ros2db_open_rows(struct reel_source *base, bool damaged, struct reel_error *err);
 
 /* --- ros2db_meta.c --- */
@@ -98,7 +98,7 @@ struct ros2db_meta {
     struct reel_pairs custom;
     size_t cap_custom;
 };
-/* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is none; what was read before the damage is kept. */
+/* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is invalid; what was read before the damage is kept. */
 bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
 void ros2db_meta_free(struct ros2db_meta *meta); /* its tables; not the texts */
 
@@ -109,34 +109,34 @@ enum ros2db_kind { ROS2DB_OTHER, ROS2DB_DATABASE, ROS2DB_MCAP, ROS2DB_YAML, ROS2
 struct ros2db_file { /* a file of the bag, unpacked */
     enum ros2db_kind kind;
     struct reel_source *source;
-    bool own; /* the source is not the scan's */
+    bool own; /* `source` belongs to this struct, not to the scan */
     struct reel_place place;
     const char *name;
 };
 struct ros2db_files {
-    struct ros2db_file *items; /* inner ones stand behind those they lie in */
+    struct ros2db_file *items; /* files inside others come after them */
     size_t count, capacity;
-    const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first file that was one; NULL: none */
+    const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
 };
-/* What the first bytes say. */
+/* The kind of a file, from its first bytes. */
 enum ros2db_kind ros2db_kind_of(struct reel_bytes head);
-/* Does an archive or a packed file hold files of a bag? Reads little of it. */
+/* True when an archive or a packed file holds files of a bag. Reads only a little of it. */
 bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source);
-/* Finds the files of the bag in the scan's parts, and adds chunks for those that are not parts. */
+/* Finds the files of the bag in the scan's parts, and adds chunks for files that are not parts. */
 bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err);
 void ros2db_files_free(struct ros2db_files *files);
-bool ros2db_names_data(const char *name); /* a file of messages, by its ending */
+bool ros2db_names_data(const char *name); /* a data file, by its ending */
 const char *ros2db_last_part(const char *path);
 
 /* --- ros2db_topics.c, ros2db_walk.c: one database --- */
 
-struct ros2db_channel { /* of the recording: name, type and encoding tell it from the others */
+struct ros2db_channel { /* of the recording: identified by name, type and encoding */
     const char *name, *type, *encoding;
     uint32_t id;
-    enum { ROS2DB_UNSEEN, ROS2DB_PLAIN, ROS2DB_PACKED } payload; /* what the first message was */
+    enum { ROS2DB_UNSEEN, ROS2DB_PLAIN, ROS2DB_PACKED } payload; /* decided by the first message */
     uint64_t count;
 };
-struct ros2db_topic { /* a row of topics */
+struct ros2db_topic { /* a row of the table topics */
     int64_t id;
     struct ros2db_channel *channel;
 };
@@ -145,40 +145,40 @@ struct ros2db_scan {
     struct arena arena;
     struct ros2db_meta meta;
     struct ros2db_files files;
-    const char *distro; /* by the table schema; NULL: there is none */
+    const char *distro; /* from the table schema; NULL: the table is missing */
     void *channels;     /* tsearch() tree of struct ros2db_channel */
     struct ros2db_channel **list;
     size_t n_list, cap_list;
-    uint64_t done, total; /* bytes, for progress */
-    uint64_t unpack_left; /* bytes that compressed messages may still unpack to while they are checked */
-    uint64_t messages;    /* taken */
-    bool told_by_file;    /* there is a metadata.yaml beside the databases */
+    uint64_t done, total;   /* bytes, for progress */
+    uint64_t unpack_left;   /* bytes that compressed messages may still unpack to while they are checked */
+    uint64_t messages;      /* added so far */
+    bool has_metadata_file; /* metadata.yaml exists as a file, not only inside the databases */
 };
 
 /* --- ros2db_parts.c --- */
 
-bool ros2db_joins(struct reel_source *a, struct reel_source *b); /* of reel_format */
-/* The bag's n files of that kind in their order: metadata.yaml's, then by their numbers. NULL with err; from malloc. */
+bool ros2db_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
+/* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */
 const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n, struct reel_error *err);
 
-/* One .db3: its file in the list, and what was found out about it before its messages are walked. */
+/* One .db3 file, and what is known about it before its messages are walked. */
 struct ros2db_base {
     struct ros2db_scan *s;
     const struct ros2db_file *file;
     struct ros2db db;
     struct ros2db_repair *repair;
-    uint32_t rows; /* the chunk of its rows */
+    uint32_t rows; /* number of the chunk of its rows */
     int version;
     struct ros2db_topic *topics; /* by id */
-    size_t n_topics, cap_topics, n_made_up;
+    size_t n_topics, cap_topics, n_placeholders;
 };
 __attribute__((format(printf, 3, 4))) void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, const char *text, ...);
 
-/* Schema version, topics as channels, metadata; REEL_NOT_MINE when the tables are not there. */
+/* Reads the schema version, topics and metadata. REEL_NOT_MINE when the tables are missing. */
 bool ros2db_read_topics(struct ros2db_base *b, struct reel_error *err);
-/* The metadata.yaml that a database of version 3 and up holds, unless there is one already. */
+/* Reads the metadata.yaml stored in a database of version 3 or later, unless one was read already. */
 bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err);
-/* The channel of a topic id; made up when the table does not have it. *out NULL: too many of those. */
+/* The channel of a topic id. An id that the table lacks gets a placeholder channel. *out NULL: too many of those. */
 bool ros2db_channel_of(struct ros2db_base *b, int64_t topic_id, struct ros2db_channel **out, struct reel_error *err);
 bool ros2db_walk(struct ros2db_base *b, struct reel_error *err);
 

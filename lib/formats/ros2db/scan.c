@@ -1,5 +1,5 @@
-/* Reads rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, packed whole or message by
- * message; and directories of MCAP files, whose bytes the MCAP reader scans. Rule: all files are found and have their chunks before any
+/* Scans rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, compressed as files or message
+ * by message; and directories of MCAP files, whose bytes the MCAP reader scans. All files are found and get their chunks before any
  * message is walked. */
 #include <search.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 enum {
     PROBE_YAML_BITS = 8 * 28,
     PROBE_ARCHIVE_BITS = 8 * 16,
-    UNPACK_RATIO = 256, /* compressed messages of one recording may unpack to this much more while scanning, … */
+    UNPACK_RATIO = 256, /* compressed messages of one recording may unpack to this multiple of its size while scanning, … */
 };
-#define UNPACK_BASE (UINT64_C(4) << 30) /* … and to this in any case */
+#define UNPACK_BASE (UINT64_C(4) << 30) /* … but at least to this */
 
 static void free_nothing(void *node) {
     (void)node;
@@ -74,7 +74,7 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     if (text && !reel_source_read(file->source, 0, text, (size_t)size, err)) {
         return false;
     }
-    s->told_by_file = true;
+    s->has_metadata_file = true;
     if (text ? ros2db_meta_read(&s->meta, &s->arena, bytes_of(text, (size_t)size), &why)
              : reel_fail(&why, REEL_LIMIT, "%llu bytes, at most %d are taken", (unsigned long long)size, ROS2DB_YAML_MAX)) {
         return true;
@@ -86,15 +86,15 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     return true;
 }
 
-static bool tell_pair(struct ros2db_scan *s, const char *key, const char *value, struct reel_error *err) {
+static bool add_pair(struct ros2db_scan *s, const char *key, const char *value, struct reel_error *err) {
     return !value || value[0] == '\0' || reel_scan_metadata(s->scan, key, bytes_text(value), err);
 }
 
-static bool tell_metadata(struct ros2db_scan *s, struct reel_error *err) {
+static bool add_metadata(struct ros2db_scan *s, struct reel_error *err) {
     const struct ros2db_meta *m = &s->meta;
-    if (!tell_pair(s, "metadata_version", m->version, err) || !tell_pair(s, "storage_identifier", m->storage, err) ||
-        !tell_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
-        !tell_pair(s, "compression_mode", m->compression_mode, err) || !tell_pair(s, "compression_format", m->compression_format, err)) {
+    if (!add_pair(s, "metadata_version", m->version, err) || !add_pair(s, "storage_identifier", m->storage, err) ||
+        !add_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
+        !add_pair(s, "compression_mode", m->compression_mode, err) || !add_pair(s, "compression_format", m->compression_format, err)) {
         return false;
     }
     for (size_t i = 0; i < m->custom.count; i++) {
@@ -114,10 +114,10 @@ static bool has_file(const struct ros2db_files *files, const char *name) {
     return false;
 }
 
-/* Files that metadata.yaml names, and that are not here. */
+/* Reports files that metadata.yaml lists but that are missing. */
 static void compare_files(struct ros2db_scan *s) {
-    enum { LOOKED_AT = 1000 };
-    for (size_t i = 0; s->told_by_file && i < s->meta.n_paths && i < LOOKED_AT; i++) {
+    enum { SEARCHED_MAX = 1000 };
+    for (size_t i = 0; s->has_metadata_file && i < s->meta.n_paths && i < SEARCHED_MAX; i++) {
         const char *name = ros2db_last_part(s->meta.paths[i]);
         if (!has_file(&s->files, name)) {
             reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml names %s, which is not here", name);
@@ -125,10 +125,11 @@ static void compare_files(struct ros2db_scan *s) {
     }
 }
 
-/* The databases count; what metadata.yaml says is only compared. One that lies in a database is written before its last messages. */
+/* Compares the counts of metadata.yaml with the databases; the databases count. A metadata.yaml inside a database is written before its
+ * last messages, so it is not compared. */
 static void compare_counts(struct ros2db_scan *s) {
     const struct ros2db_meta *m = &s->meta;
-    if (!s->told_by_file || count_kind(&s->files, ROS2DB_MCAP) > 0) {
+    if (!s->has_metadata_file || count_kind(&s->files, ROS2DB_MCAP) > 0) {
         return;
     }
     if (m->counted && m->messages != s->messages) {
@@ -139,7 +140,7 @@ static void compare_counts(struct ros2db_scan *s) {
 
 /* --- databases --- */
 
-/* Reports a cut file, and pages that do not lead to all messages; then the connection is opened again with pages that do. */
+/* Reports a cut file and pages that do not lead to all messages, then opens the connection again with repaired pages. */
 static bool repair(struct ros2db_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
@@ -188,8 +189,8 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
     return reel_scan_chunk(s->scan, &rows, &b->rows, err);
 }
 
-/* A database that is no use is left out when there are others. */
-static bool open_or_tell(struct ros2db_scan *s, struct bases *all, const struct ros2db_file *file, bool only, struct reel_error *err) {
+/* A database that cannot be used is left out when there are others. */
+static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struct ros2db_file *file, bool only, struct reel_error *err) {
     struct reel_error why = {0};
     struct ros2db_base *b = &all->items[all->count++];
     if (open_base(s, b, file, &why)) {
@@ -215,7 +216,7 @@ static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!open_or_tell(s, &all, files[i], n == 1, err)) {
+        if (!open_or_report(s, &all, files[i], n == 1, err)) {
             return false;
         }
     }
@@ -298,7 +299,7 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     compare_files(&s);
     compare_counts(&s);
-    return tell_metadata(&s, err);
+    return add_metadata(&s, err);
 }
 
 static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
@@ -318,7 +319,7 @@ static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
     }
 }
 
-/* Rows have no header; what has one comes from an MCAP file. */
+/* Rows have no header; an entry that has one comes from an MCAP file. */
 static void ros2db_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                             struct reel_description *out) {
     const struct reel_format *mcap = head.size > 0 ? reel_format_named("mcap") : NULL;

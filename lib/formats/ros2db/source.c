@@ -1,6 +1,5 @@
-/* The rows of a database as a source: the payload of row N is at address N << 31. A blob lies scattered over pages, so it is read by
- * SQLite's incremental blob I/O. Rule: a connection is used by one thread at a time; they are few, and wait in a pool for the next reader.
- */
+/* The rows of a database as a source: the payload of row N is at address N << 31. A blob is spread over pages, so it is read with
+ * SQLite's incremental blob I/O. One thread at a time uses a connection; idle connections are kept in a small pool. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,13 +11,13 @@ enum { IDLE_MAX = 4, READ_STEPS = 1000 };
 struct handle {
     struct ros2db db;
     sqlite3_blob *blob;
-    int64_t rowid; /* that `blob` is open on */
+    int64_t rowid; /* the row that `blob` is open on */
 };
 struct rows_source {
     struct reel_source source;
     struct reel_source *base;
-    struct ros2db_repair *repair; /* NULL: none is needed */
-    pthread_mutex_t lock;         /* for idle */
+    struct ros2db_repair *repair; /* NULL: not needed */
+    pthread_mutex_t lock;         /* protects `idle` */
     struct handle *idle[IDLE_MAX];
     unsigned n_idle;
 };
@@ -52,7 +51,7 @@ static struct handle *handle_take(struct rows_source *rows, struct reel_error *e
     return h;
 }
 
-static void handle_give(struct rows_source *rows, struct handle *h) {
+static void handle_release(struct rows_source *rows, struct handle *h) {
     pthread_mutex_lock(&rows->lock);
     if (rows->n_idle < IDLE_MAX) {
         rows->idle[rows->n_idle++] = h;
@@ -62,7 +61,7 @@ static void handle_give(struct rows_source *rows, struct handle *h) {
     handle_free(h);
 }
 
-/* The handle whose last reader read this row, if it is there: its place in the row's pages is known. */
+/* Takes the handle that last read this row, if it is idle: SQLite already knows its position in the row's pages. */
 static void handle_prefer(struct rows_source *rows, int64_t rowid) {
     pthread_mutex_lock(&rows->lock);
     for (unsigned i = 0; i + 1 < rows->n_idle; i++) {
@@ -107,7 +106,7 @@ static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer,
         ros2db_fail(&h->db, rc, "its bytes cannot be read", err);
         return reel_error_at(err, "%s: message with id %lld", rows->base->name, (long long)rowid);
     }
-    handle_give(rows, TAKE(h)); /* after a failure it is not used again */
+    handle_release(rows, TAKE(h)); /* not reused after a failure */
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* The small tables of a database: its version, its topics with their definitions, its metadata. Rule: each table is walked once; topics of
- * several databases that are alike are one channel. */
+/* Reads the small tables of a database: version, topics with their definitions, metadata. Each table is read once. Equal topics of
+ * several databases become one channel. */
 #include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 
-enum { MADE_UP_MAX = 1000 }; /* channels for topic ids that the table does not have */
+enum { PLACEHOLDERS_MAX = 1000 }; /* most channels for topic ids that the table lacks */
 
 struct definition { /* a row of message_definitions */
     const char *type, *encoding;
@@ -38,7 +38,7 @@ void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, co
     reel_scan_finding(b->s->scan, severity, p->part, p->offset, 0, "%s%s%s", one ? "" : b->file->name, one ? "" : ": ", line);
 }
 
-/* A text of the current row as model text. NULL with err. */
+/* A text of the current row as UTF-8, in the scan's arena. NULL with err. */
 static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int column, struct reel_error *err) {
     struct reel_bytes raw;
     if (!ros2db_column(&b->db, statement, column, &raw, err)) {
@@ -55,7 +55,7 @@ static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int c
     return text;
 }
 
-/* Steps a statement over a small table; damage ends it with a finding. */
+/* Steps a statement over a small table; damage ends the loop with a finding. */
 static bool step(struct ros2db_base *b, sqlite3_stmt *statement, const char *table, bool *row, struct reel_error *err) {
     int rc = sqlite3_step(statement);
     *row = rc == SQLITE_ROW;
@@ -124,8 +124,8 @@ static const struct definition *find_type(const struct definitions *all, const c
     return low < all->count && strcmp(all->items[low].type, type) == 0 ? &all->items[low] : NULL;
 }
 
-/* The events of a service PKG/srv/NAME are of type PKG/srv/NAME_Event; the definition that rosbag2 keeps for them, here as in its MCAP
- * files, is that of the service. */
+/* Finds the definition of a type. rosbag2 stores service events PKG/srv/NAME_Event under the definition of the service PKG/srv/NAME, in
+ * databases as in MCAP files. */
 static const struct definition *find_definition(struct arena *arena, const struct definitions *all, const char *type) {
     static const char event[] = "_Event";
     const struct definition *found = find_type(all, type);
@@ -141,7 +141,7 @@ static const struct definition *find_definition(struct arena *arena, const struc
     return find_type(all, service);
 }
 
-/* The text of a definition, valid until `one` is stepped. None of it is there when it cannot be read. */
+/* The text of a definition, valid until `one` is stepped; empty when it cannot be read. */
 static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct reel_bytes *out,
                             struct reel_error *err) {
     bool row;
@@ -160,12 +160,12 @@ static int compare_channels(const void *a, const void *b) {
     return order ? order : strcmp(x->encoding, y->encoding);
 }
 
-/* The channel of this name, type and encoding; *fresh when nobody has asked for it before (then its id is not set). */
-static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, const char *type, const char *encoding, bool *fresh,
+/* The channel of this name, type and encoding. *is_new: it was just created, and its id is not set yet. */
+static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, const char *type, const char *encoding, bool *is_new,
                                      struct reel_error *err) {
     struct ros2db_channel key = {.name = name, .type = type, .encoding = encoding};
     struct ros2db_channel **found = tfind(&key, &s->channels, compare_channels);
-    *fresh = found == NULL;
+    *is_new = found == NULL;
     if (found) {
         return *found;
     }
@@ -182,7 +182,8 @@ static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, co
     return c;
 }
 
-/* Transient local: who comes late still gets the last messages. metadata.yaml of before 2024 has the number, later ones the name. */
+/* Durability "transient local": late subscribers still get the last messages. metadata.yaml before 2024 has the number, later versions
+ * the name. */
 static bool is_latched(const char *qos) {
     for (const char *p = qos; (p = strstr(p, "durability:")) != NULL; p++) {
         const char *value = p + strlen("durability:");
@@ -202,14 +203,14 @@ struct topic_row {
 };
 
 static bool add_channel(struct ros2db_base *b, const struct topic_row *t, struct ros2db_channel **out, struct reel_error *err) {
-    bool fresh;
-    struct ros2db_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &fresh, err);
-    if (!c || !fresh) {
+    bool is_new;
+    struct ros2db_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &is_new, err);
+    if (!c || !is_new) {
         return c != NULL;
     }
-    bool told = t->definition.size > 0 && strcmp(t->definition_encoding, "unknown") != 0;
+    bool defined = t->definition.size > 0 && strcmp(t->definition_encoding, "unknown") != 0;
     const struct reel_schema schema = {
-        .name = t->type, .encoding = told ? t->definition_encoding : "", .hash = "", .data = told ? t->definition : bytes_of("", 0)};
+        .name = t->type, .encoding = defined ? t->definition_encoding : "", .hash = "", .data = defined ? t->definition : bytes_of("", 0)};
     struct reel_pair pairs[2];
     size_t n = 0;
     if (t->qos[0] != '\0') { /* the keys are those of rosbag2's own MCAP files */
@@ -237,8 +238,8 @@ static bool add_topic(struct ros2db_base *b, int64_t id, struct ros2db_channel *
 }
 
 static const struct ros2db_meta_topic *meta_topic(const struct ros2db_scan *s, const char *name, const char *type) {
-    enum { LOOKED_AT = 1000 }; /* a QoS profile is not worth more */
-    for (size_t i = 0; i < s->meta.n_topics && i < LOOKED_AT; i++) {
+    enum { SEARCHED_MAX = 1000 }; /* bound on the work for a QoS profile */
+    for (size_t i = 0; i < s->meta.n_topics && i < SEARCHED_MAX; i++) {
         const struct ros2db_meta_topic *t = &s->meta.topics[i];
         if (t->name && strcmp(t->name, name) == 0 && (!t->type || strcmp(t->type, type) == 0)) {
             return t;
@@ -304,8 +305,8 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
     return true;
 }
 
-/* A channel for a topic id that the table does not have; it goes where it belongs in the order of ids. */
-static bool make_up(struct ros2db_base *b, int64_t id, size_t place, struct ros2db_channel **out, struct reel_error *err) {
+/* Creates a channel for a topic id that the table lacks, and inserts it in the order of ids. */
+static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t place, struct ros2db_channel **out, struct reel_error *err) {
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
     struct topic_row t = {
@@ -319,7 +320,7 @@ static bool make_up(struct ros2db_base *b, int64_t id, size_t place, struct ros2
     struct ros2db_topic made = b->topics[b->n_topics - 1];
     memmove(&b->topics[place + 1], &b->topics[place], (b->n_topics - 1 - place) * sizeof *b->topics);
     b->topics[place] = made;
-    b->n_made_up++;
+    b->n_placeholders++;
     ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s", (long long)id, name);
     return true;
 }
@@ -335,7 +336,7 @@ bool ros2db_channel_of(struct ros2db_base *b, int64_t topic_id, struct ros2db_ch
         }
     }
     *out = low < b->n_topics && b->topics[low].id == topic_id ? b->topics[low].channel : NULL;
-    return *out || b->n_made_up >= MADE_UP_MAX || make_up(b, topic_id, low, out, err);
+    return *out || b->n_placeholders >= PLACEHOLDERS_MAX || add_placeholder(b, topic_id, low, out, err);
 }
 
 /* --- all of it --- */

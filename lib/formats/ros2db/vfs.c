@@ -1,6 +1,5 @@
-/* SQLite on top of a reel_source. Rule: the one file there is can only be read, and nothing else can be opened, made or removed; a read
- * beyond the end of the file is damage of that page, so that a cut database keeps its whole pages. A repair puts pages in place of lost
- * ones. */
+/* An SQLite VFS on top of a reel_source. It offers one read-only file; nothing else can be opened, created or removed. A read beyond the
+ * end of the file counts as damage of that page, so that a cut database keeps its complete pages. A repair replaces lost pages. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +9,11 @@
 #define VFS_NAME "reel-source"
 
 struct db_file {
-    sqlite3_file file; /* first: SQLite's */
+    sqlite3_file file; /* must be first: SQLite casts to it */
     struct ros2db_file_view *view;
 };
 
-/* What xOpen is to open. SQLite opens the file before sqlite3_open_v2() returns, in the same thread. */
+/* The file that xOpen opens next. SQLite calls xOpen inside sqlite3_open_v2(), in the same thread. */
 static _Thread_local struct ros2db_file_view *opening;
 
 /* --- the file --- */
@@ -28,7 +27,7 @@ static uint32_t load_u32be(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* With a repair the header says how many pages there are now, and that this is so. */
+/* With a repair, changes the number of pages in the header and marks it as valid. */
 static void patch_header(const struct ros2db_repair *r, uint8_t *out, uint64_t at, size_t size) {
     uint32_t pages = r->first + r->count;
     for (unsigned i = 0; i < 4; i++) {
@@ -45,7 +44,7 @@ static void patch_header(const struct ros2db_repair *r, uint8_t *out, uint64_t a
     }
 }
 
-/* SQLite reads page by page, and pieces of the header. */
+/* SQLite reads whole pages and parts of the header. */
 static bool read_repaired(const struct ros2db_repair *r, uint64_t at, uint8_t *out, size_t size) {
     uint64_t page = at / r->page_size + 1, inside = at % r->page_size;
     if ((page != r->root && (page < r->first || page - r->first >= r->count)) || size > r->page_size - inside) {
@@ -110,7 +109,7 @@ static int file_sector(sqlite3_file *file) {
 }
 static int file_nature(sqlite3_file *file) {
     (void)file;
-    return SQLITE_IOCAP_IMMUTABLE; /* no locks, no look for a journal or a WAL */
+    return SQLITE_IOCAP_IMMUTABLE; /* no locks, no search for a journal or a WAL */
 }
 
 static const sqlite3_io_methods file_methods = {
@@ -129,16 +128,16 @@ static const sqlite3_io_methods file_methods = {
     .xDeviceCharacteristics = file_nature,
 };
 
-/* A cut file says how long it was: SQLite would refuse it as a whole if it knew. */
-static uint64_t believed_size(struct ros2db_file_view *v) {
+/* The size to report to SQLite. For a cut file it is the size stated in the header: SQLite refuses a file that is too short. */
+static uint64_t apparent_size(struct ros2db_file_view *v) {
     uint8_t head[SQLITE_HEADER_SIZE];
     if (v->source->size < sizeof head || !reel_source_read(v->source, 0, head, sizeof head, &v->failure)) {
         return v->source->size;
     }
     uint32_t page = (uint32_t)head[SQLITE_PAGE_SIZE_AT] << 8 | head[SQLITE_PAGE_SIZE_AT + 1];
-    uint64_t told = (uint64_t)load_u32be(head + SQLITE_PAGES_AT) * (page == 1 ? 65536 : page);
+    uint64_t stated = (uint64_t)load_u32be(head + SQLITE_PAGES_AT) * (page == 1 ? 65536 : page);
     bool good = load_u32be(head + SQLITE_CHANGES_AT) == load_u32be(head + SQLITE_PAGES_GOOD_AT);
-    return good && told > v->source->size ? told : v->source->size;
+    return good && stated > v->source->size ? stated : v->source->size;
 }
 
 /* --- the system it lies in --- */
@@ -151,7 +150,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
         return SQLITE_CANTOPEN;
     }
     const struct ros2db_repair *repair = opening->repair;
-    opening->size = repair ? (uint64_t)(repair->first + repair->count) * repair->page_size : believed_size(opening);
+    opening->size = repair ? (uint64_t)(repair->first + repair->count) * repair->page_size : apparent_size(opening);
     f->view = opening;
     f->file.pMethods = &file_methods;
     if (out_flags) {

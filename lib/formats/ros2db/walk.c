@@ -1,5 +1,5 @@
-/* Walks the messages of a database in the order of their ids. Rule: a row counts when its numbers are numbers, its blob can be read to the
- * end and all rows together are not more than the file; where the walk breaks off, it goes on at the next id that can be found again. */
+/* Walks the messages of a database in the order of their ids. A row counts when its columns have the right types, its blob can be read to
+ * the end, and all rows together are not larger than the file. After damage the walk goes on at the next readable id. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -8,15 +8,15 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-/* The values are looked at by type first, so that none that is no number or blob is ever loaded; of a blob only the size is asked for. */
+/* The types are checked first, so that no value of another type is loaded; of a blob only the size is read. */
 #define WALK_SQL                                                                                                                           \
     "SELECT rowid, CASE typeof(topic_id) WHEN 'integer' THEN topic_id END, CASE typeof(timestamp) WHEN 'integer' THEN timestamp END, "     \
     "CASE typeof(data) WHEN 'blob' THEN length(data) END FROM messages NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid"
 
 enum {
-    DAMAGED_MAX = 1000, /* places at which a walk goes on after damage */
+    DAMAGED_MAX = 1000, /* most damaged places before the walk gives up */
     REPORT_ROWS = 1024, /* between two reports of progress */
-    PACKED_HEAD = 18,   /* a zstd frame's header */
+    PACKED_HEAD = 18,   /* enough of a zstd frame for its header */
 };
 
 struct walk {
@@ -32,7 +32,7 @@ static void note(uint64_t *count, int64_t *first, int64_t rowid) {
     *first = (*count)++ == 0 ? rowid : *first;
 }
 
-/* Damage is kept with the count of messages it concerns; anything else ends the scan. */
+/* Keeps the first damage in `keep`; any other error ends the scan. */
 static bool only_damage(const struct reel_error *why, struct reel_error *keep, struct reel_error *err) {
     if (why->code != REEL_DAMAGED && why->code != REEL_LIMIT && why->code != REEL_UNSUPPORTED) {
         return reel_error_pass(err, why);
@@ -45,14 +45,14 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 
 /* --- one message --- */
 
-/* Is it a zstd frame? CDR begins with a zero byte, so that the magic cannot be anything else; other encodings only are when the metadata
- * say so. */
+/* *packed: the message is a zstd frame. CDR begins with a zero byte, so the magic number is unambiguous; for other encodings the metadata
+ * must state compression. */
 static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD], bool *packed,
                       struct reel_error *err) {
     const struct ros2db_meta *meta = &w->b->s->meta;
-    bool told = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
+    bool stated = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
     *packed = false;
-    if (!told && (c->payload == ROS2DB_PLAIN || strcmp(c->encoding, ROS2DB_ENCODING) != 0)) {
+    if (!stated && (c->payload == ROS2DB_PLAIN || strcmp(c->encoding, ROS2DB_ENCODING) != 0)) {
         return true;
     }
     size_t size = e->size < PACKED_HEAD ? e->size : PACKED_HEAD;
@@ -67,7 +67,7 @@ static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct ree
     return true;
 }
 
-/* Gives the message its own chunk. It is unpacked once to see that it can be. */
+/* Adds a chunk for the message, and unpacks it once to check it. */
 static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err) {
     struct ros2db_scan *s = w->b->s;
     struct reel_chunk chunk = {.part = REEL_INSIDE | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
@@ -155,8 +155,8 @@ static bool is_fatal(const struct walk *w, int rc) {
     return w->b->db.view.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !ros2db_is_damage(rc));
 }
 
-/* The smallest id above `from` from which on rows can be read again, as if all damage were in one place: leaps that double, then halving.
- * *found is false when there is none. */
+/* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if all damage were in
+ * one place. *found is false when there is none. */
 static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
     int64_t bad = from, good = 0, rowid;
     *found = false;
@@ -185,14 +185,14 @@ static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, 
     return true;
 }
 
-/* From id *at to the end, or to where it breaks off (*at is then the id after the last one read). */
+/* Walks from id *at to the end or to the next damage; *at is then the id after the last row read. */
 static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *err) {
     struct ros2db_scan *s = w->b->s;
     int64_t rowid = 0;
     unsigned rows = 0;
     for (*rc = seek(w, *at, &rowid); *rc == SQLITE_ROW; *rc = sqlite3_step(w->rows)) {
         rowid = sqlite3_column_int64(w->rows, 0);
-        if (rowid < *at || rowid == INT64_MAX) { /* ids that do not grow: pages that lead in circles */
+        if (rowid < *at || rowid == INT64_MAX) { /* ids that do not ascend: the pages form a circle */
             *rc = SQLITE_CORRUPT;
             return true;
         }
@@ -236,7 +236,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
     }
 }
 
-static void tell(const struct walk *w) {
+static void report(const struct walk *w) {
     const struct ros2db_base *b = w->b;
 #define COUNT(count, id) (unsigned long long)w->count, (long long)w->id
     if (w->wrong > 0) {
@@ -273,10 +273,10 @@ bool ros2db_walk(struct ros2db_base *b, struct reel_error *err) {
     w.rows = rows;
     w.source = source;
     for (size_t i = 0; i < b->n_topics; i++) {
-        b->topics[i].channel->payload = ROS2DB_UNSEEN; /* another database of the bag says nothing of this one */
+        b->topics[i].channel->payload = ROS2DB_UNSEEN; /* decided again for each database of the bag */
     }
     bool good = walk_all(&w, err);
-    tell(&w);
+    report(&w);
     b->s->messages += w.taken;
     return good;
 }
