@@ -129,7 +129,7 @@ void api_scrub_last(struct http_request *r);
 void api_rescan(struct http_request *r);
 /* viewer.c */
 void api_layout(struct http_request *r);
-/* doors.c */
+/* tokens.c, links.c, audit.c */
 void api_tokens_list(struct http_request *r);
 void api_token_create(struct http_request *r);
 void api_token_revoke(struct http_request *r);
