@@ -296,6 +296,12 @@ static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found,
     return true;
 }
 
+/* A packet that has the id of a frame's start, but another size, with no packet behind it: bytes inside of a damaged one. */
+static bool is_stray_start(struct carla_scan *s, uint8_t id, uint32_t size) {
+    return s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && size != CARLA_START_SIZE &&
+           !plausible(s, s->at + CARLA_PACKET_HEAD + size);
+}
+
 /* The packet at s->at is not whole, for the reason told: on to the next frame's end, or to the file's. */
 static bool resume(struct carla_scan *s, const char *why, struct reel_error *err) {
     uint64_t found;
@@ -332,6 +338,9 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
                      long_of(left - CARLA_PACKET_HEAD));
         } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) && !plausible(s, s->at + CARLA_PACKET_HEAD)) {
             snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id, long_of(s->at));
+        } else if (is_stray_start(s, id, size)) {
+            snprintf(why, sizeof why, "packet %u at %llu of %u bytes is no start of a frame, and no packet follows", id, long_of(s->at),
+                     size);
         } else if (take_packet(s, id, size, err)) {
             continue;
         } else {
@@ -435,5 +444,5 @@ const struct reel_format reel_format_carla = {
     .scan = carla_scan,
     .describe = carla_describe,
     .contract = CARLA_CONTRACT,
-    .version = 1,
+    .version = 2,
 };
