@@ -319,9 +319,9 @@ static void claims_that_cannot_be(void **state) {
         {a + 17, 40, 8, "has no room"},
         {a + 41, 1000, 8, "has no room"},
         {a + 41, UINT64_MAX, 8, "has no room"},
-        {d + 9, lab.attachment, 8, "stands not the metadata"},
+        {d + 9, lab.attachment, 8, "is not the metadata that its index lists"},
         {d + 17, 8, 8, "has 8 bytes"},
-        {d + 25 + 4, 'x', 1, "stands not the metadata"},
+        {d + 25 + 4, 'x', 1, "is not the metadata that its index lists"},
         {d + 17, UINT64_MAX, 8, "names no record"},
         {d + 1, UINT64_MAX, 8, "of the summary is none"},
     };

@@ -1,5 +1,5 @@
-/* Chunks, messages, and the message indexes behind a chunk. Rule: nothing of a chunk is reported before its CRC holds, and each chunk is
- * decoded once. */
+/* Reads chunks, their messages, and the message indexes after a chunk. Nothing of a chunk is reported before its CRC is verified, and
+ * each chunk is decoded once. */
 #include "core/codec.h"
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
@@ -8,21 +8,21 @@
 #include <stdio.h>
 
 enum {
-    CHUNK_HEAD_ROOM = 256,     /* of a Chunk's content: its numbers and the name of its compression */
-    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this is held while its CRC is proved, then walked */
-    INDEX_PIECE = 4096,        /* entries of a message index at a time */
+    CHUNK_HEAD_ROOM = 256,     /* bytes of a Chunk's content that hold its numbers and the compression name */
+    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this size is kept in the window while its CRC is verified, then walked */
+    INDEX_PIECE = 4096,        /* entries of a message index read at a time */
 };
 
 struct chunk {
-    uint64_t at, length; /* the record; bytes of its content */
+    uint64_t at, length; /* position of the record; size of its content */
     uint64_t start_ns, end_ns, raw, records_at, stored;
     uint32_t crc;
-    struct reel_bytes compression; /* lies in the window: gone with the next look */
+    struct reel_bytes compression; /* points into the window: valid until the next read */
     enum reel_codec codec;
-    bool known;   /* codec is */
-    bool suspect; /* the CRC fails */
+    bool known;   /* `codec` is valid */
+    bool suspect; /* the CRC is wrong */
     uint32_t found_crc;
-    const char *why; /* it cannot be decoded to its end; NULL: it can */
+    const char *why; /* why it cannot be decoded to its end; NULL: it can */
 };
 
 /* ---- messages ---- */
@@ -31,7 +31,7 @@ static inline void run_count(struct mcap *m, struct mcap_run *run, uint16_t chan
     m->names->counts[channel]++;
     run->start_ns = run->messages == 0 || time < run->start_ns ? time : run->start_ns;
     run->end_ns = time > run->end_ns ? time : run->end_ns;
-    run->index_sum += mcap_place_hash(channel, time, run->at - run->base);
+    run->index_sum += mcap_position_hash(channel, time, run->at - run->base);
     run->messages++;
 }
 
@@ -53,7 +53,7 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
         uint64_t size = load_u64le(p + 1) - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD), time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
         uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
         if (size > run->end - run->at - MCAP_MESSAGE_HEAD || size > UINT32_MAX || time > INT64_MAX || model_of[channel] == MCAP_NO_MODEL) {
-            break; /* the slow path tells */
+            break; /* the slow path reports it */
         }
         const struct reel_entry entry = {.time_ns = (int64_t)time,
                                          .offset = run->at,
@@ -107,8 +107,8 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
 
 /* ---- the records of one chunk ---- */
 
-/* Where a record of the run is, for findings: in the file when the chunk is plain, else the chunk's own place. */
-static uint64_t place_of(const struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
+/* Position of a record of the run, for findings: in the file when the chunk is plain, else that of the chunk. */
+static uint64_t position_of(const struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     return run->window == &m->window ? run->at : c->at;
 }
 
@@ -134,7 +134,7 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
     return reel_error_pass(err, &why);
 }
 
-/* Of a suspect chunk no definition counts that is known from elsewhere, and no message of a channel that is not. */
+/* In a suspect chunk, a definition is ignored when the id is already defined, and a message when its channel is not. */
 static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, bool *yes, struct reel_error *err) {
     const struct mcap_names *n = m->names;
     size_t at = op == MCAP_MESSAGE ? MCAP_MESSAGE_CHANNEL_AT : MCAP_RECORD_HEAD;
@@ -193,7 +193,7 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
             }
             length = load_u64le(p + 1);
             if (length <= left - MCAP_RECORD_HEAD) {
-                if (!take_in_chunk(m, run, p[0], length, place_of(m, run, c), err)) {
+                if (!take_in_chunk(m, run, p[0], length, position_of(m, run, c), err)) {
                     return false;
                 }
                 run->at += MCAP_RECORD_HEAD + length;
@@ -203,7 +203,7 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
         if (run->suspect) {
             break; /* the chunk has a finding of its own */
         }
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, place_of(m, run, c), left,
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, position_of(m, run, c), left,
                           "chunk at %llu: the record at %llu of its bytes exceeds it", (unsigned long long)c->at,
                           (unsigned long long)(run->at - run->base));
         break;
@@ -224,7 +224,7 @@ static void chunk_codec(struct chunk *c) {
     }
 }
 
-/* Reads the fields before the records. REEL_DAMAGED when they are not there; `length` may exceed the file. */
+/* Reads the fields before the records. REEL_DAMAGED when they are incomplete; `length` may exceed the file. */
 static bool read_head(struct mcap *m, uint64_t length, struct chunk *c, struct reel_error *err) {
     uint64_t at = m->at + MCAP_RECORD_HEAD, there = m->source->size - at;
     there = there < length ? there : length;
@@ -259,7 +259,7 @@ static bool crc_holds(struct window *w, uint64_t at, uint64_t size, struct chunk
     return true;
 }
 
-/* The messages of a suspect chunk are kept, as far as its records can be read. */
+/* Keeps the messages of a suspect chunk as far as its records can be read. */
 static void suspect_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     if (c->why) {
         reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, c->records_at + c->stored - c->at,
@@ -276,7 +276,7 @@ static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct c
     mcap_run_end(m, run);
     if (c->suspect) {
         suspect_chunk(m, run, c);
-        return; /* its times and indexes cannot be compared */
+        return; /* the times and indexes of the chunk cannot be compared */
     }
     if (run->messages > 0 && (run->start_ns != c->start_ns || run->end_ns != c->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
@@ -284,7 +284,7 @@ static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct c
                           (unsigned long long)c->start_ns, (unsigned long long)c->end_ns, (unsigned long long)run->start_ns,
                           (unsigned long long)run->end_ns);
     }
-    m->index = (struct mcap_index_check){.chunk_at = c->at, .want = run->index_sum, .open = true};
+    m->index = (struct mcap_index_check){.chunk_at = c->at, .expected = run->index_sum, .open = true};
 }
 
 static bool take_plain(struct mcap *m, struct chunk *c, struct reel_error *err) {
@@ -326,7 +326,7 @@ static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chun
     return good;
 }
 
-/* A chunk that cannot be decoded to its end: what comes before the damage is kept. */
+/* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
 static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *row, const char *why, struct reel_error *err) {
     struct reel_error ignored = {0};
     if (!codec_measure_damaged(row, m->source, c->raw, err)) {
@@ -424,7 +424,7 @@ bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error 
             return false;
         }
         for (uint32_t i = 0; i < n; i++, p += MCAP_MESSAGE_INDEX_ENTRY) {
-            check->sum += mcap_place_hash(channel, load_u64le(p), load_u64le(p + 8));
+            check->sum += mcap_position_hash(channel, load_u64le(p), load_u64le(p + 8));
         }
         at += (uint64_t)n * MCAP_MESSAGE_INDEX_ENTRY;
         left -= n;
@@ -434,7 +434,7 @@ bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error 
 
 void mcap_end_message_indexes(struct mcap *m) {
     const struct mcap_index_check *check = &m->index;
-    if (check->open && check->records > 0 && check->sum != check->want) {
+    if (check->open && check->records > 0 && check->sum != check->expected) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, check->chunk_at, 0,
                           "chunk at %llu: its message indexes do not name its messages; they are not used",
                           (unsigned long long)check->chunk_at);

@@ -1,5 +1,5 @@
-/* Header, attachments and metadata records. Rule: an attachment is reported where it lies in the file and never copied; one whose CRC fails
- * is left out. */
+/* Reads Header, Attachment and Metadata records. An attachment is reported by its position in the file and never copied; one with a wrong
+ * CRC is left out. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
@@ -30,7 +30,7 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "another header, at %llu, is not used",
                                  (unsigned long long)m->at);
     }
-    m->own = bytes_start(library, bytes_text("reel ")); /* then profile and library are the writer's, not the recording's */
+    m->own = bytes_start(library, bytes_text("reel ")); /* then profile and library are those of the writer, not of the recording */
     if (m->own || m->done_before > 0) {
         return true;
     }
@@ -42,7 +42,7 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
            (library.size == 0 || add_pair(m, MCAP_LIBRARY_KEY, library_text, err));
 }
 
-/* Pairs of a record NAME are NAME:key; those of Reel's own record are what they were. A record without pairs is NAME: alone. */
+/* Adds the pairs of a record NAME as NAME:key; pairs of Reel's own record keep their keys. A record without pairs becomes "NAME:". */
 bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     struct reel_bytes name = cursor_string32(&c), map = cursor_string32(&c);
@@ -82,7 +82,7 @@ bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_e
     return true;
 }
 
-/* The index has no more than its name, so the record is read. */
+/* The index has only the record's name, so the record itself is read. */
 bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err) {
     if (is->length < MCAP_RECORD_HEAD) {
         return reel_fail(err, REEL_DAMAGED, "the metadata at %llu has %llu bytes", (unsigned long long)is->at,
@@ -98,10 +98,10 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
     struct reel_bytes content = bytes_of(p + MCAP_RECORD_HEAD, (size_t)is->length - MCAP_RECORD_HEAD);
     struct cursor c = cursor_of(content);
     if (p[0] != MCAP_METADATA || load_u64le(p + 1) != content.size || !bytes_equal(cursor_string32(&c), is->name)) {
-        return reel_fail(err, REEL_DAMAGED, "at %llu stands not the metadata that its index names", (unsigned long long)is->at);
+        return reel_fail(err, REEL_DAMAGED, "the record at %llu is not the metadata that its index lists", (unsigned long long)is->at);
     }
     uint64_t back = m->at;
-    m->at = is->at; /* where findings point */
+    m->at = is->at; /* findings use this position */
     bool good = mcap_take_metadata(m, content, err);
     m->at = back;
     return good;
@@ -111,7 +111,7 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
 
 struct attachment {
     uint64_t log_time, create_time, data_at, size;
-    struct reel_bytes name, media_type; /* lie in the window */
+    struct reel_bytes name, media_type; /* both point into the window */
 };
 
 static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *a, struct reel_error *err) {
@@ -153,7 +153,7 @@ static bool loss_of(struct mcap *m, uint64_t length, const char *why) {
                              why);
 }
 
-static bool give_attachment(struct mcap *m, const struct reel_attachment *a, uint64_t length, struct reel_error *err) {
+static bool add_attachment(struct mcap *m, const struct reel_attachment *a, uint64_t length, struct reel_error *err) {
     if (m->attachments >= REEL_ATTACHMENTS_MAX) {
         return loss_of(m, length, "more attachments than are taken");
     }
@@ -196,5 +196,5 @@ bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *er
         snprintf(text, sizeof text, "attachment \"%.40s\": its CRC is %08x where %08x is stated: it is left out", model.name, crc, stated);
         return loss_of(m, length, text);
     }
-    return give_attachment(m, &model, length, err);
+    return add_attachment(m, &model, length, err);
 }

@@ -1,18 +1,18 @@
-/* Which messages share a chunk. A reader of one topic must fetch every chunk that holds a message of it; where some topics are heavy
- * (pictures, scans) he would fetch nearly the whole file for a light one. So messages are gathered in windows of time, and in each window
- * those of the light channels come first, then those of each heavy channel alone. Windows are small (some MiB), so that who reads
- * everything in order of time holds few chunks. Rule: a window follows from its place in time alone – multiples of its length since 1970 –
- * so that any place of the stream is found again without what came before. */
+/* Decides which messages share a chunk. A reader of one topic must fetch every chunk with a message of it. Where some topics are heavy
+ * (images, scans), a reader of a light topic would fetch nearly the whole file. So messages are gathered in time windows; in each window
+ * the messages of the light channels come first, then those of each heavy channel. Windows are small (some MiB), so that a reader of all
+ * messages in time order holds few chunks. Windows start at multiples of their length since 1970, so that seeking needs no earlier
+ * messages. */
 #include "formats/mcap/write.h"
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 
 enum {
-    HEAVY_BYTES = 4096,         /* mean size of the messages of a heavy channel */
-    WINDOW_BYTES = 8 << 20,     /* wanted in a window */
-    WINDOW_MESSAGES = 8192,     /* at most; a window that has more is several, one after the other */
-    WORTHWHILE_BYTES = 8 << 20, /* less than this is fetched at once */
+    HEAVY_BYTES = 4096,         /* mean message size from which a channel is heavy */
+    WINDOW_BYTES = 8 << 20,     /* intended size of a window */
+    WINDOW_MESSAGES = 8192,     /* at most; a window with more is split */
+    WORTHWHILE_BYTES = 8 << 20, /* a recording smaller than this is fetched at once and not grouped */
     VIEW_VERSION = 1,
 };
 static const int64_t WINDOW_MIN_NS = 100000000, WINDOW_MAX_NS = 10000000000;
@@ -22,11 +22,11 @@ struct grouped {
     struct reel_stream *below;
     uint32_t *classes; /* by channel */
     int64_t window_ns;
-    struct reel_message *messages; /* of the window, as they are given */
+    struct reel_message *messages; /* messages of the window, in the order of the source */
     size_t count, at;
-    struct reel_message ahead; /* the first one behind the window */
+    struct reel_message ahead; /* the first message after the window */
     bool has_ahead;
-    struct reel_message *sorted; /* WINDOW_MESSAGES */
+    struct reel_message *sorted; /* room for WINDOW_MESSAGES */
 };
 
 /* ---- what is heavy */
@@ -34,7 +34,7 @@ struct grouped {
 static const struct reel_channel_stats *stats_of(const struct reel_stream *s, uint32_t channel) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(s->readers[s->channel_source[channel]]));
     uint32_t id = s->channels[channel]->id;
-    return id < reel_index_info(index)->n_channels ? reel_index_stats(index, id) : NULL; /* NULL: a view's own */
+    return id < reel_index_info(index)->n_channels ? reel_index_stats(index, id) : NULL; /* NULL: a channel of a view */
 }
 
 bool mcap_classes(const struct reel_stream *s, uint32_t *classes) {
@@ -53,7 +53,7 @@ bool mcap_classes(const struct reel_stream *s, uint32_t *classes) {
     return worthwhile;
 }
 
-/* So long that about WINDOW_BYTES are in it. */
+/* Window length that gives about WINDOW_BYTES per window. */
 static int64_t window_of(const struct reel_stream *s) {
     double bytes = 0, first = 0, last = 0;
     bool any = false;
@@ -79,7 +79,7 @@ static int64_t window_start(const struct grouped *g, int64_t time_ns) {
     return n < INT64_MIN / g->window_ns ? INT64_MIN : n * g->window_ns;
 }
 
-/* The window's messages by class, each class in the order it had. */
+/* Sorts the window's messages by class; within a class the order stays. */
 static void sort_window(struct grouped *g) {
     size_t at = 0;
     uint32_t next = 0;
@@ -99,7 +99,7 @@ static void sort_window(struct grouped *g) {
     g->messages = sorted;
 }
 
-/* Takes the next window. What was put in front of a selection keeps its place: it is a window of its own. */
+/* Reads the next window. Messages inserted before the selection stay first: they form a window of their own. */
 static bool fill(struct grouped *g, struct reel_error *err) {
     g->count = g->at = 0;
     while (g->count < WINDOW_MESSAGES) {
@@ -143,7 +143,7 @@ static bool is_marked(const struct reel_message *m, const struct reel_mark *mark
            own.front == mark->front && own.again == mark->again;
 }
 
-/* From the begin of the window that the mark lies in. */
+/* Seeks to the start of the window that contains the mark. */
 static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
     int64_t start = window_start(g, mark->time_ns);

@@ -1,5 +1,5 @@
-/* Keys and values in the MCAP writer: metadata of channels, and of the recording as Metadata records. Rule: what Reel knows and MCAP has no
- * place for goes into the channel's metadata under "reel.…", so that a channel can come back as it was (mcap_pairs.c reads it). */
+/* Writes keys and values of an MCAP file: metadata of channels, and of the recording as Metadata records. Properties that MCAP has no
+ * field for go into the channel's metadata under "reel.…", so that pairs.c can restore them. */
 #include "formats/mcap/write.h"
 #include "reel/encoding.h"
 
@@ -22,7 +22,7 @@ static int compare_places(const void *a, const void *b) {
     return order ? order : (l->place > r->place) - (l->place < r->place);
 }
 
-/* An MCAP map holds a key once, Reel's metadata may repeat it: the second "dc:Creator" goes on as "dc:Creator#2", and so on. */
+/* An MCAP map holds each key once, Reel's metadata may repeat it: the second "dc:Creator" becomes "dc:Creator#2", and so on. */
 static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct reel_error *err) {
     AUTO_MEM struct key_place *keys = calloc(pairs.count + 1, sizeof *keys);
     if (!keys) {
@@ -43,7 +43,7 @@ static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct ree
         if (!name) {
             return reel_fail_memory(err);
         }
-        do { /* each name already taken is met once, so this stays short */
+        do { /* each number already taken is tried once, so this stays short */
             snprintf(name, room, "%s#%u", keys[i].key, ++number);
         } while (bsearch(&(struct key_place){.key = name}, keys, pairs.count, sizeof *keys, compare_keys));
         pairs.items[keys[i].place].key = name;
@@ -66,7 +66,7 @@ static bool holds_key(const struct reel_pairs *pairs, size_t count, const char *
     return false;
 }
 
-/* The names a channel is found under, one a line; NULL: just its own. */
+/* The topics of a channel, one per line; NULL: only its own name. */
 static bool topic_lines(struct arena *arena, const struct reel_channel *c, const char **out, struct reel_error *err) {
     *out = NULL;
     if (c->n_topics == 0 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) == 0)) {
@@ -85,8 +85,8 @@ static bool topic_lines(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* The value of "reel.schemas". "none" or "empty": the record says more than the channel does; ids, when the channel has several schemas;
- * NULL: the record is the channel's only schema. */
+/* The value of "reel.schemas": "none" or "empty" when the schema record says more than the channel's schema; ids when the channel has
+ * several schemas; NULL when the record is the channel's only schema. */
 static bool schema_list(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, const char **out,
                         struct reel_error *err) {
     enum { DIGITS = 6 };
@@ -102,7 +102,7 @@ static bool schema_list(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* Hashes of the schemas. The only one of a ROS 1 channel is an md5 sum. */
+/* Adds the hashes of the schemas. The only hash of a ROS 1 channel is an MD5 sum. */
 static bool add_hashes(struct arena *arena, const struct reel_channel *c, const char *md5, struct reel_pairs *out, struct reel_error *err) {
     enum { ROOM = 24 };
     bool is_md5 = strcmp(c->encoding, "ros1") == 0 && c->n_schemas == 1;
@@ -134,7 +134,7 @@ bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const
     if (!out->items || !topic_lines(arena, c, &topics, err) || !schema_list(arena, c, schemas, &list, err)) {
         return out->items || reel_fail_memory(err);
     }
-    if (ros1 || c->latched) { /* as profile ros1 has it */
+    if (ros1 || c->latched) { /* as in profile ros1 */
         add_pair(out, "latching", c->latched ? "true" : "false");
     }
     if (!add_hashes(arena, c, schemas->md5, out, err)) {
@@ -166,13 +166,13 @@ bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const
 
 /* ---- the recording ---- */
 
-/* Where the name of an MCAP record ends in "NAME:key"; 0: it has none. */
+/* Length of "NAME" and its colon in a key "NAME:key"; 0: the key has none. */
 static size_t prefix_of(const char *key) {
     const char *colon = strchr(key, ':');
     return colon ? (size_t)(colon - key) : 0;
 }
 
-/* For each pair the one before it with the same key, SIZE_MAX: none. */
+/* For each pair, the index of the previous pair with the same key; SIZE_MAX: none. */
 static bool find_repeats(const struct reel_pairs *from, size_t *before, struct reel_error *err) {
     AUTO_MEM struct key_place *keys = calloc(from->count + 1, sizeof *keys);
     if (!keys) {
@@ -188,7 +188,7 @@ static bool find_repeats(const struct reel_pairs *from, size_t *before, struct r
     return true;
 }
 
-/* One record of pairs that follow each other with one name; a key that comes again begins the next record of that name. */
+/* Adds one record for consecutive pairs with one name; a repeated key starts the next record of that name. */
 static bool add_named(struct arena *arena, const struct reel_pairs *from, size_t first, size_t end, size_t prefix,
                       struct mcap_metadata *out, struct reel_error *err) {
     char *name = arena_alloc(arena, prefix + 1);
@@ -207,7 +207,7 @@ static bool add_named(struct arena *arena, const struct reel_pairs *from, size_t
     return true;
 }
 
-/* The records that an MCAP file's metadata was read from. */
+/* Adds the Metadata records that an MCAP file's metadata was read from. */
 static bool add_all_named(struct arena *arena, const struct reel_pairs *from, struct mcap_metadata *records, uint32_t *count,
                           struct reel_error *err) {
     AUTO_MEM size_t *before = calloc(from->count + 1, sizeof *before);

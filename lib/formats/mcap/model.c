@@ -1,6 +1,6 @@
-/* Schemas, channels and metadata of an MCAP file, from the stream's channels. A channel refers to a record of its own schema with all types
- * that it needs (core/definition.h). When it has several schemas, all of them are records too, and "reel.schemas" in its metadata lists
- * their ids: so the channel reads back as it was. */
+/* Builds the schemas, channels and metadata of an MCAP file from the stream's channels. A channel refers to a record of its own schema
+ * with all the types it needs (core/definition.h). When it has several schemas, all of them get records too, and "reel.schemas" in its
+ * metadata lists their ids, so that the channel can be restored. */
 #include "core/definition.h"
 #include "core/ros_md5.h"
 #include "core/ros_text.h"
@@ -13,9 +13,9 @@
 
 #include <stdlib.h>
 
-/* The registry knows no schema language for msgpack, and the viewers' checker refuses channels without a schema. Of encodings
- * whose payloads are maps it says that they are one object; for payloads of which not even that is known the schema bears the type's name,
- * and encoding "" with no data, MCAP's way of saying that there is no definition. */
+/* The MCAP registry has no schema encoding for msgpack, and the viewers' checker refuses channels without a schema. For encodings whose
+ * payloads are maps, the schema states that they are an object. For other payloads the schema has the type's name, encoding "" and no
+ * data, which in MCAP means "no definition". */
 #define ANY_OBJECT "{\"type\":\"object\"}"
 
 struct mcap_schema {
@@ -27,10 +27,10 @@ struct mcap_schema {
 struct mcap_model {
     struct arena arena;
     const struct reel_stream *stream;
-    struct mcap_schema *schemas; /* by channel: the one it refers to, then, when it has several, all of them */
-    uint32_t *first_schema;      /* channel position -> place in schemas */
-    uint32_t *schema_of;         /* place in schemas -> record */
-    uint32_t *first_with;        /* record -> place in schemas it is written from */
+    struct mcap_schema *schemas; /* by channel: the schema it refers to, then all its schemas if it has several */
+    uint32_t *first_schema;      /* channel position -> index in `schemas` */
+    uint32_t *schema_of;         /* index in `schemas` -> record */
+    uint32_t *first_with;        /* record -> index in `schemas` it is written from */
     uint32_t n_places, n_schemas;
     struct reel_pairs *channel_pairs; /* by channel position */
     struct mcap_metadata *metadata;
@@ -46,13 +46,13 @@ const char *mcap_message_encoding(const struct reel_channel *c) {
     return encoding && encoding->message_encoding ? encoding->message_encoding : c->encoding;
 }
 
-/* A joined definition is read only in the languages that MCAP names. */
+/* The schema encoding to join a definition with; only the encodings that MCAP names are joined. */
 static const char *language_of(const struct reel_channel *c, const struct reel_schema *s) {
     enum ros_language language = c->n_schemas > 1 ? ros_language_of(c, s) : ROS_LANGUAGE_OTHER;
     return language == ROS_LANGUAGE_IDL ? "ros2idl" : language == ROS_LANGUAGE_MSG ? "ros2msg" : s->encoding;
 }
 
-/* The record that the channel refers to. */
+/* Chooses the schema record that the channel refers to. */
 static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out, struct reel_error *err) {
     const struct reel_schema *s = reel_channel_schema(c);
     const struct reel_encoding *encoding = reel_encoding_of(c);
@@ -66,7 +66,7 @@ static bool choose_schema(struct arena *arena, const struct reel_channel *c, str
         return !s || ros_rename_definition(arena, c->type, definition, &out->data, err);
     }
     if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
-        /* a definition in no named language: that of the payload */
+        /* a definition without an encoding: that of the payload is assumed */
         const char *assumed = encoding && encoding->schema_encoding ? encoding->schema_encoding : c->encoding;
         const char *language = language_of(c, s);
         *out = (struct mcap_schema){.name = s->name[0] ? s->name : c->type,
@@ -99,8 +99,7 @@ static bool same_schema(const struct mcap_schema *a, const struct mcap_schema *b
     return strcmp(a->name, b->name) == 0 && strcmp(a->encoding, b->encoding) == 0 && bytes_equal(a->data, b->data);
 }
 
-/* Equal schemas are one record. Sorting finds them without a hash that a hostile file could play against; ids follow the channels' order.
- */
+/* Gives equal schemas one record. Sorting finds them without a hash that a hostile file could attack; ids follow the order of channels */
 static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
     uint32_t n = model->n_places;
     AUTO_MEM uint32_t *order = calloc((size_t)n + 1, sizeof *order);
@@ -111,7 +110,7 @@ static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
         order[i] = i;
     }
     qsort_r(order, n, sizeof *order, compare_schemas, model->schemas);
-    for (uint32_t i = 0; i < n; i++) { /* for now the first place with an equal schema */
+    for (uint32_t i = 0; i < n; i++) { /* for now: the first index with an equal schema */
         bool again = i > 0 && same_schema(&model->schemas[order[i - 1]], &model->schemas[order[i]]);
         model->schema_of[order[i]] = again ? model->schema_of[order[i - 1]] : order[i];
     }
@@ -165,7 +164,7 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
     return mcap_channel_pairs(&model->arena, c, &schemas, &model->channel_pairs[channel], err);
 }
 
-/* Times that do not count from 1970 look as if they did: the file says so itself. */
+/* MCAP times always count from 1970, so the file notes when they do not. */
 static void note_clock(struct mcap_model *model) {
     const struct reel_stream *stream = model->stream;
     bool relative = stream->n_sources > 0;
@@ -214,8 +213,8 @@ static bool all_of_profile(const struct reel_stream *stream, const char *profile
     return stream->n_channels > 0;
 }
 
-/* "ros1" when all channels are; else what the sources have as theirs, when they agree: MCAP files name it, of others only those of ROS 2
- * have one. */
+/* "ros1" when all channels are ROS 1; else the sources' own profile if they agree. MCAP files state it; of the other formats, only those
+ * of ROS 2 have one. */
 static const char *choose_profile(const struct reel_stream *stream) {
     bool ros1 = all_of_profile(stream, "ros1"), ros2 = all_of_profile(stream, "ros2");
     const char *profile = NULL;
@@ -233,7 +232,7 @@ static const char *choose_profile(const struct reel_stream *stream) {
 static bool build(struct mcap_model *model, struct reel_error *err) {
     const struct reel_stream *stream = model->stream;
     struct arena *arena = &model->arena;
-    size_t n = (size_t)stream->n_channels + 1, places = 1; /* an arena gives no empty tables */
+    size_t n = (size_t)stream->n_channels + 1, places = 1; /* an arena returns no empty tables */
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         places += 1 + (stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 0);
     }
@@ -290,7 +289,7 @@ static uint64_t string_size(const char *text) {
 static void put_string(struct reel_sink *out, const char *text) {
     reel_sink_string32(out, bytes_text(text));
 }
-static uint64_t pairs_size(struct reel_pairs pairs) { /* of the map, without its own length */
+static uint64_t pairs_size(struct reel_pairs pairs) { /* Size of the map without its length field. */
     uint64_t size = 0;
     for (size_t i = 0; i < pairs.count; i++) {
         size += string_size(pairs.items[i].key) + string_size(pairs.items[i].value);

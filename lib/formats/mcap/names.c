@@ -1,5 +1,5 @@
-/* Schemas and channels by their ids. Rule: the data section's word counts from where it stands; the summary's only for what the data
- * section leaves out; and an id that comes to mean something else begins another channel, so that no message changes its topic. */
+/* Schemas and channels by id. A definition in the data section applies from its position on; one in the summary only applies to ids that
+ * the data section does not define. An id that is redefined begins another channel, so that no message changes its topic. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
@@ -32,7 +32,7 @@ static struct reel_bytes keep(struct mcap *m, struct reel_bytes b) {
 
 /* ---- records ---- */
 
-/* The record's own bytes, without what may follow its fields. */
+/* The bytes of the record's fields, without unknown bytes after them. */
 static struct reel_bytes consumed(struct reel_bytes content, const struct cursor *c) {
     return bytes_of(content.data, (size_t)(c->at - content.data));
 }
@@ -65,7 +65,7 @@ static bool read_channel(struct reel_bytes content, struct mcap_channel_def *out
     return true;
 }
 
-/* Points the fields of a definition into its kept bytes. */
+/* The same field in the kept copy of the record's bytes. */
 static struct reel_bytes moved(struct reel_bytes field, struct reel_bytes from, struct reel_bytes to) {
     return field.size == 0 ? bytes_of("", 0) : bytes_of(to.data + (field.data - from.data), field.size);
 }
@@ -98,7 +98,7 @@ static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_c
     return kept;
 }
 
-/* Maps come from hash tables, so a copy may have its entries in another order. */
+/* Hash of a map. Writers emit maps from hash tables, so a copy may have its entries in another order. */
 static uint64_t map_hash(uint64_t seed, struct reel_bytes map) {
     struct cursor c = cursor_of(map);
     uint64_t sum = 0;
@@ -124,7 +124,7 @@ static bool same_channel(const struct mcap *m, const struct mcap_channel_def *a,
 
 /* ---- into the model ---- */
 
-/* The schema in force, or else what the summary says. */
+/* The schema in force, or else that of the summary. */
 static const struct mcap_schema_def *schema_of(struct mcap *m, uint16_t id) {
     struct mcap_names *n = m->names;
     if (!n->schemas[id] && n->summary_schemas[id]) {
@@ -140,7 +140,7 @@ static uint64_t hash_of(const struct mcap *m, const struct mcap_channel_def *def
     return def->schema ? mix_step(h, mcap_hash(m->seed, bytes_of(def->schema->content.data + 2, def->schema->content.size - 2))) : h;
 }
 
-/* The same channel under whatever ids. */
+/* True when both define the same channel, whatever their ids. */
 static bool equal_content(const struct mcap_channel_def *a, const struct mcap_channel_def *b) {
     if (a->hash != b->hash || !bytes_equal(a->topic, b->topic) || !a->schema != !b->schema) {
         return false;
@@ -170,8 +170,7 @@ static bool table_widen(struct mcap_names *n, struct reel_error *err) {
     return true;
 }
 
-/* A channel of an earlier part that goes on here under `def`: its place in the model. Else `def` is entered and made a channel of its own.
- */
+/* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new channel */
 static bool enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_names *n = m->names;
     def->hash = hash_of(m, def);
@@ -244,7 +243,7 @@ bool mcap_define_schema(struct mcap *m, struct reel_bytes content, uint64_t at, 
     return kept != NULL;
 }
 
-/* Messages of it came first: the channel made up for them becomes the defined one. */
+/* Defines a channel after its first messages: the placeholder channel becomes the defined one. */
 static bool define_late(struct mcap *m, struct mcap_channel_def *now, const struct mcap_channel_def *def, uint64_t at,
                         struct reel_error *err) {
     struct mcap_channel_def *kept = keep_channel(m, def, err);
@@ -337,7 +336,7 @@ void mcap_names_begin(struct mcap *m) {
     n->part_begin = n->end;
     n->noted = NULL;
     n->noted_end = &n->noted;
-    if (n->begun) { /* else all is zero already, and most of it not even memory yet */
+    if (n->begun) { /* otherwise everything is zero already, and mostly untouched memory */
         memset(n->schemas, 0, sizeof n->schemas);
         memset(n->summary_schemas, 0, sizeof n->summary_schemas);
         memset(n->channels, 0, sizeof n->channels);

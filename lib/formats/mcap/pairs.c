@@ -1,5 +1,5 @@
-/* From a Channel record to the model's channel. Rule: it undoes what mcap_model.c does: keys "reel.…" say what MCAP has no field for, and
- * are no metadata of the channel. */
+/* Converts a Channel record to the model's channel. It reverses model.c and keys.c: keys "reel.…" hold properties that MCAP has no field
+ * for and are not part of the channel's metadata. */
 #include "formats/mcap/read.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { NUMBERED_MAX = 4096 }; /* pairs of one map among which numbered keys are looked for */
+enum { NUMBERED_MAX = 4096 }; /* most pairs of a map that are searched for numbered keys */
 
 /* ---- maps ---- */
 
@@ -15,7 +15,7 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "dc:Creator#2" beside "dc:Creator" is the second dc:Creator (mcap_model.c numbers keys that repeat). */
+/* "dc:Creator#2" after "dc:Creator" is the second dc:Creator (keys.c numbers repeated keys). */
 static bool restore_keys(struct mcap *m, struct reel_pairs *pairs, struct reel_error *err) {
     if (!m->own || pairs->count > NUMBERED_MAX) {
         return true;
@@ -72,7 +72,7 @@ bool mcap_pairs(struct mcap *m, struct reel_bytes map, struct reel_pairs *out, s
 
 /* ---- the channel ---- */
 
-/* What our writer has put into the metadata. */
+/* The pairs that our writer has added to the metadata. */
 struct own_keys {
     const char *encoding, *type, *schema_encoding, *schemas, *topics, *md5;
     const char *hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
@@ -82,8 +82,9 @@ static bool is_true(const char *text) {
     return strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-/* "reel.hash" is the first schema's, "reel.hash.1" the second's; ROS 1 has "md5sum". NULL: no such key. */
-static const char **hash_place(struct own_keys *own, const char *key, bool ros1) {
+/* Where the hash for this key goes: "reel.hash" is that of the first schema, "reel.hash.1" of the second; ROS 1 uses "md5sum". NULL: no
+ * such key. */
+static const char **hash_slot(struct own_keys *own, const char *key, bool ros1) {
     static const char name[] = "reel.hash";
     if (strcmp(key, name) == 0) {
         return &own->hashes[0];
@@ -98,7 +99,7 @@ static const char **hash_place(struct own_keys *own, const char *key, bool ros1)
     return number > 0 && number < REEL_SCHEMAS_PER_CHANNEL_MAX ? &own->hashes[number] : NULL;
 }
 
-/* Takes the pair when it is no metadata of the channel. */
+/* Handles a pair that is not part of the channel's metadata; false when it is. */
 static bool take_own(struct own_keys *own, struct reel_channel *out, bool ros1, struct reel_pair *pair) {
     const struct {
         const char *key, **place;
@@ -111,11 +112,11 @@ static bool take_own(struct own_keys *own, struct reel_channel *out, bool ros1, 
         bool yes = is_true(pair->value);
         out->latched |= yes;
         if (ros1 && yes) {
-            pair->value = "1"; /* as bags have it */
+            pair->value = "1"; /* as in bags */
         }
         return ros1 != yes;
     }
-    const char **hash = hash_place(own, pair->key, ros1);
+    const char **hash = hash_slot(own, pair->key, ros1);
     if (hash) {
         *hash = pair->value;
         return true;
@@ -137,7 +138,8 @@ static bool add_schema(struct mcap *m, const struct mcap_schema_def *def, struct
     return (s->name && s->encoding) || mcap_no_room(m, err);
 }
 
-/* Schemas by their ids: "3 4 7". An id without a record is left out; without any record the channel keeps the schema that it refers to. */
+/* Replaces the schemas by those with the listed ids ("3 4 7"). Ids without a record are left out; if none has one, the channel keeps the
+ * schema it refers to. */
 static bool replace_schemas(struct mcap *m, const char *ids, struct reel_channel *out, struct reel_schema *schemas,
                             struct reel_error *err) {
     uint32_t kept = out->n_schemas;
@@ -162,7 +164,7 @@ static bool is_list(const char *schemas) {
     return schemas && schemas[0] >= '0' && schemas[0] <= '9';
 }
 
-/* A schema that says nothing but the type's name is none (MCAP's way of naming the type of an undefined one). */
+/* A schema with only a type name counts as none: MCAP names the type of a message without definition this way. */
 static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, const struct own_keys *own, struct reel_channel *out,
                          struct reel_error *err) {
     struct reel_schema *schemas = arena_alloc(&m->arena, REEL_SCHEMAS_PER_CHANNEL_MAX * sizeof *schemas);
@@ -191,7 +193,7 @@ static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, con
     return true;
 }
 
-/* "reel.topics" has one a line. */
+/* "reel.topics" has one topic per line. */
 static bool make_topics(struct mcap *m, const char *text, struct reel_channel *out, struct reel_error *err) {
     uint32_t lines = 1;
     for (const char *p = text; *p; p++) {

@@ -1,9 +1,9 @@
-/* Where the walk goes on after bytes that are no record. Rule: the search passes over every byte once, so its work is linear in the file's
- * size. */
+/* Finds where the walk goes on after bytes that are not a record. The search passes over each byte once, so its time is linear in the
+ * size of the file. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
-/* The least that a record of each kind holds: its fields, with empty texts and maps. */
+/* The least size of each kind of record: its fields, with empty texts and maps. */
 static const uint8_t least[] = {
     [MCAP_HEADER] = 8,      [MCAP_FOOTER] = 20,       [MCAP_SCHEMA] = 14,         [MCAP_CHANNEL] = 16,        [MCAP_MESSAGE] = 22,
     [MCAP_CHUNK] = 40,      [MCAP_MESSAGE_INDEX] = 6, [MCAP_CHUNK_INDEX] = 64,    [MCAP_ATTACHMENT] = 36,     [MCAP_ATTACHMENT_INDEX] = 48,
@@ -14,7 +14,7 @@ bool mcap_plausible(uint8_t op, uint64_t length, uint64_t left) {
     return op > 0 && length <= left && (op > MCAP_DATA_END || length >= least[op]);
 }
 
-/* A known record at `at`, and behind it another one or the file's end. */
+/* True when a known record is at `at`, followed by another one or by the end of the file. */
 static bool record_at(struct mcap *m, uint64_t at, const uint8_t *p, bool *is, struct reel_error *err) {
     uint64_t size = m->source->size, length = load_u64le(p + 1), left = size - at - MCAP_RECORD_HEAD;
     *is = p[0] <= MCAP_DATA_END && mcap_plausible(p[0], length, left);
@@ -33,7 +33,7 @@ static bool record_at(struct mcap *m, uint64_t at, const uint8_t *p, bool *is, s
     return true;
 }
 
-/* The next place from `at` on where a record may stand, or the file's end. */
+/* Finds the next position from `at` on where a record may begin, or the end of the file. */
 static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_error *err) {
     uint64_t size = m->source->size;
     while (size - at >= MCAP_RECORD_HEAD) {
@@ -47,7 +47,8 @@ static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_err
             return false;
         }
         for (size_t i = 0; i + MCAP_RECORD_HEAD <= held; i++, at++) {
-            bool is = p[i] > 0 && p[i] <= MCAP_DATA_END && p[i + 7] == 0 && p[i + 8] == 0; /* no file has 2^48 bytes */
+            bool is = p[i] > 0 && p[i] <= MCAP_DATA_END && p[i + 7] == 0 &&
+                      p[i + 8] == 0; /* the upper bytes of a length are zero: no file has 2^48 bytes */
             if (is && !record_at(m, at, p + i, &is, err)) {
                 return false;
             }
@@ -68,7 +69,7 @@ bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_err
         return false;
     }
     bool to_end = to == m->source->size;
-    enum reel_severity severity = m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats */
+    enum reel_severity severity = m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read before */
     reel_scan_finding(m->scan, severity, m->part, from, to - from, "record at %llu: %s; %s", (unsigned long long)from, why,
                       to_end ? "nothing after it is one" : "the walk goes on behind it");
     m->at = to;

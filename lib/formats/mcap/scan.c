@@ -1,5 +1,5 @@
-/* Reads MCAP: chunked or not, indexed or not, whole or cut. Rule: one walk over the records of the data section and the summary; what a
- * record of its own cannot say is taken from the summary, which is looked at before. */
+/* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and the summary.
+ * Definitions that are missing in the data section are taken from the summary, which is read first. */
 #include "formats/mcap/read.h"
 
 #include "wire/bytes.h"
@@ -18,7 +18,7 @@ static int mcap_probe(struct reel_bytes head, struct reel_source *source) {
     if (bytes_start(head, magic)) {
         return 8 * MCAP_MAGIC_SIZE;
     }
-    /* another version: ours to refuse */
+    /* another version: recognised here, then refused */
     return head.size >= MCAP_MAGIC_SIZE && bytes_start(head, bytes_of(magic.data, MCAP_MAGIC_VERSION_AT)) &&
                    memcmp(head.data + 6, "\r\n", 2) == 0
                ? 8 * (MCAP_MAGIC_SIZE - 1)
@@ -62,7 +62,7 @@ bool mcap_crc(struct window *w, uint64_t at, uint64_t size, uint32_t *crc, struc
 }
 
 bool mcap_cover(struct mcap *m, uint64_t end, struct reel_error *err) {
-    if (!m->crc_wanted || end <= m->crc_at) {
+    if (!m->crc_needed || end <= m->crc_at) {
         return true;
     }
     bool good = mcap_crc(&m->window, m->crc_at, end - m->crc_at, &m->crc, err);
@@ -79,12 +79,12 @@ static void unknown_record(struct mcap *m, uint8_t op) {
     }
 }
 
-/* The content of a record that is held whole. NULL with err code REEL_LIMIT: too large, told as a finding. */
+/* Reads the content of a record. NULL with code REEL_LIMIT: too large, already reported as a finding. */
 static const uint8_t *content_of(struct mcap *m, uint64_t length, struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
         reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, length, "record at %llu: %llu bytes, more than the %d that are taken",
                           (unsigned long long)m->at, (unsigned long long)length, MCAP_RECORD_MAX);
-        reel_fail(err, REEL_LIMIT, "told");
+        reel_fail(err, REEL_LIMIT, "reported before");
         return NULL;
     }
     return window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err);
@@ -120,7 +120,7 @@ bool mcap_take_small(struct mcap *m, uint8_t op, struct reel_bytes content, stru
 
 static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struct reel_error *err) {
     if (op == 0 || op > MCAP_DATA_END) {
-        unknown_record(m, op); /* of any length: stepped over */
+        unknown_record(m, op); /* of any length: skipped */
         return true;
     }
     struct reel_error why = {0};
@@ -139,7 +139,7 @@ static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struc
     return true;
 }
 
-/* A message that stands in no chunk. */
+/* A message outside of chunks. */
 static bool take_lone_message(struct mcap *m, uint64_t length, struct reel_error *err) {
     struct mcap_run run = {.window = &m->window, .at = m->at, .end = m->source->size, .chunk = m->part};
     bool good = mcap_take_message(m, &run, length, m->at, err);
@@ -173,7 +173,7 @@ static bool take_record(struct mcap *m, uint8_t op, uint64_t length, struct reel
     }
 }
 
-/* What stands at m->at is no whole record. */
+/* Handles bytes at m->at that are not a complete record. */
 static bool take_damage(struct mcap *m, uint8_t op, uint64_t length, uint64_t left, struct reel_error *err) {
     if (op == MCAP_CHUNK && length > left) {
         bool inside = false;
@@ -227,7 +227,7 @@ static bool walk(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
-static bool tell_end(struct mcap *m, struct reel_error *err) {
+static bool report_end(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     if (!m->ended) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, size, 0,
@@ -248,7 +248,7 @@ static bool tell_end(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
-static void tell_unknown(struct mcap *m) {
+static void report_unknown(struct mcap *m) {
     if (m->unknown_records > 0) {
         reel_scan_finding(m->scan, REEL_NOTE, m->part, m->unknown_at, 0,
                           "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)m->unknown_records,
@@ -296,14 +296,14 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
 }
 
 static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
-    if (!mcap_begin_part(m, part, err) || !mcap_look_ahead(m, err) || !walk(m, err)) {
+    if (!mcap_begin_part(m, part, err) || !mcap_read_ahead(m, err) || !walk(m, err)) {
         return false;
     }
     mcap_end_message_indexes(m);
-    if (!tell_end(m, err) || !mcap_names_end(m, err)) {
+    if (!report_end(m, err) || !mcap_names_end(m, err)) {
         return false;
     }
-    tell_unknown(m);
+    report_unknown(m);
     mcap_compare(m);
     return true;
 }
@@ -312,7 +312,7 @@ bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struc
     *m = (struct mcap){.scan = scan, .arena.max = REEL_MODEL_MAX, .seed = 0x2545f4914f6cdd1du};
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        m->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
+        m->seed = seed; /* only protects against hostile names that collide: results do not depend on it */
     }
     m->names = calloc(1, sizeof *m->names);
     if (!m->names) {
@@ -324,7 +324,7 @@ bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struc
            window_open(&m->peek, NULL, PEEK_BYTES, err);
 }
 
-/* Walks the parts named, one MCAP file each, as one recording: what is the same channel in each of them is one. */
+/* Walks the given parts, one MCAP file each, as one recording: equal channels of several parts are one. */
 static bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
     struct mcap m __attribute__((cleanup(mcap_walk_close)));
     if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {

@@ -1,8 +1,8 @@
-/* The shallow depth of MCAP. Read are the header and the definitions that follow it at once, the footer, the summary, and the metadata
- * records that its metadata indexes name. Rule: told is only what the scan of a sound file tells, too; a file without statistics, or whose
- * summary does not hold together, has no summary. A channel's times are those of the chunks that have message indexes of it, or the
- * recording's where that is not known. Channels come in the order of these definitions, then of the summary's. Attachments are told when
- * indexes name all of them; without any index they are left out. */
+/* The summary of an MCAP file, without a scan. It reads the header and the definitions right after it, the footer, the summary section,
+ * and the Metadata records that the metadata indexes list. It reports only what the scan of an undamaged file reports too; a file without
+ * statistics, or with an inconsistent summary section, has no summary. The times of a channel are those of the chunks with message
+ * indexes for it, or those of the recording where that is unknown. Channels are in the order of these definitions, then of the summary's.
+ * Attachments are reported when the indexes list all of them; without any index they are left out. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -10,20 +10,20 @@
 typedef unsigned long long ull;
 
 enum {
-    OUTLINE_WINDOW = 64 << 10,
-    HEAD_MAX = 4 << 20,          /* bytes of definitions that are read behind the header */
-    SUMMARY_HELD_MAX = 16 << 20, /* up to this it is read once, else three times: CRC, definitions, the rest */
-    SUMMARY_MAX_MIB = 256,       /* about a million chunks of twenty channels */
-    COUNT_ENTRY = 2 + 8,         /* in the maps of Statistics and ChunkIndex */
+    SUMMARY_WINDOW = 64 << 10,
+    HEAD_MAX = 4 << 20,          /* most bytes of definitions that are read after the header */
+    SUMMARY_HELD_MAX = 16 << 20, /* a summary up to this size is read once, a larger one three times: CRC, definitions, the rest */
+    SUMMARY_MAX_MIB = 256,       /* enough for about a million chunks of twenty channels */
+    COUNT_ENTRY = 2 + 8,         /* size of an entry in the maps of Statistics and ChunkIndex */
 };
 
 struct summary {
-    uint64_t statistics, chunks, attachments, metadata;  /* records met */
-    uint64_t attachment_at, metadata_at, metadata_bytes; /* where the last one is; bytes of all */
-    uint64_t raw;                                        /* bytes that there can be in chunks */
+    uint64_t statistics, chunks, attachments, metadata;  /* number of records read */
+    uint64_t attachment_at, metadata_at, metadata_bytes; /* position of the last one; total size */
+    uint64_t raw;                                        /* most bytes that the chunks can unpack to */
     uint64_t start_ns, end_ns;                           /* of all chunks */
-    uint64_t any_first, any_last;                        /* of chunks without message indexes, which any channel may be in */
-    uint64_t first[MCAP_IDS], last[MCAP_IDS];            /* of the chunks with message indexes of a channel */
+    uint64_t any_first, any_last;                        /* of chunks without message indexes, which may hold any channel */
+    uint64_t first[MCAP_IDS], last[MCAP_IDS];            /* of the chunks with message indexes for a channel */
 };
 
 static void widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
@@ -31,7 +31,7 @@ static void widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
     *last = to > *last ? to : *last;
 }
 
-/* The header, and the schemas and channels that follow it: as the walk would take them. */
+/* Reads the header and the schemas and channels after it, as the walk does. */
 static bool read_head(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     while (m->at < HEAD_MAX && size - m->at >= MCAP_RECORD_HEAD) {
@@ -59,15 +59,15 @@ static bool read_head(struct mcap *m, struct reel_error *err) {
 
 /* ---- index records ---- */
 
-/* Do these bytes lie before the summary, behind `after`? */
-static bool is_place(const struct mcap *m, uint64_t after, uint64_t at, uint64_t length) {
+/* True when these bytes are before the summary and after `after`. */
+static bool is_before_summary(const struct mcap *m, uint64_t after, uint64_t at, uint64_t length) {
     return at > after && at < m->summary_start && length <= m->summary_start - at;
 }
 
 static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_chunk_index is;
-    if (!mcap_read_chunk_index(content, &is) || !is_place(m, 0, is.at, is.length) || is.stored > is.length || is.start_ns > is.end_ns ||
-        is.indexes.size % COUNT_ENTRY != 0) {
+    if (!mcap_read_chunk_index(content, &is) || !is_before_summary(m, 0, is.at, is.length) || is.stored > is.length ||
+        is.start_ns > is.end_ns || is.indexes.size % COUNT_ENTRY != 0) {
         return reel_fail(err, REEL_DAMAGED, "the chunk index at %llu names no chunk that can be there", (ull)m->at);
     }
     const uint64_t most = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
@@ -86,7 +86,7 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
 
 static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_attachment_index is;
-    if (!mcap_read_attachment_index(content, &is) || !is_place(m, o->attachment_at, is.at, is.length)) {
+    if (!mcap_read_attachment_index(content, &is) || !is_before_summary(m, o->attachment_at, is.at, is.length)) {
         return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu names no attachment that can be there", (ull)m->at);
     }
     o->attachments++;
@@ -96,7 +96,7 @@ static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel
 
 static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_metadata_index is;
-    if (!mcap_read_metadata_index(content, &is) || !is_place(m, o->metadata_at, is.at, is.length)) {
+    if (!mcap_read_metadata_index(content, &is) || !is_before_summary(m, o->metadata_at, is.at, is.length)) {
         return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu names no record that can be there", (ull)m->at);
     }
     if (is.length > MCAP_RECORD_MAX - o->metadata_bytes) {
@@ -146,7 +146,7 @@ static bool read_summary(struct mcap *m, struct summary *o, struct reel_error *e
     return true;
 }
 
-/* The statistics against what the summary has, and against what can be. */
+/* Compares the statistics with the summary and with what is possible. */
 static bool check_statistics(const struct mcap *m, struct summary *o, const struct mcap_statistics *is, struct reel_error *err) {
     if (is->channels != m->names->n_channels) {
         return reel_fail(err, REEL_DAMAGED, "the statistics count %u channels, the summary has %u", is->channels, m->names->n_channels);
@@ -160,17 +160,17 @@ static bool check_statistics(const struct mcap *m, struct summary *o, const stru
     if (is->messages > 0 && (is->start_ns > is->end_ns || is->end_ns > INT64_MAX)) {
         return reel_fail(err, REEL_DAMAGED, "the statistics' times are no times");
     }
-    if (o->chunks == 0) { /* not indexed: all may be as large as they can be */
+    if (o->chunks == 0) { /* not indexed: every record may have the largest possible size */
         o->raw = is->chunks * ((uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20);
     }
     return is->messages <= (o->raw + m->source->size) / MCAP_MESSAGE_HEAD ||
            reel_fail(err, REEL_DAMAGED, "there is no room for the %llu messages that the statistics count", (ull)is->messages);
 }
 
-/* The times of a channel, never more than the recording's. */
-static struct reel_channel_stats said_of(const struct summary *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
+/* The times of a channel, at most those of the recording. */
+static struct reel_channel_stats stats_of(const struct summary *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
     uint64_t first = o->any_first, last = o->any_last;
-    bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* else there are messages elsewhere, too */
+    bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* otherwise there are messages outside of these chunks */
     widen(&first, &last, o->first[id], o->last[id]);
     by_chunk &= first <= last;
     first = by_chunk && first > is->start_ns ? first : is->start_ns;
@@ -196,10 +196,10 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
         if (count > left || m->names->model_of[id] == MCAP_NO_MODEL) {
             return reel_fail(err, REEL_DAMAGED, "the statistics count %llu messages of channel %u, which cannot be", (ull)count, id);
         }
-        const struct reel_channel_stats said = said_of(o, id, count, &is);
-        widen(&first, &last, (uint64_t)said.first_ns, (uint64_t)said.last_ns);
+        const struct reel_channel_stats stats = stats_of(o, id, count, &is);
+        widen(&first, &last, (uint64_t)stats.first_ns, (uint64_t)stats.last_ns);
         left -= count;
-        if (!reel_scan_count(m->scan, m->names->model_of[id], &said, err)) {
+        if (!reel_scan_count(m->scan, m->names->model_of[id], &stats, err)) {
             return false;
         }
     }
@@ -220,8 +220,8 @@ static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struc
     if (size >> 20 >= SUMMARY_MAX_MIB) {
         return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that a summary reads", SUMMARY_MAX_MIB);
     }
-    size = m->source->size - m->summary_start; /* with the footer, which its CRC covers, too */
-    if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) || !mcap_look_ahead(m, err)) {
+    size = m->source->size - m->summary_start; /* with the footer, which the CRC covers too */
+    if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) || !mcap_read_ahead(m, err)) {
         return false;
     }
     if (m->summary_changed) {
@@ -233,7 +233,7 @@ static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struc
 bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     struct mcap m __attribute__((cleanup(mcap_walk_close)));
     AUTO_MEM struct summary *o = malloc(sizeof *o);
-    if (!mcap_walk_open(&m, scan, OUTLINE_WINDOW, err)) {
+    if (!mcap_walk_open(&m, scan, SUMMARY_WINDOW, err)) {
         return false;
     }
     if (!o) {
@@ -243,7 +243,8 @@ bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         struct reel_error why = {0};
         if (!summary_part(&m, i, o, &why)) {
-            bool unclear = why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* of the summary: only the scan tells of the file */
+            bool unclear =
+                why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* damage in the summary; the file itself is judged by the scan */
             why.code = unclear ? REEL_UNSUPPORTED : why.code;
             reel_error_pass(err, &why);
             return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);

@@ -1,14 +1,14 @@
-/* What an MCAP file says of itself: CRCs, statistics, indexes. Rule: it is compared with what the walk has found and never taken for it;
- * only definitions are taken from the summary, for channels that the data section leaves out. */
+/* Reads an MCAP file's CRCs, statistics and indexes, and compares them with what the walk has found. Only definitions are taken from the
+ * summary, for channels that the data section does not define. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
 /* ---- looking ahead ---- */
 
-/* The footer at the file's end, and whether there is a CRC of the data section to prove. */
+/* Finds the footer at the end of the file, and whether the data section has a CRC to check. */
 bool mcap_find_footer(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
-    m->crc_wanted = false;
+    m->crc_needed = false;
     if (size < MCAP_MAGIC_SIZE + MCAP_FOOTER_SIZE + MCAP_MAGIC_SIZE) {
         return true;
     }
@@ -24,9 +24,9 @@ bool mcap_find_footer(struct mcap *m, struct reel_error *err) {
     m->footer_at = at;
     m->summary_start = load_u64le(p + MCAP_RECORD_HEAD);
     if (m->summary_start == 0) {
-        m->summary_start = at; /* none: it would be empty, and stand here */
+        m->summary_start = at; /* no summary: an empty one would be here */
     }
-    m->crc_wanted = true;
+    m->crc_needed = true;
     if (m->summary_start < MCAP_MAGIC_SIZE + MCAP_DATA_END_SIZE || m->summary_start > at) {
         m->summary_start = 0;
         return true;
@@ -35,12 +35,12 @@ bool mcap_find_footer(struct mcap *m, struct reel_error *err) {
         return false;
     }
     if (p[0] == MCAP_DATA_END && load_u64le(p + 1) == MCAP_DATA_END_SIZE - MCAP_RECORD_HEAD) {
-        m->crc_wanted = load_u32le(p + MCAP_RECORD_HEAD) != 0;
+        m->crc_needed = load_u32le(p + MCAP_RECORD_HEAD) != 0;
     }
     return true;
 }
 
-/* Schemas and channels of the summary. Whatever else is there the walk will meet. */
+/* Notes the schemas and channels of the summary. The walk reads the other records later. */
 static bool note_definitions(struct mcap *m, struct reel_error *err) {
     for (uint64_t at = m->summary_start; at + MCAP_RECORD_HEAD <= m->footer_at;) {
         const uint8_t *p = window_at(&m->window, at, MCAP_RECORD_HEAD, err);
@@ -88,7 +88,7 @@ static bool prove_summary(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
-bool mcap_look_ahead(struct mcap *m, struct reel_error *err) {
+bool mcap_read_ahead(struct mcap *m, struct reel_error *err) {
     if (!mcap_find_footer(m, err)) {
         return false;
     }
@@ -114,7 +114,7 @@ bool mcap_take_data_end(struct mcap *m, struct reel_bytes content, struct reel_e
         return false;
     }
     m->in_summary = true;
-    if (m->crc_wanted && stated != 0 && m->crc != stated) {
+    if (m->crc_needed && stated != 0 && m->crc != stated) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, 0, 0,
                           "the data section's CRC is %08x where %08x is stated: something in it has changed", m->crc, stated);
     }
@@ -159,7 +159,7 @@ bool mcap_read_chunk_index(struct reel_bytes content, struct mcap_chunk_index *o
     out->at = cursor_u64le(&c);
     out->length = cursor_u64le(&c);
     out->indexes = cursor_string32(&c);
-    cursor_u64le(&c); /* length of the message indexes: in the map, in effect */
+    cursor_u64le(&c); /* length of the message indexes: as sum over the map, as stated */
     cursor_string32(&c);
     out->stored = cursor_u64le(&c);
     out->raw = cursor_u64le(&c);
@@ -229,7 +229,7 @@ bool mcap_take_index(struct mcap *m, uint8_t op, struct reel_bytes content, stru
 
 /* ---- comparing ---- */
 
-static void tell_difference(struct mcap *m, const char *what, uint64_t stated, uint64_t found) {
+static void report_difference(struct mcap *m, const char *what, uint64_t stated, uint64_t found) {
     if (stated != found) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0, "the statistics say %llu %s, there are %llu",
                           (unsigned long long)stated, what, (unsigned long long)found);
@@ -242,11 +242,11 @@ static void compare_messages(struct mcap *m, uint64_t stated) {
                           "the statistics say %llu messages, %llu were found: %llu are lost", (unsigned long long)stated,
                           (unsigned long long)m->found.messages, (unsigned long long)(stated - m->found.messages));
     } else {
-        tell_difference(m, "messages", stated, m->found.messages);
+        report_difference(m, "messages", stated, m->found.messages);
     }
 }
 
-/* One finding for all channels whose counts differ. */
+/* Reports one finding for all channels whose counts differ. */
 static void compare_counts(struct mcap *m, struct cursor map) {
     unsigned differ = 0;
     uint16_t first = 0;
@@ -271,13 +271,13 @@ static void compare_statistics(struct mcap *m) {
         return;
     }
     compare_messages(m, is.messages);
-    tell_difference(m, "schemas", is.schemas, m->names->n_schemas);
-    tell_difference(m, "channels", is.channels, m->names->n_channels);
-    tell_difference(m, "attachments", is.attachments, found->attachments);
-    tell_difference(m, "metadata records", is.metadata, found->metadata);
-    tell_difference(m, "chunks", is.chunks, found->chunks);
+    report_difference(m, "schemas", is.schemas, m->names->n_schemas);
+    report_difference(m, "channels", is.channels, m->names->n_channels);
+    report_difference(m, "attachments", is.attachments, found->attachments);
+    report_difference(m, "metadata records", is.metadata, found->metadata);
+    report_difference(m, "chunks", is.chunks, found->chunks);
     if (is.messages != found->messages) {
-        return; /* then these cannot agree, either */
+        return; /* then these cannot agree either */
     }
     if (is.messages > 0 && (is.start_ns != found->start_ns || is.end_ns != found->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,

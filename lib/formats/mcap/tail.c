@@ -1,6 +1,6 @@
-/* The MCAP writer's tail. Its parts: one for each attachment; metadata, DataEnd and the front of the summary; ChunkIndex records by the
- * thousand; the indexes of attachments and metadata, summary offsets, footer. Rule: the summary is emitted twice while planning, once
- * through a hashing sink, so that its CRC is known to every later run. */
+/* The tail of a written MCAP file. Its parts: one for each attachment; metadata, DataEnd and the beginning of the summary; ChunkIndex
+ * records in thousands; attachment and metadata indexes, summary offsets, footer. While planning, the summary is emitted twice, once into
+ * a hashing sink, so that every later run knows its CRC. */
 #include "formats/mcap/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -8,7 +8,7 @@
 
 enum { ATTACHMENT_PIECE = 64 << 10 };
 
-/* An attachment of the stream's recordings and who has it. */
+/* An attachment and the recording it comes from. */
 struct attached {
     const struct reel_attachment *a;
     struct reel_reader *reader;
@@ -40,7 +40,7 @@ static struct attached attachment_at(const struct reel_stream *stream, uint64_t 
     return (struct attached){0};
 }
 
-/* MCAP has no time before 0, and an attachment without one has 0. */
+/* MCAP has no negative times; an attachment without a time gets 0. */
 static uint64_t attachment_time(const struct reel_attachment *a) {
     return a->time_ns < 0 ? 0 : (uint64_t)a->time_ns;
 }
@@ -49,7 +49,7 @@ static uint64_t attachment_content_size(const struct reel_attachment *a) {
     return 8 + 8 + 4 + strlen(a->name) + 4 + strlen(a->media_type) + 8 + a->size + 4;
 }
 
-/* When an attachment was made: the model has no place for it, but the record of an MCAP file that it lies in does. */
+/* Finds the creation time of an attachment. The model has no field for it, but its record in a source MCAP file has. */
 static bool find_create_time(const struct attached *from, uint64_t *create_ns, struct reel_error *err) {
     const struct reel_attachment *a = from->a;
     size_t name = strlen(a->name), media_type = strlen(a->media_type), head = 8 + 8 + 4 + name + 4 + media_type + 8;
@@ -66,7 +66,7 @@ static bool find_create_time(const struct attached *from, uint64_t *create_ns, s
     uint64_t log_ns = cursor_u64le(&c), stated = cursor_u64le(&c);
     bool same = bytes_is(cursor_string32(&c), a->name) && bytes_is(cursor_string32(&c), a->media_type) && cursor_u64le(&c) == a->size;
     *create_ns =
-        same && !c.failed && log_ns == *create_ns ? stated : *create_ns; /* a name that is no UTF-8 has another length in the file */
+        same && !c.failed && log_ns == *create_ns ? stated : *create_ns; /* a name that is not UTF-8 has another length in the file */
     return true;
 }
 
@@ -78,7 +78,7 @@ static void put_attachment_head(const struct reel_attachment *a, uint64_t create
     reel_sink_u64le(out, a->size);
 }
 
-/* The attachment's bytes; pieces that the sink does not keep are not read. */
+/* Emits the attachment's bytes; pieces that the sink discards are not read. */
 static bool put_attachment_data(const struct attached *from, struct reel_sink *out, struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(ATTACHMENT_PIECE);
     if (!piece) {
@@ -202,7 +202,7 @@ static void put_attachment_indexes(struct reel_write *w, struct reel_sink *out) 
     }
 }
 
-/* `at`: where the first Metadata record is. */
+/* `at`: position of the first Metadata record. */
 static void put_metadata_indexes(const struct mcap_model *model, uint64_t at, struct reel_sink *out) {
     uint32_t count;
     const struct mcap_metadata *all = mcap_model_metadata(model, &count);
@@ -232,7 +232,7 @@ static void put_front(const struct mcap_model *model, struct reel_sink *out) {
     reel_sink_u32le(out, 0);
 }
 
-/* Tells of the summary's group that lies from *at to `end`, unless it is empty, and moves *at to its end. */
+/* Emits the SummaryOffset of a group at [*at, end), unless it is empty, and sets *at to its end. */
 static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t *at, uint64_t end) {
     if (end > *at) {
         mcap_put_record(out, MCAP_SUMMARY_OFFSET, 1 + 8 + 8);
@@ -243,7 +243,7 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
     *at = end;
 }
 
-/* The end of the summary, its offsets, and the footer but for the CRC. `front` is the part with the metadata, `last` this one. */
+/* Emits the end of the summary, its offsets, and the footer without the CRC. `front` is the part with the metadata, `last` this one. */
 static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t front, uint64_t last, struct reel_sink *out) {
     struct reel_sink count = {0};
     put_front(model, &count);

@@ -1,6 +1,6 @@
-/* The MCAP writer: head and chunks. A group of messages is one chunk and its message indexes. Rule: without compression planning touches no
- * byte of a message; with it planning compresses each chunk and keeps its size, and rendering compresses it again. What stands before the
- * messages is in the note that planning left. */
+/* The MCAP writer: head and chunks. A group of messages becomes one chunk and its message indexes. Without compression, planning reads no
+ * message; with compression, planning compresses each chunk and keeps its size, and rendering compresses it again. The plan's note of a
+ * chunk holds the values of the fields before its messages. */
 #include "formats/mcap/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -8,34 +8,34 @@
 
 #include <libdeflate.h>
 
-struct place { /* one message of the chunk being rendered */
+struct place { /* index entry of one message of the chunk being rendered */
     uint64_t time_ns, offset;
     uint32_t channel;
 };
 
 struct mcap_run {
-    struct mcap_model *model; /* when head or tail asked for it */
-    bool *described;          /* by source: its format has publish times or sequences */
+    struct mcap_model *model; /* built when head or tail needs it */
+    bool *described;          /* by source: its format has publish times or sequence numbers */
     uint32_t *counts;         /* by channel: messages in the chunk; all 0 between chunks */
     uint32_t *touched;        /* the channels of the chunk, in order of their first message */
     uint32_t n_touched;
-    uint32_t *classes; /* by channel: which may share a chunk */
+    uint32_t *classes; /* by channel: messages of one class may share a chunk */
     struct place *places;
     uint8_t *index; /* MessageIndex entries of the chunk */
     enum reel_codec codec;
-    uint8_t *raw; /* records of a chunk that is compressed */
+    uint8_t *raw; /* records of a chunk to be compressed */
     size_t raw_capacity;
     struct grow packed;
 };
 
 /* The chunk being emitted. */
 struct chunk {
-    uint64_t records; /* bytes */
+    uint64_t records; /* size of the records in bytes */
     uint64_t start_ns, end_ns, last_ns;
     uint32_t count, class;
     bool disordered;
-    bool gathered;        /* its records are put into `raw`, to be compressed; else into the output */
-    struct reel_sink raw; /* over run->raw */
+    bool gathered;        /* records go to `raw` to be compressed, else to the output */
+    struct reel_sink raw; /* writes to run->raw */
 };
 
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size) {
@@ -99,7 +99,7 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     return true;
 }
 
-/* Totals that grow with the recording, made when planning begins. */
+/* Creates the totals of the whole recording; called when planning begins. */
 static bool keep_totals(struct reel_write *w, struct reel_error *err) {
     struct mcap_totals *totals = w->totals;
     size_t channels = w->stream->n_channels, attachments = (size_t)mcap_attachments(w->stream);
@@ -158,7 +158,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
         }
         d.publish_ns = d.publish_ns < 0 ? (int64_t)time_ns : d.publish_ns;
     }
-    /* In its place when that is whole in the window: a copy of bytes just stored in small pieces stalls, and there are millions. */
+    /* Writes the head in place when the window has room for it: copying bytes just stored in small pieces stalls the CPU, and there are
+     * millions of messages. */
     uint8_t aside[MCAP_MESSAGE_HEAD], *place = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD),
                                       *head = place && !out->hashing ? place : aside;
     head[0] = MCAP_MESSAGE;
@@ -175,7 +176,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     return reel_write_payload(w, m, out, err);
 }
 
-/* Enters a message into the chunk's books. False: its time has no place in MCAP. */
+/* Counts a message in the chunk. False: its time cannot be stored in MCAP. */
 static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t *time_ns, struct reel_error *err) {
     struct mcap_run *run = w->run;
     int64_t time = reel_write_time(w, m);
@@ -195,23 +196,23 @@ static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     return true;
 }
 
-/* Room for the chunk's records before they are compressed: a full chunk, or the one message `size` bytes long. */
+/* Makes room for the chunk's records before compression: a full chunk, or one message of `size` bytes. */
 static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, struct reel_error *err) {
-    size_t want = size > MCAP_CHUNK_BYTES ? (size_t)size : MCAP_CHUNK_BYTES;
-    if (want > run->raw_capacity) {
+    size_t needed = size > MCAP_CHUNK_BYTES ? (size_t)size : MCAP_CHUNK_BYTES;
+    if (needed > run->raw_capacity) {
         free(TAKE(run->raw));
         run->raw_capacity = 0;
-        if (!(run->raw = malloc(want))) {
+        if (!(run->raw = malloc(needed))) {
             return reel_fail_memory(err);
         }
-        run->raw_capacity = want;
+        run->raw_capacity = needed;
     }
     chunk->gathered = true;
     chunk->raw = (struct reel_sink){.hi = run->raw_capacity, .buffer = run->raw};
     return true;
 }
 
-/* Planning puts only what is compressed, rendering everything. */
+/* Planning emits only what is compressed, rendering emits everything. */
 static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
                          struct reel_error *err) {
     struct mcap_run *run = w->run;
@@ -262,10 +263,10 @@ static void count_chunk(struct reel_write *w, const struct chunk *chunk) {
     totals->messages += chunk->count;
 }
 
-/* Counts the chunk and leaves its note. */
+/* Counts the chunk and stores its note in the plan. */
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    uint8_t *note = run->index; /* large enough: a row is smaller than an index entry, and the head than three */
+    uint8_t *note = run->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
     _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
     if (chunk->gathered && !compress(run, chunk, err)) {
         return false;
@@ -294,10 +295,10 @@ static int compare_index_entries(const void *a, const void *b) {
     return l_time != r_time ? (l_time > r_time) - (l_time < r_time) : (l_at > r_at) - (l_at < r_at);
 }
 
-/* One pass lays every message into the run of its channel; the runs are then written as they lie. */
+/* One pass sorts the messages by channel into runs; the runs are then written one after another. */
 static void put_message_indexes(struct mcap_run *run, const struct chunk *chunk, struct reel_sink *out) {
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched; i++) { /* a count becomes the place of the channel's first entry, then moves to its end */
+    for (uint32_t i = 0; i < run->n_touched; i++) { /* counts become the index of the channel's first entry, which then moves to its end */
         uint32_t *count = &run->counts[run->touched[i]], messages = *count;
         *count = begin;
         begin += messages;
@@ -312,7 +313,7 @@ static void put_message_indexes(struct mcap_run *run, const struct chunk *chunk,
     for (uint32_t i = 0; i < run->n_touched; i++) {
         uint32_t end = run->counts[run->touched[i]], size = (end - begin) * MCAP_MESSAGE_INDEX_ENTRY;
         uint8_t *entries = run->index + (size_t)begin * MCAP_MESSAGE_INDEX_ENTRY;
-        if (chunk->disordered) { /* messages put in front of the selection, or a view's */
+        if (chunk->disordered) { /* messages inserted before the selection, or a view's */
             qsort(entries, end - begin, MCAP_MESSAGE_INDEX_ENTRY, compare_index_entries);
         }
         mcap_put_record(out, MCAP_MESSAGE_INDEX, MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD + (uint64_t)size);
@@ -323,7 +324,7 @@ static void put_message_indexes(struct mcap_run *run, const struct chunk *chunk,
     }
 }
 
-/* A chunk with one huge message is rendered window by window and carries CRC 0, "not computed"; which one that is, the plan says. */
+/* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
 static bool patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_t records, struct reel_sink *out, struct reel_error *err) {
     if (group->size > REEL_GROUP_WHOLE_MAX) {
         return true;
@@ -348,7 +349,7 @@ static bool as_planned(const struct reel_write *w, const char *what, uint64_t is
                                       (unsigned long long)is, what, (unsigned long long)planned);
 }
 
-/* The chunk's messages come first here: its CRC and bytes follow from them. */
+/* Here the chunk's messages are rendered first: its CRC and compressed bytes depend on them. */
 static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out,
                           struct reel_error *err) {
     struct mcap_run *run = w->run;
@@ -385,7 +386,7 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
 
 static bool mcap_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct chunk chunk = {0};
-    forget_chunk(w->run); /* what a chunk that failed has left */
+    forget_chunk(w->run); /* left over from a chunk that failed */
     bool good = w->planning ? take_messages(w, &chunk, out, err) && plan_chunk(w, &chunk, out, err) : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;

@@ -1,6 +1,6 @@
-/* What the files of the MCAP writer share: mcap_write.c (head, chunks, the table), mcap_model.c (schemas, channels), mcap_keys.c
- * (metadata), mcap_tail.c (attachments, summary). Rule: every length is known before its bytes, from the plan or by counting, so nothing is
- * ever patched but a chunk's CRC. */
+/* Internals of the MCAP writer: write.c (head, chunks, the table), model.c (schemas, channels), keys.c (metadata), tail.c (attachments,
+ * summary), group.c (order of messages). Every length is known before its bytes are written, from the plan or by counting; only a chunk's
+ * CRC is patched afterwards. */
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
@@ -14,24 +14,24 @@ extern const struct reel_format reel_format_mcap;
 extern const struct reel_writer reel_writer_mcap;
 
 enum {
-    MCAP_CHUNK_BYTES = 1 << 20, /* records in a chunk, unless one message alone is larger */
+    MCAP_CHUNK_BYTES = 1 << 20, /* size of the records of a chunk, unless a single message is larger */
     MCAP_CHUNK_MESSAGES = 16384,
     MCAP_TAIL_CHUNKS = 2048, /* ChunkIndex records in one part of the tail */
     MCAP_CHANNELS_MAX = 65535,
     MCAP_SCHEMAS_MAX = 65535,
     MCAP_PACKED_MAX =
-        7 << 20, /* records of a chunk that is compressed; a larger message stays plain, so that it can be rendered in pieces */
+        7 << 20, /* most records of a compressed chunk; a larger message is not compressed, so that it can be rendered in pieces */
     MCAP_NOTE_HEAD = 32,
     MCAP_NOTE_ROW = 6,
 };
 
-/* What an attachment's record needs and the model does not have. */
+/* Values for an attachment's record that the model does not have. */
 struct mcap_attached {
     uint64_t create_ns;
     uint32_t crc;
 };
 
-/* What is known once the output is planned. */
+/* Known after planning. */
 struct mcap_totals {
     uint64_t messages, start_ns, end_ns;
     uint64_t *counts;               /* messages by channel position */
@@ -39,10 +39,10 @@ struct mcap_totals {
     uint32_t summary_crc;
 };
 
-/* The note of a chunk, all that its ChunkIndex needs: start u64, end u64, bytes of records u64, the same as stored u64, then a row a
- * channel (position u16, count u32) in the order of the MessageIndex records. */
+/* The plan's note of a chunk, enough for its ChunkIndex: start u64, end u64, size of the records u64, their stored size u64, then a row
+ * for each channel (position u16, count u32) in the order of the MessageIndex records. */
 struct mcap_note {
-    uint64_t start_ns, end_ns, records, stored; /* a chunk is compressed when that makes it smaller */
+    uint64_t start_ns, end_ns, records, stored; /* a chunk is compressed if that makes it smaller */
     const uint8_t *rows;
     uint32_t n_rows;
 };
@@ -50,23 +50,22 @@ struct mcap_note mcap_note_of(const struct reel_group *group);
 static inline uint16_t mcap_row_channel(const struct mcap_note *note, uint32_t row) {
     return load_u16le(note->rows + (size_t)row * MCAP_NOTE_ROW);
 }
-static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_t row) { /* of the MessageIndex record */
+static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_t row) { /* Size of the MessageIndex record. */
     return MCAP_MESSAGE_INDEX_HEAD + (uint64_t)MCAP_MESSAGE_INDEX_ENTRY * load_u32le(note->rows + (size_t)row * MCAP_NOTE_ROW + 2);
 }
-/* MCAP's id of a channel or schema is its position + 1; a schema must not be 0. */
+/* MCAP's id of a channel or schema is its position + 1: a schema's id must not be 0. */
 static inline uint16_t mcap_id(uint32_t position) {
     return (uint16_t)(position + 1);
 }
 
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size);
 
-/* mcap_model.c: what stands in the head and again in the summary. Built when first asked for: a run that renders chunks only never needs
- * it. */
+/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. */
 struct mcap_model;
 struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct reel_error *err);
 void mcap_model_free(struct mcap_model *model);
 REEL_DEFINE_AUTO(struct mcap_model, mcap_model_free);
-uint32_t mcap_model_schemas(const struct mcap_model *model); /* how many */
+uint32_t mcap_model_schemas(const struct mcap_model *model); /* number of schemas */
 uint32_t mcap_model_channels(const struct mcap_model *model);
 const char *mcap_model_profile(const struct mcap_model *model);
 void mcap_put_schemas(const struct mcap_model *model, struct reel_sink *out);
@@ -78,42 +77,40 @@ struct mcap_metadata {
     struct reel_pairs pairs;
 };
 const struct mcap_metadata *mcap_model_metadata(const struct mcap_model *model, uint32_t *count);
-uint64_t mcap_metadata_size(const struct mcap_metadata *m); /* of the record */
+uint64_t mcap_metadata_size(const struct mcap_metadata *m); /* size of the record */
 void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out);
 
-/* mcap_keys.c. What the metadata of a channel says of its schemas. */
+/* keys.c. How the metadata of a channel describes its schemas. */
 struct mcap_schemas {
-    const char *name;      /* of the record that the channel refers to */
-    bool empty;            /* the channel's schema says nothing but a name */
-    bool made_up;          /* the record says more than that */
-    bool encoding_assumed; /* its encoding is not the channel's own */
-    const uint16_t *ids;   /* of all the channel's schemas, when there are several */
-    const char *md5;       /* of a ROS 1 type with several schemas, whose hashes are of another kind; NULL: none */
+    const char *name;      /* name in the record that the channel refers to */
+    bool empty;            /* the channel's schema has only a name */
+    bool made_up;          /* the record says more than the channel's schema */
+    bool encoding_assumed; /* the schema encoding is assumed, not the channel's own */
+    const uint16_t *ids;   /* ids of all the channel's schemas, when there are several */
+    const char *md5;       /* hash of a ROS 1 type with several schemas, whose own hashes are of another kind; NULL: none */
 };
 const char *mcap_message_encoding(const struct reel_channel *c);
 bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,
                         struct reel_error *err);
-/* Adds the records of one recording to `records`, which has room for one more than it has pairs. named: "NAME:key" goes to a record of that
- * name. */
+/* Adds the records of one recording to `records`, which has room for one more than it has pairs. With `named`, "NAME:key" goes to a
+ * record of that name. */
 bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool named, struct mcap_metadata *records, uint32_t *count,
                         struct reel_error *err);
 
 bool mcap_accepts(const struct reel_channel *channel, struct reel_loss *loss);
 bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
 
-/* mcap_write.c: "" for a chunk that is stored plain. */
+/* write.c. Name of the compression, "" for a chunk that is stored plain. */
 const char *mcap_compression(const struct reel_write *w, const struct mcap_note *note);
-/* The run's model. NULL: no memory. */
+/* The run's model. NULL with err. */
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err);
 
-/* mcap_group.c: messages in another order, so that chunks hold either light channels or one heavy one, where that pays. The writer's view.
- */
+/* group.c. Reorders messages, where it pays, so that each chunk holds either light channels or one heavy one. reel_writer.view */
 struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err);
-/* By channel: 0 the light ones, a number of its own for each heavy one; all 0 and false where nothing is grouped. */
+/* Classes by channel: 0 for light channels, an own number for each heavy one. Where nothing is grouped: all 0, and false. */
 bool mcap_classes(const struct reel_stream *stream, uint32_t *classes);
 
-/* mcap_tail.c */
-uint64_t mcap_attachments(const struct reel_stream *stream); /* of all recordings */
+uint64_t mcap_attachments(const struct reel_stream *stream); /* number, over all recordings */
 uint64_t mcap_tail_parts(struct reel_write *w);
 bool mcap_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
 

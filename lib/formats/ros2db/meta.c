@@ -1,5 +1,5 @@
 /* Reads metadata.yaml with libyaml's event parser. Nothing is built in memory but the known values: a value is recognised by the path of
- * keys that path_matches to it. Aliases are not followed, so a small file cannot expand to a large one. */
+ * keys that leads to it. Aliases are not followed, so a small file cannot expand to a large one. */
 #include "formats/ros2db/ros2db.h"
 
 #include <errno.h>

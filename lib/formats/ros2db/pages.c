@@ -1,5 +1,5 @@
 /* Reads the b-tree of the table messages page by page: is every page where it should be, and if not, which pages hold messages? All
- * lengths are checked here; nothing of a page is believed because the one above path_matches to it.
+ * lengths are checked here; nothing of a page is believed because the one above leads to it.
  *
  *   page of a table's tree, integers big-endian
  *   0   1   5 inner page, 13 leaf                  inner: 8  4  child right of all cells

@@ -13,7 +13,7 @@ enum { ROS2DB_PAGE_INNER = 5, ROS2DB_PAGE_LEAF = 13, ROS2DB_INNER_HEAD = 12, ROS
 struct ros2db_leaf {     /* or the root of a subtree of the new tree */
     int64_t first, last; /* ids in it */
     uint32_t page;
-    bool in_place; /* the tree path_matches to it, and its ids are in the range that the tree states */
+    bool in_place; /* the tree leads to it, and its ids are in the range that the tree states */
 };
 struct ros2db_page_list {
     uint32_t *items;

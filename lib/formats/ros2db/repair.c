@@ -16,7 +16,7 @@ enum {
 struct repair_run {
     struct ros2db_pages pages;
     struct ros2db_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
-    size_t in_tree;                   /* how many of them the tree path_matches to */
+    size_t in_tree;                   /* how many of them the tree leads to */
     struct grow new_pages;            /* the pages of the repair: the root first */
 };
 
@@ -77,7 +77,7 @@ static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err)
     return true;
 }
 
-/* Adds the leaves that no page path_matches to. The known pages are sorted by number. */
+/* Adds the leaves that no page leads to. The known pages are sorted by number. */
 static bool find_others(struct repair_run *r, const struct ros2db_page_list *known, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     size_t at = 0;
