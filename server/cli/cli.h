@@ -119,7 +119,7 @@ struct cli_files {
     const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
 };
 
-/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name made of paths, sizes, times and inodes, and
+/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes, times and inodes, and
  * used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is a temporary file that is gone when the
  * recording is freed. */
 struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err);

@@ -93,17 +93,17 @@ static int open_archive(struct command *c, const char *data) {
     return CLI_FAILED;
 }
 
-static void import_all(struct command *c, char *const *given, int n) {
+static void import_all(struct command *c, char *const *names, int n) {
     AUTO_MEM char **paths = calloc((size_t)n + 1, sizeof *paths);
     struct import_statistics statistics;
     struct reel_error err = {0};
     uint32_t found = 0;
     for (int i = 0; paths && i < n; i++) {
-        if ((paths[found] = realpath(given[i], NULL))) {
+        if ((paths[found] = realpath(names[i], NULL))) {
             found++;
         } else {
             reel_fail_errno(&err, "cannot be opened");
-            report_failure(c, given[i], &err);
+            report_failure(c, names[i], &err);
         }
     }
     cli_progress_start(&c->progress, "importing", found == 1 ? cli_file_name(paths[0]) : "files");
@@ -115,6 +115,15 @@ static void import_all(struct command *c, char *const *given, int n) {
     for (uint32_t i = 0; i < found; i++) {
         free(paths[i]);
     }
+}
+
+static int run_import(struct command *c, const char *data, char *const *paths, int n) {
+    int code = open_archive(c, data);
+    if (code == CLI_DONE) {
+        import_all(c, paths, n);
+    }
+    app_close(&c->app);
+    return code;
 }
 
 static int run(int argc, char **argv) {
@@ -170,11 +179,7 @@ static int run(int argc, char **argv) {
     c.options.flat = !recursive && !c.options.glob;
     c.options.context = &c;
     cli_catch_interrupt();
-    code = open_archive(&c, data);
-    if (code == CLI_DONE) {
-        import_all(&c, &argv[first], argc - first);
-    }
-    app_close(&c.app);
+    code = run_import(&c, data, &argv[first], argc - first);
     catalog_annotations_done(&annotations);
     return code != CLI_DONE || c.failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }

@@ -180,11 +180,11 @@ static void put_frame(msgpack_packer *p, unsigned frame) {
 static const struct {
     const char *id, *name;
     double color[4], height;
-} people[] = {
+} users[] = {
     {"2f9b1c4e-0d1f-4c55-9a57-6f0f5a3f0001", "Ada", {0.9, 0.4, 0.1, 1}, 1.7},
     {"2f9b1c4e-0d1f-4c55-9a57-6f0f5a3f0002", "Grace", {0.1, 0.5, 0.9, 1}, 1.6},
 };
-enum { PEOPLE = sizeof people / sizeof *people };
+enum { USERS = sizeof users / sizeof *users };
 
 static void put_component(msgpack_packer *p, const char *name, double angle, double far, double height) {
     const double position[] = {far * cos(angle), height, far * sin(angle)}, rotation[] = {0, -sin(angle / 2), 0, cos(angle / 2)};
@@ -194,18 +194,18 @@ static void put_component(msgpack_packer *p, const char *name, double angle, dou
     put_numbers(p, "rotation", rotation, 4);
 }
 
-static void put_avatar(msgpack_packer *p, unsigned who, unsigned frame) {
-    double angle = who * M_PI + 0.1 * sin(frame / 40.0), reach = 0.1 * sin(frame / 25.0 + who);
+static void put_avatar(msgpack_packer *p, unsigned user, unsigned frame) {
+    double angle = user * M_PI + 0.1 * sin(frame / 40.0), reach = 0.1 * sin(frame / 25.0 + user);
     char key[64];
-    snprintf(key, sizeof key, "avatar.%s", people[who].id);
+    snprintf(key, sizeof key, "avatar.%s", users[user].id);
     put_text(p, key);
     msgpack_pack_map(p, 4);
-    put_text_key(p, "playerid", people[who].id);
-    put_text_key(p, "name", people[who].name);
-    put_numbers(p, "color", people[who].color, 4);
+    put_text_key(p, "playerid", users[user].id);
+    put_text_key(p, "name", users[user].name);
+    put_numbers(p, "color", users[user].color, 4);
     put_text(p, "components");
     msgpack_pack_array(p, 3);
-    put_component(p, "headset", angle, 1.2, people[who].height);
+    put_component(p, "headset", angle, 1.2, users[user].height);
     put_component(p, "hand.left", angle - 0.2, 0.8 + reach, 1.2);
     put_component(p, "hand.right", angle + 0.2, 0.8 - reach, 1.2);
 }
@@ -221,7 +221,7 @@ static void put_pull(msgpack_packer *p, unsigned frame) {
     msgpack_pack_uint64(p, PULLED);
     put_text_key(p, "interaction_type", "spring");
     put_f64_key(p, "scale", 200);
-    put_text_key(p, "owner.id", people[0].id);
+    put_text_key(p, "owner.id", users[0].id);
 }
 
 static void put_state(msgpack_packer *p, unsigned frame) {
@@ -231,11 +231,11 @@ static void put_state(msgpack_packer *p, unsigned frame) {
     put_text(p, "state");
     msgpack_pack_map(p, 2);
     put_text(p, "updates");
-    msgpack_pack_map(p, PEOPLE + (frame == 0) + pulling);
+    msgpack_pack_map(p, USERS + (frame == 0) + pulling);
     if (frame == 0) {
         put_numbers(p, "scene", scene, sizeof scene / sizeof *scene);
     }
-    for (unsigned i = 0; i < PEOPLE; i++) {
+    for (unsigned i = 0; i < USERS; i++) {
         put_avatar(p, i, frame);
     }
     if (pulling) {
@@ -322,7 +322,7 @@ static void put_directory(struct reel_sink *out, const struct member *members, u
     for (unsigned i = 0; i < n; i++) {
         uint32_t size = (uint32_t)(members[i].head_size + members[i].body_size);
         reel_sink_u32le(out, 0x02014b50);
-        reel_sink_u16le(out, (uint16_t)(3 << 8 | (members[i].zip64 ? 45 : 20))); /* made on Unix */
+        reel_sink_u16le(out, (uint16_t)(3 << 8 | (members[i].zip64 ? 45 : 20))); /* version made by: Unix */
         put_common(out, &members[i]);
         reel_sink_u32le(out, size);
         reel_sink_u32le(out, size);
