@@ -81,6 +81,6 @@ class Systemd(unittest.TestCase):
 
     def test_other_sockets_are_refused(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-            self.assertIn('no TCP socket', self.refused(datagrams))
+            self.assertIn('not a listening TCP socket', self.refused(datagrams))
         with socket.create_server(('127.0.0.1', 0)) as listener:
             self.assertIn('2 sockets', self.refused(listener, 2))
