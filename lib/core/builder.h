@@ -1,5 +1,5 @@
-/* Builds an index pack while a format scans: entries are gathered per channel, sorted, packed into segments and written at once, so memory
- * does not grow with the recording. */
+/* Builds an index pack during a scan: entries are collected per channel, sorted, packed into segments and written at once, so memory does
+ * not grow with the recording. */
 #ifndef REEL_CORE_BUILDER_H
 #define REEL_CORE_BUILDER_H
 
@@ -8,7 +8,7 @@
 #include "core/pack_model.h"
 #include "wire/limits.h"
 
-struct builder_lane { /* entries of one channel not yet packed */
+struct builder_lane { /* entries of one channel that are not packed yet */
     struct reel_entry *entries;
     uint32_t count, capacity;
     bool unsorted;
@@ -16,37 +16,38 @@ struct builder_lane { /* entries of one channel not yet packed */
 
 struct reel_builder {
     struct pack_model model;
-    struct builder_lane *lanes; /* one a channel */
+    struct builder_lane *lanes; /* one per channel */
     size_t cap_lanes;
     size_t lane_bytes;         /* memory of all lanes */
-    struct reel_chunk *chunks; /* the segment being filled: ids from chunks_first */
-    struct reel_chunk *before; /* the one before it, for checks */
-    uint64_t *first_raw;       /* of the first REEL_SEGMENT_ENTRIES chunks: parts and what holds further chunks stay known to the end */
+    struct reel_chunk *chunks; /* the segment being filled; its first id is chunks_first */
+    struct reel_chunk *before; /* the segment before it, for checks */
+    uint64_t
+        *first_raw; /* raw sizes of the first REEL_SEGMENT_ENTRIES chunks, which include all parts and all containers of other chunks */
     uint64_t chunks_first;
     uint32_t n_chunks;
     uint8_t *scratch; /* one packed segment */
     FILE *file;
     uint64_t pos;
-    char *path; /* of the pack; the file is written beside it and renamed */
+    char *path; /* final path of the pack; written to `temporary` first, then renamed */
     char *temporary;
 };
 
-/* `part_sizes` gives the parts, which become chunks 0 … n_parts-1. */
+/* The parts become chunks 0 … n_parts-1. */
 struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes,
                                  uint32_t n_parts, struct reel_error *err);
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
-/* Says anew what channel `id` is. */
+/* Replaces the description of channel `id`. */
 bool builder_set_channel(struct reel_builder *b, uint32_t id, const struct reel_channel *c, struct reel_error *err);
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err);
 bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struct reel_error *err);
-/* Packs what is left, merges segments that overlap too much, writes the directory, fsyncs, renames. */
+/* Packs the remaining entries, merges segments that overlap too much, writes the directory, fsyncs, renames. */
 bool builder_finish(struct reel_builder *b, struct reel_error *err);
 void builder_free(struct reel_builder *b); /* removes an unfinished file */
 REEL_DEFINE_AUTO(struct reel_builder, builder_free);
 
 /* Packs sorted entries of one channel and writes them as a segment (used by builder_compact.c too). */
 bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err);
-/* builder_compact.c: makes the segments of every channel overlap at most REEL_OVERLAP_MAX deep. */
+/* builder_compact.c: merges segments until at most REEL_OVERLAP_MAX of any channel overlap. */
 bool builder_compact(struct reel_builder *b, struct reel_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Decompressed chunks of all recordings of a process, bounded; a block in use is pinned and stays. */
+/* Bounded cache of decompressed chunks of all recordings of a process; blocks in use are pinned and not evicted. */
 #ifndef REEL_CORE_CACHE_H
 #define REEL_CORE_CACHE_H
 
@@ -14,12 +14,12 @@ struct cache_block { /* immutable while pinned */
     struct cache_block *next;          /* in its bucket */
 };
 
-/* The block, pinned; NULL when it is not there. */
+/* The block, pinned; NULL when it is not cached. */
 struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* Takes over `data` and gives it back as a pinned block; one that another thread put there meanwhile is given instead. NULL: no memory
- * (data freed). */
+/* Takes over `data` and returns it as a pinned block, or the block that another thread inserted meanwhile. NULL: no memory (data is freed).
+ */
 struct cache_block *cache_put(struct reel_cache *cache, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size);
-void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* NULL is fine */
+void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* `block` may be NULL */
 void cache_drop_recording(struct reel_cache *cache, uint64_t recording);
 
 #endif

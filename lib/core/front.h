@@ -1,4 +1,4 @@
-/* Messages put in front of a selection, made once and shared by plan and renders. */
+/* The front of a stream: messages inserted before the first message of a selection. Computed once, shared by plan and renders. */
 #ifndef REEL_CORE_FRONT_H
 #define REEL_CORE_FRONT_H
 
@@ -8,19 +8,19 @@
 
 struct reel_front {
     _Atomic uint32_t references;
-    struct arena arena; /* channels that only the front has */
+    struct arena arena; /* channels that exist only in the front */
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
     struct reel_message
         *messages; /* sorted by time; .channel is the position in the stream's channels, those of the front behind the selected ones */
     size_t n_messages, cap_messages;
-    /* while it is made: */
+    /* only during front_make(): */
     const struct reel_stream *stream;
     uint32_t source;
 };
 
-/* What the selection wants in front of the stream; may hold no message. NULL: err says why. */
+/* The front that the selection requires; may hold no message. NULL on failure. */
 struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection, struct reel_error *err);
 
 #endif

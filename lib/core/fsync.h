@@ -1,4 +1,4 @@
-/* Folders of files: which it is, and a rename in it made durable. */
+/* The folder of a file, and making a rename in it durable. */
 #ifndef REEL_CORE_FSYNC_H
 #define REEL_CORE_FSYNC_H
 
@@ -6,7 +6,7 @@
 
 #include "reel/error.h"
 
-bool folder_of(const char *path, char out[PATH_MAX]);           /* the one that holds `path`; false: its path is too long */
-bool fsync_folder_of(const char *path, struct reel_error *err); /* the folder that holds `path` */
+bool folder_of(const char *path, char out[PATH_MAX]);           /* the folder that contains `path`; false: its path is too long */
+bool fsync_folder_of(const char *path, struct reel_error *err); /* fsyncs the folder that contains `path` */
 
 #endif

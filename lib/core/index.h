@@ -1,4 +1,4 @@
-/* The index as the core sees it: segments and chunk rows, read on demand and checked each time. */
+/* The index inside the core: segments and chunk rows, read on demand and checked on every read. */
 #ifndef REEL_CORE_INDEX_H
 #define REEL_CORE_INDEX_H
 
@@ -7,7 +7,7 @@
 struct reel_index {
     struct pack_model model;
     struct reel_index_info info;
-    size_t *first_segment; /* of each channel, n_channels + 1: segments of a channel stand together, sorted by first key */
+    size_t *first_segment; /* of each channel, n_channels + 1 items; segments of a channel are consecutive, sorted by first key */
     int fd;
 };
 

@@ -1,4 +1,4 @@
-/* The k-way merge by time over index segments of any number of recordings: the heart of every query. */
+/* K-way merge by time over index segments of any number of recordings. Every query uses it. */
 #ifndef REEL_CORE_MERGE_H
 #define REEL_CORE_MERGE_H
 
@@ -10,34 +10,34 @@ struct merge_segment {
     const struct reel_index *index;
     uint32_t source;             /* position of the recording */
     uint32_t channel;            /* position in the stream's channels */
-    int64_t shift_ns;            /* added to the times of its entries; the caller has seen that none overflows */
+    int64_t shift_ns;            /* added to the times of its entries; the caller has checked that no time overflows */
     struct pack_key first, last; /* of the segment, shifted; filled by merge_new() */
 };
 
-/* Wraps where the index lies; a true one has been seen to stay inside. */
+/* Unsigned addition: wraps for a corrupted index instead of being undefined; a valid index stays in range. */
 static inline int64_t merge_shifted(int64_t time_ns, int64_t shift_ns) {
     return (int64_t)((uint64_t)time_ns + (uint64_t)shift_ns);
 }
 
-struct merge_place { /* order of messages in a stream */
+struct merge_place { /* position of a message in the stream's order */
     struct pack_key key;
     uint32_t source;
 };
 
 struct merge;
 
-/* Takes over `segments` (from malloc, also on failure). */
+/* Takes over `segments` (malloc'd), also on failure. */
 struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err);
 void merge_free(struct merge *m);
 
 /* Starts (again) with the first entry at or after `from`. */
 void merge_seek(struct merge *m, const struct merge_place *from);
 
-/* The next entry, its time shifted; its channel id is the recording's own. */
+/* The next entry, with its time shifted; its channel id is the recording's. */
 enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
 
-/* Adds to counts[channel] how many entries of each stream channel lie in [from, to): whole segments by their count, only those at the edges
- * are read. */
+/* Adds to counts[channel] the number of entries of each stream channel in [from, to): whole segments are counted from the index, only those
+ * at the edges are read. */
 bool merge_count(struct merge *m, const struct merge_place *from, const struct merge_place *to, uint64_t *counts, struct reel_error *err);
 
 #endif

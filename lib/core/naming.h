@@ -1,15 +1,14 @@
-/* Topics of several recordings in one stream: which names clash, and what they are called instead. Channels of one name in a container that
- * knows channels by their names. */
+/* Unique names for the topics of several recordings in one stream, and for channels in a container that identifies channels by name. */
 #ifndef REEL_CORE_NAMING_H
 #define REEL_CORE_NAMING_H
 
 #include "reel/iterate.h"
 #include "wire/arena.h"
 
-struct naming {          /* zero-initialised = every name as it is */
+struct naming {          /* zero-initialised = all names unchanged */
     struct named *names; /* of all recordings, sorted */
     size_t count, capacity;
-    const struct reel_source_option *sources; /* the caller's, only while the stream is opened */
+    const struct reel_source_option *sources; /* owned by the caller, valid only while the stream is opened */
     enum reel_prefixing prefixing;
 };
 
@@ -17,17 +16,17 @@ bool naming_open(struct naming *n, struct reel_recording *const *recordings, uin
                  struct reel_error *err);
 void naming_close(struct naming *n);
 
-/* What stands in front of the channel's names; "" = nothing. */
+/* The prefix of the channel's names; "" = none. */
 const char *naming_prefix(const struct naming *n, const struct reel_channel *c, uint32_t source);
-/* The prefixed topic in `out` ("/run1" and "scan" or "/scan" give "/run1/scan"); false when it has no room. */
+/* Writes the prefixed topic to `out` ("/run1" and "scan" or "/scan" make "/run1/scan"); false when it does not fit. */
 bool naming_join(const char *prefix, const char *topic, char *out, size_t size);
-/* The channel under its name in the stream: itself, or a copy in `arena`; NULL: no memory. */
+/* The channel with its name in the stream: the channel itself, or a copy in `arena`; NULL: no memory. */
 const struct reel_channel *naming_apply(const struct naming *n, struct arena *arena, const struct reel_channel *c, uint32_t source);
 
-/* The stream's channels under names of at most `max` bytes, each another: a name itself for the first that has it, "/scan#2", "/scan#3" for
- * the others. A longer one is cut between two characters. names[i] is of channel i: its own text, or one in `arena`. */
+/* Unique names of at most `max` bytes for the stream's channels: the first channel of a name keeps it, further ones become "/scan#2",
+ * "/scan#3" … Longer names are cut between two characters. names[i] belongs to channel i: its own text, or one in `arena`. */
 bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t max, const char **names, struct reel_error *err);
-/* Bytes of `name` that are kept: at most `max`, no character cut in two. */
+/* The longest prefix of `name`, in bytes, up to `max` that does not cut a character in two. */
 size_t naming_cut(const char *name, size_t max);
 
 #endif

@@ -26,12 +26,12 @@ enum {
     PACK_FOOTER_BYTES = 32,
     PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS,
     PACK_CHUNK_COLUMNS = 5,
-    PACK_CODEC_DAMAGED = 1 << 7, /* in the column of codecs */
+    PACK_CODEC_DAMAGED = 1 << 7, /* flag in the codec column */
     PACK_DIRECTORY_MAX = 1 << 30
 };
 #define PACK_MAGIC "REELPACK"
 
-/* Where an entry stands in the order of its recording. */
+/* Sort key of an entry in its recording. */
 struct pack_key {
     int64_t time_ns;
     uint64_t offset;
@@ -53,7 +53,7 @@ static inline int pack_key_compare(const struct pack_key *a, const struct pack_k
 struct pack_segment {
     uint32_t channel, count;
     struct pack_key first, last;
-    uint64_t gap;    /* the longest time between two of its entries that follow each other */
+    uint64_t gap;    /* the longest time between two consecutive entries */
     uint64_t offset; /* in the pack */
     uint32_t size, crc;
 };
@@ -69,7 +69,7 @@ struct pack_chunk_segment {
 size_t pack_entries(const struct reel_entry *entries, size_t n, uint8_t *out);
 size_t pack_chunks(const struct reel_chunk *chunks, size_t n, uint8_t *out);
 
-/* Unpacks a segment entry by entry; columns are walked side by side. */
+/* Unpacks a segment entry by entry, all columns in parallel. */
 struct pack_column {
     const uint8_t *at, *end;
     uint64_t value, step;
@@ -79,9 +79,9 @@ struct pack_cursor {
     struct pack_column columns[PACK_ENTRY_COLUMNS];
     uint32_t left, channel;
 };
-/* `data` must stay while the cursor is used. False when the columns do not fit the bytes. */
+/* `data` must stay valid while the cursor is used. False when the columns do not fit the bytes. */
 bool pack_cursor_open(struct pack_cursor *c, struct reel_bytes data, uint32_t count, uint32_t channel);
-/* The next entry; false at the end. Bytes that a wrong segment lacks read as zero: the CRC has vouched for them before. */
+/* The next entry; false at the end. Reads beyond the data yield zero; the CRC was checked before. */
 bool pack_cursor_next(struct pack_cursor *c, struct reel_entry *out);
 
 bool pack_unpack_chunks(struct reel_bytes data, uint32_t count, struct reel_chunk *out);

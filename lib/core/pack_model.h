@@ -13,11 +13,11 @@ struct pack_model {
     uint32_t format_version;
     const char *container, *clock_note;
     enum reel_clock clock;
-    bool shallow; /* no segments: counts are what the file says */
+    bool shallow; /* no segments: counts come from the file's own summary */
     uint32_t n_parts;
     uint64_t *part_sizes;
     struct reel_channel *channels;
-    struct reel_channel_stats *stats; /* one a channel */
+    struct reel_channel_stats *stats; /* one per channel */
     size_t n_channels, cap_channels, cap_stats;
     struct reel_attachment *attachments;
     size_t n_attachments, cap_attachments;
@@ -33,13 +33,14 @@ struct pack_model {
     size_t n_chunk_segments, cap_chunk_segments;
 };
 
-void pack_model_free(struct pack_model *m); /* empties */
+void pack_model_free(struct pack_model *m); /* the struct may be used again */
 /* Copies a channel into the model's arena; `out` may be the model's own. */
 bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *from, struct reel_channel *out);
 void pack_model_write(const struct pack_model *m, struct grow *out);
-/* Why the arena gave nothing: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too many. Returns false. */
+/* Sets the error for a failed arena allocation: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too large. Returns false.
+ */
 bool pack_model_full(const struct arena *arena, struct reel_error *err);
-/* REEL_CHANGED when the bytes do not hold together. */
+/* REEL_CHANGED when the directory is inconsistent. */
 bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_error *err);
 
 #endif

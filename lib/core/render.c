@@ -250,7 +250,7 @@ static bool next_stage(struct reel_render *r, struct reel_error *err) {
         }
         r->tail_parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
         r->stage = r->tail_parts > 0 ? AT_TAIL : AT_END;
-        return run_settle(run, err);
+        return run_return_pending(run, err);
     default:
         r->stage = ++r->tail_part < r->tail_parts ? AT_TAIL : AT_END;
         return true;

@@ -59,7 +59,7 @@ const char *ros_metadata_of(const struct reel_channel *c, const char *key) {
     return NULL;
 }
 
-void ros_tell_channel(const struct ros_connection *connection, struct reel_loss *loss) {
+void ros_report_channel(const struct ros_connection *connection, struct reel_loss *loss) {
     const struct reel_channel *c = connection->channel;
     if (ros_wrap_needed(c)) {
         reel_loss_add(loss, REEL_CHANGES, c,
@@ -78,7 +78,7 @@ void ros_tell_channel(const struct ros_connection *connection, struct reel_loss 
     }
 }
 
-void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *loss) {
+void ros_report_recordings(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
         size_t attachments = 0;

@@ -1,4 +1,4 @@
-/* What the writers of ROS bags 1.2 and 2.0 share: what becomes of a channel there, and times. */
+/* Shared by the writers of ROS bags 1.2 and 2.0: conversion of channels and times. */
 #ifndef REEL_FORMATS_ROS_WRITE_H
 #define REEL_FORMATS_ROS_WRITE_H
 
@@ -10,17 +10,17 @@
 struct ros_connection {
     const struct reel_channel *channel;
     const char *type;
-    const char *md5;              /* zeros where it is not known: librosbag opens no bag without 32 characters */
-    struct reel_bytes definition; /* with all types that it needs; empty where it is not known */
+    const char *md5;              /* zeros when unknown: librosbag opens no bag without 32 characters */
+    struct reel_bytes definition; /* including all nested types; empty when unknown */
 };
-/* Memory comes from the arena. The md5 sum is the recorded one, or computed from the definition where there is none: a channel with several
- * schemas has hashes of another kind (TIDE). */
+/* Memory comes from the arena. The MD5 sum is the recorded one, or computed from the definition when none was recorded: the hashes of a
+ * channel with several schemas are of another kind (TIDE). */
 bool ros_connection_of(struct arena *arena, const struct reel_channel *channel, struct ros_connection *out, struct reel_error *err);
-const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* NULL: there is none */
+const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not set */
 
-/* What is lost or changed in a ROS bag of either version: of a channel, but for its metadata; of whole recordings. */
-void ros_tell_channel(const struct ros_connection *connection, struct reel_loss *loss);
-void ros_tell_recordings(const struct reel_stream *stream, struct reel_loss *loss);
+/* Reports what a ROS bag of either version loses or changes: per channel (except its metadata), and per recording. */
+void ros_report_channel(const struct ros_connection *connection, struct reel_loss *loss);
+void ros_report_recordings(const struct reel_stream *stream, struct reel_loss *loss);
 
 /* The message's time as seconds and nanoseconds, 0 as 1 ns; REEL_UNSUPPORTED when it is before 1970 or after 2106. */
 bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err);

@@ -85,7 +85,7 @@ bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
     return step != REEL_STEP_ERROR;
 }
 
-bool run_settle(struct run *run, struct reel_error *err) {
+bool run_return_pending(struct run *run, struct reel_error *err) {
     struct reel_mark mark = reel_mark_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;

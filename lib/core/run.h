@@ -16,11 +16,11 @@ struct reel_plan {
     _Atomic uint32_t references;
     const struct reel_writer *writer;
     struct reel_write_options options;
-    struct arena arena; /* totals, notes, what writers keep */
+    struct arena arena; /* totals, notes, allocations of writers */
     void *totals;
     uint64_t head_size;
     struct reel_group *groups;
-    struct reel_mark *marks; /* of each group's first message */
+    struct reel_mark *marks; /* position of each group's first message */
     size_t n_groups, cap_groups, cap_marks;
     struct tail_part *tail;
     size_t n_tail, cap_tail;
@@ -36,20 +36,20 @@ struct run {
     uint64_t taken, quota;  /* messages of this group: so far, at most */
     struct reel_mark first; /* mark of this group's first message */
     uint8_t *scratch;       /* payload pieces for hashing */
-    struct grow note;       /* planning: of the group being made */
-    uint64_t stream_group;  /* the message group the stream stands before; UINT64_MAX = somewhere else */
+    struct grow note;       /* planning: note of the current group */
+    uint64_t stream_group;  /* the message group at which the stream is positioned; UINT64_MAX = unknown */
 };
 
-/* A copy whose texts are in the arena: a plan outlives what its maker owns. False: no memory. */
+/* Copies the options with their texts into the arena: a plan outlives the caller's options. False: no memory. */
 bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena);
 
 bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
               void *totals, bool planning, struct reel_error *err);
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
-/* Is there another message? It is taken and given back. */
+/* Sets *more when another message follows; that message is kept as pending. */
 bool run_has_more(struct run *run, bool *more, struct reel_error *err);
-/* The stream stands where the writer believes it does: what was given back is in it again. */
-bool run_settle(struct run *run, struct reel_error *err);
+/* Puts a pending message back into the stream, so that stream and writer are at the same position. */
+bool run_return_pending(struct run *run, struct reel_error *err);
 
 #endif

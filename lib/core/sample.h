@@ -1,6 +1,5 @@
-/* Which messages of a channel a summary looks at, where the file's index does not tell what only their heads hold (which node sent them,
- * their frame ids): up to SAMPLE_MESSAGES of a channel – the first ones, so that two that alternate are both met, and then some up to the
- * last one. */
+/* Which messages of a channel a summary samples when the file's index lacks what only message headers hold (sender node, frame ids): at
+ * most SAMPLE_MESSAGES per channel – the first ones, to see both of two that alternate, and then some spread up to the last. */
 #ifndef REEL_FORMATS_SAMPLE_H
 #define REEL_FORMATS_SAMPLE_H
 

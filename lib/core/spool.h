@@ -5,14 +5,14 @@
 #include "reel/model.h"
 #include "reel/source.h"
 
-/* The chunk's raw bytes decoded to a file: `path` (made whole beside it and renamed; an existing one of the right size is taken as it is),
- * or NULL: an unlinked temporary file. */
+/* The chunk's raw bytes decoded to a file: `path` (written under a temporary name and renamed; an existing file of the right size is
+ * reused), or NULL: an unlinked temporary file. */
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err);
 
-/* The raw bytes of a chunk whose raw size nobody tells, at most `max`, decoded once to an unlinked temporary file; sets chunk->raw. */
+/* The raw bytes of a chunk of unknown raw size, at most `max`, decoded once to an unlinked temporary file; sets chunk->raw. */
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err);
 
-/* In memory up to REEL_CHUNK_MEMORY_MAX, spool_file above; a plain chunk is a slice of `part`. */
+/* In memory up to REEL_CHUNK_MEMORY_MAX, else spool_file(); a plain chunk becomes a slice of `part`. */
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Transient errors (reel_is_passing: no memory, a failed read, cancelled …) say nothing about a file. Much code answers a failure with a
- * finding, a fallback or "not mine"; were the failure transient, that answer would be kept for ever. So whoever keeps an answer watches the
- * work for it: reel_fail() notes the first transient error of this thread in the open watch, whether or not the caller takes an error, and
- * the watch fails with it at its end, whatever the work made of it. */
+/* Transient errors (reel_is_passing(): no memory, a failed read, cancelled …) say nothing about a file. Much code turns a failure into a
+ * finding, a fallback or "not this format"; such a result must not be stored when the failure was transient. Code that stores results
+ * therefore opens a watch: reel_fail() records the first transient error of the thread in it, even when the caller ignores the error, and
+ * the watch fails with that error at its end. */
 #ifndef REEL_CORE_TRANSIENT_H
 #define REEL_CORE_TRANSIENT_H
 
@@ -12,11 +12,12 @@ struct transient_watch {
     struct transient_watch *outer;
 };
 
-/* Watches nest; each begin has its end, on the same thread. */
+/* Watches nest; begin and end are called in pairs on the same thread. */
 void transient_watch_begin(struct transient_watch *watch);
-/* `good`: what the watched work returned. True when it is and nothing transient happened; else *err says why, transient errors first. */
+/* `good`: result of the watched work. True when it is true and no transient error occurred; else *err is set, preferring the transient
+ * error. */
 bool transient_watch_end(struct transient_watch *watch, bool good, struct reel_error *err);
-/* Has the innermost watch of this thread noted one? */
+/* True when the innermost watch of this thread has recorded an error. */
 bool transient_error_noted(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Memory that is freed all at once. Its one rule: the first block is the one that small requests are cut from; a request too
- * large to share a block gets its own, put behind the first. */
+/* Memory that is freed all at once. Small requests are cut from the first block; a request too large to share a block gets its own block,
+ * inserted behind the first. */
 #include "wire/arena.h"
 
 #include "wire/hex.h"
@@ -28,7 +28,7 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
     struct arena_block *block = (struct arena_block *)calloc(1, total);
     if (!block) {
         a->no_memory = true;
-        reel_fail_memory(NULL); /* noted, in case that the caller tells it as something else */
+        reel_fail_memory(NULL); /* recorded as transient, in case the caller reports another error */
         return NULL;
     }
     block->size = size;
@@ -36,7 +36,7 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
     return block;
 }
 
-/* A block of its own behind the first, which stays the one to cut from. */
+/* Adds a separate block behind the first, from which small requests are still cut. */
 static void *arena_alloc_alone(struct arena *a, size_t size) {
     struct arena_block *block = arena_block_new(a, size);
     if (!block) {
@@ -61,7 +61,7 @@ void *arena_alloc(struct arena *a, size_t size) {
         fresh &= ~(size_t)15;
         struct arena_block *block = size <= fresh / 4 ? arena_block_new(a, fresh) : NULL;
         if (!block) {
-            return arena_alloc_alone(a, size); /* large, or a whole new block does not fit under the ceiling */
+            return arena_alloc_alone(a, size); /* the request is large, or a whole new block would exceed the ceiling */
         }
         block->next = a->blocks;
         a->blocks = block;
@@ -84,7 +84,7 @@ const char *arena_text(struct arena *a, const char *text) {
     return (const char *)arena_copy(a, text, strlen(text) + 1);
 }
 
-/* Bytes of the character at p that may stand in model text as it is, or 0. */
+/* Size of the character at p if it is allowed in model text unescaped, else 0. */
 static size_t arena_utf8_plain(const uint8_t *p, size_t left) {
     return *p == 0 ? 0 : utf8_length(p, left);
 }

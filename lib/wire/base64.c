@@ -39,7 +39,7 @@ bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size) {
     return true;
 }
 
-/* All digits, with those that stand for bytes behind the end; returns how many are not needed. */
+/* Writes all digits, including those for missing bytes at the end; returns how many of these to drop or replace by padding. */
 static size_t write_digits(struct reel_bytes data, const char *alphabet, char *out) {
     for (size_t i = 0; i < data.size; i += 3, out += 4) {
         uint32_t v = (uint32_t)data.data[i] << 16 | (i + 1 < data.size ? (uint32_t)data.data[i + 1] << 8 : 0) |

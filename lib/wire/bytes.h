@@ -1,4 +1,4 @@
-/* Making and comparing struct reel_bytes; little-endian loads and stores. */
+/* Constructing and comparing struct reel_bytes; little-endian loads and stores. */
 #ifndef REEL_WIRE_BYTES_H
 #define REEL_WIRE_BYTES_H
 
@@ -22,7 +22,7 @@ static inline bool bytes_start(struct reel_bytes a, struct reel_bytes prefix) {
     return a.size >= prefix.size && (prefix.size == 0 || memcmp(a.data, prefix.data, prefix.size) == 0);
 }
 
-/* Unaligned little-endian loads and stores; the caller has checked the room (core/cursor.h does that for file bytes). */
+/* Unaligned little-endian loads and stores; the caller has checked the bounds (wire/cursor.h does that for bytes of files). */
 static inline uint16_t load_u16le(const uint8_t *p) {
     return (uint16_t)(p[0] | p[1] << 8);
 }

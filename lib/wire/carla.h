@@ -73,17 +73,17 @@ enum {
 };
 
 #define CARLA_ENCODING "carla"
-/* reel_format.contract of CARLA logs: part 0 is the file, and of entries head is the 5-byte packet header, extra[0] the frame's place in
- * the file, from 1 (0: before the first frame), extra[1] how many bytes before the packet that frame's start packet lies. */
+/* reel_format.contract of CARLA logs: part 0 is the file. In entries, head is the 5-byte packet header, extra[0] the position of the frame
+ * in the file, from 1 (0: before the first frame), extra[1] the distance in bytes from that frame's start packet to the packet. */
 #define CARLA_CONTRACT "carla"
 
 #define CARLA_NS_PER_SEC 1000000000
 #define CARLA_DATE_MIN 946684800  /* 2000: CARLA is younger */
 #define CARLA_DATE_MAX 4102444800 /* 2100 */
-#define CARLA_ELAPSED_MAX 1e9     /* seconds; more is no time */
-#define CARLA_JUMP_MAX 86400.0    /* seconds from frame to frame; more is not believed */
+#define CARLA_ELAPSED_MAX 1e9     /* seconds; larger values are not times */
+#define CARLA_JUMP_MAX 86400.0    /* seconds between frames; larger values are treated as damage */
 
-/* Packets by meaning, in the order in which a frame holds them. */
+/* Packets by meaning, in their order within a frame. */
 enum carla_kind {
     CARLA_FRAME_START,
     CARLA_VISUAL_TIME,
@@ -114,11 +114,11 @@ enum carla_kind {
     CARLA_KINDS
 };
 
-/* What only a look at the packets tells. */
+/* Properties of a file that only its packets reveal. */
 struct carla_layout {
     uint8_t vec;                                                /* bytes of a vec; 0 = not known yet */
-    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none was seen */
-    uint8_t attributes_from;                                    /* attribute types count from 0 or 1 */
+    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none seen */
+    uint8_t attributes_from;                                    /* whether attribute types count from 0 or 1 */
     enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids; /* the numbering of 21…23 */
 };
 
@@ -133,10 +133,10 @@ struct carla_frame {
     double duration, elapsed;
 };
 
-/* How a cut makes the state of its first instant. */
+/* How the state at the start of a cut is computed. */
 enum carla_front {
-    CARLA_FRONT_NONE,   /* what happens, or is measured anew: no state */
-    CARLA_FRONT_ACTORS, /* event add: those alive */
+    CARLA_FRONT_NONE,   /* an event or a new measurement: no state */
+    CARLA_FRONT_ACTORS, /* event add: the actors that exist */
     CARLA_FRONT_LATEST, /* the last packet of the kind */
     CARLA_FRONT_KEYED,  /* the last record of each key */
 };
@@ -144,9 +144,9 @@ struct carla_facts {
     const char *topic, *type;
     uint8_t id; /* in the numbering of 0.9.16 */
     enum { CARLA_PLAIN, CARLA_LIST, CARLA_LIST_ADD, CARLA_LIST_PHYSICS, CARLA_LIST_BONES, CARLA_LIST_WHEELS, CARLA_OPAQUE } body;
-    uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST): these, and that many vecs */
+    uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST), without its vecs, and the number of vecs */
     enum carla_front front;
-    uint8_t key; /* bytes of the key at a record's begin; 0 = none */
+    uint8_t key; /* bytes of the key at the start of a record; 0 = none */
 };
 extern const struct carla_facts carla_facts[CARLA_KINDS];
 
@@ -154,7 +154,7 @@ enum carla_kind carla_kind_of(uint8_t id, const struct carla_layout *layout);
 static inline bool carla_is_list(enum carla_kind kind) {
     return carla_facts[kind].body >= CARLA_LIST && carla_facts[kind].body <= CARLA_LIST_WHEELS;
 }
-/* Packets that the recorder writes with size 0 first. */
+/* Packets that the recorder first writes with size 0. */
 static inline bool carla_is_patched(enum carla_kind kind) {
     return (carla_is_list(kind) && carla_facts[kind].body != CARLA_LIST) || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT ||
            kind == CARLA_VEHICLE_ANIMATION;
@@ -163,25 +163,25 @@ static inline bool carla_is_patched(enum carla_kind kind) {
 static inline uint32_t carla_record_size(enum carla_kind kind, const struct carla_layout *layout) {
     return carla_facts[kind].fixed + (uint32_t)carla_facts[kind].vecs * (layout->vec ? layout->vec : CARLA_VEC_FLOAT);
 }
-/* Are the records of a list something that we can walk? Not the physics of UE5. */
+/* True when the records of a list can be walked. Not for the physics of UE5. */
 static inline bool carla_has_records(enum carla_kind kind, const struct carla_layout *layout) {
     return carla_is_list(kind) && !(kind == CARLA_PHYSICS && layout->vec == CARLA_VEC_DOUBLE);
 }
 /* Steps over one record of a list; false when it does not fit. */
 bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record);
-/* How many records a list holds, also where its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot
- * be walked. */
+/* Counts the records of a list, even when its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be
+ * walked. */
 bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint32_t *count);
-/* Do the records of the packet end exactly at its end? Physics are tried with the wheels of `layout` only. */
+/* True when the records of the packet end exactly at its end. Physics are tried only with the wheel size of `layout`. */
 bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data);
 
-bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* REEL_NOT_MINE and cut ones: false */
+bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut off */
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]);
 static inline bool carla_date_believed(int64_t date) {
     return date >= CARLA_DATE_MIN && date <= CARLA_DATE_MAX;
 }
 
-/* The channel of a packet: everything that is needed to decode its payload stands in type and metadata. */
+/* The channel of a packet: its type and metadata hold everything needed to decode the payload. */
 enum { CARLA_CHANNEL_PAIRS = 6 };
 struct carla_channel {
     struct reel_channel model;
@@ -189,7 +189,7 @@ struct carla_channel {
     char topic[24], type[32], id[4];
 };
 void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kind, const struct carla_layout *layout);
-/* And back; false for a channel of another kind. */
+/* The reverse; false for a channel of another kind. */
 bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind, struct carla_layout *layout);
 
 #endif

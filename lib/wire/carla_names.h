@@ -1,4 +1,4 @@
-/* The words for CARLA's numbers. Rule: whoever shows one of them to people takes it from here. */
+/* Names for CARLA's numbers, as shown to users. */
 #ifndef REEL_DECODE_CARLA_NAMES_H
 #define REEL_DECODE_CARLA_NAMES_H
 
@@ -8,7 +8,7 @@
 enum { CARLA_DOORS = 7, CARLA_LIGHTS = 11 };
 
 /* NULL-terminated, by number. */
-extern const char *const carla_type_names[]; /* of actors */
+extern const char *const carla_type_names[]; /* types of actors */
 extern const char *const carla_state_names[];
 extern const char *const carla_scene_names[];
 extern const char *const carla_door_names[];

@@ -1,4 +1,4 @@
-/* What each CARLA packet is: one table, the records of its list, and its channel. Rule: whoever asks what a packet holds asks here. */
+/* What each CARLA packet is: one table, the records of its list, and its channel. */
 #include "wire/bytes.h"
 #include "wire/carla.h"
 

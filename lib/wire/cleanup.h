@@ -1,4 +1,4 @@
-/* Scope-bound ownership: AUTO(reel_index_free) struct reel_index *i = NULL; … *out = TAKE(i); No goto needed. */
+/* Scope-bound ownership: AUTO(reel_index_free) struct reel_index *i = NULL; … *out = TAKE(i); */
 #ifndef REEL_WIRE_CLEANUP_H
 #define REEL_WIRE_CLEANUP_H
 

@@ -1,4 +1,4 @@
-/* The clock that never jumps, for durations and deadlines; reel_now_ns() tells the time of day. */
+/* The monotonic clock, for durations and deadlines; reel_now_ns() returns the time of day. */
 #ifndef REEL_WIRE_CLOCK_H
 #define REEL_WIRE_CLOCK_H
 

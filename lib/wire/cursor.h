@@ -1,5 +1,5 @@
-/* The only thing that touches file bytes: a bounded cursor with sticky failure. After a failed read everything reads as zero and
- * `failed` stays set, so a record is read field by field and checked once. A sub-cursor cannot read past its own record. */
+/* The only code that reads bytes of files: a bounded cursor with sticky failure. After a failed read everything reads as zero and `failed`
+ * stays set, so a record is read field by field and checked once. A sub-cursor cannot read past its own record. */
 #ifndef REEL_CORE_CURSOR_H
 #define REEL_CORE_CURSOR_H
 
@@ -20,7 +20,7 @@ static inline size_t cursor_left(const struct cursor *c) {
 static inline bool cursor_done(const struct cursor *c) {
     return c->at == c->end;
 }
-/* Steps over `size` bytes and returns where they begin; NULL (and failed) when they are not there. */
+/* Skips `size` bytes and returns their address; NULL (and failed) when they exceed the data. */
 static inline const uint8_t *cursor_take(struct cursor *c, uint64_t size) {
     if (size > cursor_left(c)) {
         c->failed = true;

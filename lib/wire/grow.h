@@ -14,7 +14,7 @@ struct grow {
     bool failed;
 };
 
-/* Room for `size` more bytes, not yet counted: who writes there adds to g->size. NULL when there is no memory. */
+/* Reserves `size` more bytes without counting them: the caller adds what it writes to g->size. NULL: no memory. */
 static inline uint8_t *grow_room(struct grow *g, size_t size) {
     if (g->capacity - g->size < size && !g->failed) {
         size_t want = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
@@ -24,12 +24,12 @@ static inline uint8_t *grow_room(struct grow *g, size_t size) {
             g->data = data;
             g->capacity = want;
         } else {
-            reel_fail_memory(NULL); /* noted, in case that nobody looks at `failed` */
+            reel_fail_memory(NULL); /* recorded as transient, in case nobody checks `failed` */
         }
     }
     return g->failed ? NULL : g->data + g->size;
 }
-/* The same, counted as used. */
+/* The same, already counted in g->size. */
 static inline uint8_t *grow_take(struct grow *g, size_t size) {
     uint8_t *room = grow_room(g, size);
     g->size += room ? size : 0;
@@ -58,7 +58,7 @@ static inline void grow_u64(struct grow *g, uint64_t v) {
     grow_put(g, b, sizeof b);
 }
 
-/* Makes room for one more item in `array` (capacity a variable beside it); false when there is no memory. */
+/* Makes room for one more item in `array`, whose capacity is in a second variable; false: no memory. */
 #define GROW_ARRAY(array, count, capacity) ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
 static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
     size_t want = *capacity ? *capacity * 2 : 16;

@@ -17,7 +17,7 @@ struct hash_slot {
 
 uint64_t hash_seed(void) {
     uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) { /* early at boot: better than a constant */
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) { /* no entropy early at boot: still better than a constant */
         seed = mix_pair((uint64_t)clock_ns(), (uintptr_t)&seed);
     }
     return seed;
@@ -47,7 +47,7 @@ static uint64_t hash_of(const struct hash_table *table, struct hash_key key) {
     return key.bytes.size > 0 ? mix_pair(h, hash_bytes(table->seed, key.bytes)) : h;
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free slot where it would be inserted. */
 static struct hash_slot *slot_of(const struct hash_table *table, uint64_t hash, struct hash_key key) {
     for (size_t i = hash & (table->capacity - 1);; i = (i + 1) & (table->capacity - 1)) {
         struct hash_slot *slot = &table->slots[i];

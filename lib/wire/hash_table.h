@@ -8,7 +8,7 @@
 
 struct hash_key {
     uint64_t number;
-    struct reel_bytes bytes; /* the caller's, for as long as the key is in a table */
+    struct reel_bytes bytes; /* owned by the caller; must outlive the key in the table */
 };
 static inline struct hash_key hash_key_number(uint64_t number) {
     return (struct hash_key){.number = number};
@@ -23,14 +23,14 @@ struct hash_table { /* zeroed = empty; free it with hash_table_free() */
     uint64_t seed;
 };
 
-/* The value of a key; 0: it is not there. */
+/* The value of a key; 0: not found. */
 uintptr_t hash_table_get(const struct hash_table *table, struct hash_key key);
-/* Adds a key, or replaces the value that it has (the key that is there stays). `value` is not 0. */
+/* Adds a key, or replaces its value (the stored key stays). `value` must not be 0. */
 bool hash_table_set(struct hash_table *table, struct hash_key key, uintptr_t value, struct reel_error *err);
-/* Empties the table; the struct may be used again. */
+/* Frees everything; the struct may be used again. */
 void hash_table_free(struct hash_table *table);
 
-/* A number that others cannot foresee. */
+/* An unpredictable number. */
 uint64_t hash_seed(void);
 uint64_t hash_bytes(uint64_t seed, struct reel_bytes bytes);
 

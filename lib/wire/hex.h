@@ -22,12 +22,12 @@ static inline void hex_write(const void *data, size_t size, char *out) {
     out[2 * size] = '\0';
 }
 
-/* The value of a digit of either case; -1: it is none. */
+/* The value of a digit of either case; -1: not a digit. */
 static inline int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* 2 * size lower-case digits back into bytes. False: they are not. */
+/* Reads 2 * size lower-case digits. False: not such digits. */
 static inline bool hex_read(const char *text, size_t size, void *out) {
     for (size_t i = 0; i < size; i++) {
         char high = text[2 * i], low = high ? text[2 * i + 1] : '\0';

@@ -1,4 +1,4 @@
-/* See json_out.h. Its one rule: whatever the values, what is written is JSON. */
+/* See json_out.h. The output is valid JSON whatever the values are. */
 #include "wire/json_out.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@ static void put_text(struct grow *to, const char *text) {
     grow_put(to, text, strlen(text));
 }
 
-/* A byte that cannot stand in a JSON string as it is: a control, a quote, a backslash, or no UTF-8 (shown as \xNN, as in the model). */
+/* A byte that must be escaped in a JSON string: a control character, a quote, a backslash, or one that is not UTF-8 (shown as \xNN, as in
+ * the model). */
 static void put_escaped(struct grow *to, uint8_t c) {
     char hex[2];
     hex_byte(c, hex);
@@ -30,7 +31,7 @@ static void put_escaped(struct grow *to, uint8_t c) {
     }
 }
 
-/* Almost every text: nothing in it to be escaped. */
+/* fast path: almost no text needs escapes */
 static bool is_plain(struct reel_bytes text) {
     bool plain = true;
     for (size_t i = 0; i < text.size; i++) {
@@ -152,7 +153,7 @@ static bool goes_on(struct json_out *j) {
     return !j->too_long && !j->to->failed;
 }
 
-/* The comma before a value or key. */
+/* Writes the comma before a value or key. */
 static void part(struct json_out *j) {
     if (j->after_key) {
         j->after_key = false;
@@ -245,7 +246,7 @@ static bool binary(struct reel_visitor *v, struct reel_bytes value) {
     return goes_on(j);
 }
 
-/* Most of what large messages hold are flat arrays of these two: told without a call for each. */
+/* Flat arrays of these two types are most of what large messages hold: written without a call per value. */
 static bool reals(struct json_out *j, enum reel_number type, struct reel_bytes data) {
     size_t size = reel_number_size(type);
     part(j);

@@ -1,33 +1,33 @@
-/* Every ceiling that bytes from outside meet before they size an allocation or a loop. */
+/* The limits against which sizes from outside are checked before an allocation or a loop. */
 #ifndef REEL_CORE_LIMITS_H
 #define REEL_CORE_LIMITS_H
 
 enum {
     REEL_CHANNELS_MAX = 65535,
-    REEL_TEXT_MAX = 64 << 10,   /* a topic, type or key as text */
+    REEL_TEXT_MAX = 64 << 10,   /* a topic, type or key */
     REEL_SCHEMA_MAX = 16 << 20, /* one definition */
     REEL_SCHEMAS_PER_CHANNEL_MAX = 64,
-    REEL_MODEL_MAX = 256 << 20, /* all texts and definitions of one recording together */
+    REEL_MODEL_MAX = 256 << 20, /* all texts and definitions of one recording */
     REEL_METADATA_MAX = 65536,  /* metadata pairs of one recording */
     REEL_ATTACHMENTS_MAX = 65536,
-    REEL_FINDINGS_MAX = 1000, /* kept with their text; all are counted */
+    REEL_FINDINGS_MAX = 1000, /* findings kept with their text; all are counted */
     REEL_PARTS_MAX = 4096,
     REEL_SEGMENT_ENTRIES = 4096,       /* entries in one packed segment */
     REEL_BUILD_MEMORY_MAX = 24 << 20,  /* pending entries of all channels while scanning */
     REEL_CHUNK_MEMORY_MAX = 64 << 20,  /* a compressed run larger than this (raw) is spooled to disk */
     REEL_OPENED_MAX = 16,              /* files that huge chunks of one recording were decoded to, open at a time … */
-    REEL_OPENED_MIB_MAX = 4096,        /* … and their size together; one alone may be larger, and those that readers stand in stay */
-    REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that somebody wants whole in memory */
+    REEL_OPENED_MIB_MAX = 4096,        /* … and their total size; a single one may be larger, and those in use are not closed */
+    REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that is needed whole in memory */
     REEL_WINDOW_BYTES = 1 << 20,       /* one read of a file while walking it */
     REEL_DEPTH_MAX = 128,              /* nesting of maps and arrays in a payload */
     REEL_RECORD_HEADER_MAX = 1 << 20,  /* header of one ROS bag record */
     REEL_GLOB_STEPS_MAX = 1 << 20,
     REEL_OVERLAP_MAX = 16,            /* segments of one channel that may overlap before they are compacted */
     REEL_CHUNK_RAW_MAX_MIB = 4096,    /* one compressed chunk, decoded */
-    REEL_CONNECTION_MAX = 32 << 20,   /* what describes one connection of a ROS bag 2.0, all schemas together */
-    REEL_DEFINITION_TYPES_MAX = 4096, /* of one ROS message, with all it holds */
+    REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
+    REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
-    REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that take no bytes of it */
+    REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that occupy no bytes in it */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
 };
 

@@ -1,4 +1,4 @@
-/* MD5 (RFC 1321). ROS names the revision of a type by it; nothing here trusts it. */
+/* MD5 (RFC 1321). ROS identifies the revision of a type by it; not used for security. */
 #ifndef REEL_WIRE_MD5_H
 #define REEL_WIRE_MD5_H
 

@@ -1,5 +1,5 @@
-/* MessagePack read item by item. Rule: never a tree; one object is stepped over with a small stack of counts, in time linear in its bytes,
- * so a count from outside only ever costs the bytes that are really there. */
+/* MessagePack read item by item, without building a tree: an object is skipped with a small stack of counts, in time linear in its bytes,
+ * so a huge count costs no more than the bytes that exist. */
 #include "wire/msgpack.h"
 #include "wire/bytes.h"
 #include "wire/utf8.h"
@@ -146,10 +146,10 @@ static void note_text(const struct msgpack_item *item, struct msgpack_faults *fa
     }
 }
 
-/* What is in the container whose header was just read. */
+/* Skips the contents of the container whose header was just read. */
 static enum msgpack_result skip_inside(struct cursor *c, const struct msgpack_item *outer, unsigned depth, struct msgpack_faults *faults) {
     struct {
-        uint64_t left; /* items still to come; those of a map are key, value, key … */
+        uint64_t left; /* remaining items; those of a map are key, value, key … */
         bool map;
     } stack[REEL_DEPTH_MAX];
     unsigned level = 0;

@@ -1,4 +1,4 @@
-/* See msgpack_walk.h. Its one rule: one walk with a small stack of counts; a key of a map is told as text whatever it is. */
+/* See msgpack_walk.h. One walk with a small stack of counts; map keys of any type are reported as text. */
 #include "wire/msgpack_walk.h"
 
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static bool tell_single(struct reel_visitor *v, const struct msgpack_item *item)
 
 /* ---- keys */
 
-/* The text of a single value that is no text; empty: there is none. */
+/* The text for a single value that is not a str; empty: none. */
 static struct reel_bytes key_text(const struct msgpack_item *item, char room[SHORTEST_ROOM]) {
     size_t size = 0;
     if (item->kind == MSGPACK_NIL || item->kind == MSGPACK_BOOL) {
@@ -131,7 +131,7 @@ bool msgpack_walk_key(struct msgpack_walk *t, struct reel_bytes *text) {
         return visit_key(t->v, item.bytes);
     case MSGPACK_EXT:
     case MSGPACK_ARRAY:
-    case MSGPACK_MAP: /* no text could be unambiguous: its own bytes */
+    case MSGPACK_MAP: /* no text would be unambiguous: use its bytes */
         return visit_key(t->v, cursor_bytes(&begin, (uint64_t)(t->at.at - begin.at)));
     default:
         return visit_key(t->v, key_text(&item, room));
@@ -144,7 +144,7 @@ static bool is_container(const struct msgpack_item *item) {
     return item->kind == MSGPACK_ARRAY || item->kind == MSGPACK_MAP;
 }
 
-static bool is_level(const struct msgpack_item *item) { /* of what is told */
+static bool is_level(const struct msgpack_item *item) { /* a container on the stack */
     return is_container(item) || item->kind == MSGPACK_EXT;
 }
 

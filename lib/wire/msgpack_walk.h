@@ -1,4 +1,4 @@
-/* MessagePack told to a visitor, for the decoders whose payloads are made of it. */
+/* MessagePack reported to a visitor, for decoders whose payloads contain it. */
 #ifndef REEL_DECODE_PACK_TELL_H
 #define REEL_DECODE_PACK_TELL_H
 
@@ -16,17 +16,17 @@ static inline struct msgpack_walk msgpack_walk_of(struct reel_bytes payload, str
     return (struct msgpack_walk){.payload = payload, .at = cursor_of(payload), .v = v, .err = err};
 }
 
-/* All of these return false with the error told, or, when the visitor wants no more, with none. */
+/* All return false with an error, or without one when the visitor stopped the walk. */
 
-/* The next item, not told: of an array or map the header, whose count is as many as can be there. */
+/* Reads the next item without reporting it: of an array or map the header, whose count is checked against the bytes left. */
 bool msgpack_walk_read(struct msgpack_walk *t, struct msgpack_item *item);
-/* Tells an item that was read, with all that is in it, at most `depth` levels deep. */
+/* Reports an item that was read, with its contents, at most `depth` levels deep. */
 bool msgpack_walk_item(struct msgpack_walk *t, const struct msgpack_item *item, unsigned depth);
-/* Both of these. */
+/* Reads and reports. */
 bool msgpack_walk_value(struct msgpack_walk *t, unsigned depth);
-/* Tells a key of a map. *text is its text, empty when it is none. */
+/* Reports a key of a map. *text is its text, empty when it has none. */
 bool msgpack_walk_key(struct msgpack_walk *t, struct reel_bytes *text);
-/* Nothing follows. */
+/* Checks that nothing follows. */
 bool msgpack_walk_end(struct msgpack_walk *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* NanoVer messages, for whoever reads or writes them: what one is made of, its channel, and what the index pack keeps of it. */
+/* NanoVer messages, for code that reads or writes them: contents of a message, its channel, and its data in the index pack. */
 #ifndef REEL_WIRE_NANOVER_H
 #define REEL_WIRE_NANOVER_H
 
@@ -42,16 +42,16 @@ static inline uint64_t nanover_frame_index_plus_1(const struct reel_entry *e) {
     return e->extra[1] & ((UINT64_C(1) << 48) - 1);
 }
 
-static inline bool nanover_is_own(const struct reel_index *index) { /* its entries keep the contract */
+static inline bool nanover_is_own(const struct reel_index *index) { /* its entries follow the contract */
     return reel_format_keeps(reel_index_info(index)->format, NANOVER_CONTRACT);
 }
-#define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are no times */
+#define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are invalid */
 
 /* --- one message, one channel (nanover_message.c) --- */
 
 enum { NANOVER_TYPES_MAX = 32 };
 
-/* What is unusual about a message or its index entry; counted, and told once a recording (nanover_scan.h). */
+/* Oddities of a message or its index entry; counted, and reported once per recording (nanover_scan.h). */
 enum nanover_quirk {
     QUIRK_TEXT,
     QUIRK_KEY,
@@ -87,8 +87,8 @@ struct nanover_message {
     bool has_frame_index, has_positions;
     uint64_t frame_index;
     uint32_t quirks;                /* bits 1 << enum nanover_quirk */
-    uint64_t rows;                  /* particles by the length of the per-particle values; 0 = none is there */
-    uint64_t particles, residues;   /* particle.count, residue.count; 0 = not there */
+    uint64_t rows;                  /* number of particles, from the length of the per-particle values; 0 = no such values */
+    uint64_t particles, residues;   /* particle.count, residue.count; 0 = missing */
     uint64_t bond_end, residue_end; /* largest particle in a bond, largest residue of a particle, each + 1 */
     bool has_server_time, has_simulation_time;
     double server_time, simulation_time; /* seconds, picoseconds */
@@ -96,31 +96,31 @@ struct nanover_message {
 };
 
 struct nanover_keys; /* nanover_keys.h */
-/* Walks exactly one message. On MSGPACK_BAD *why says what is wrong. `keys` (may be NULL) becomes the keys that the message touches. */
+/* Walks exactly one message. On MSGPACK_BAD *why holds the reason. `keys` (may be NULL) receives the keys that the message touches. */
 enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys, const char **why);
 
-/* The two places where a frame and a state keep their keys, for folding; cursors stand before the map's or array's header. */
+/* The keys of a frame and of a state, for folding; each cursor is before the header of the map or array. */
 struct nanover_body {
     struct cursor frame, updates, removals;
     bool has_frame, has_state, has_updates, has_removals;
 };
 enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanover_body *body);
 
-/* What the elements of a packed frame value are; NANOVER_UNPACKED when values of that key are not packed. */
+/* Type of the elements of a packed frame value; NANOVER_UNPACKED when values of that key are not packed. */
 enum nanover_packed { NANOVER_UNPACKED, NANOVER_F32, NANOVER_U8, NANOVER_U32 };
 enum nanover_packed nanover_packed_key(struct reel_bytes key);
-/* How many of them make a row: 3 of a position. 1 where there are no rows, or values of that key are not packed. */
+/* Elements per row: 3 for a position. 1 when there are no rows, or values of that key are not packed. */
 unsigned nanover_packed_columns(struct reel_bytes key);
 
 #define NANOVER_ENCODING "nanover"
 #define NANOVER_FRAME_INDEX "frame.index"
 
-/* The channel of a list of message types. Texts live in the arena; false: no memory, or over REEL_TEXT_MAX. */
+/* The channel of a list of message types. Texts are in the arena; false: no memory, or more than REEL_TEXT_MAX. */
 bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsigned n_types, struct reel_channel *out);
-/* How many message types a channel stands for: n_topics, or 0 for the channel of empty messages. */
+/* Number of message types in a channel: n_topics, or 0 for the channel of empty messages. */
 uint32_t nanover_channel_types(const struct reel_channel *channel);
 
-/* Fills the extra columns from the message, as the scan of a NanoVer file would: reset and frame.index; nothing of its keys. */
+/* Fills the extra columns from the message as the scan of a NanoVer file does: reset and frame.index, but no keys. */
 void nanover_fill_entry(struct reel_bytes message, struct reel_entry *entry);
 
 #endif

@@ -42,7 +42,7 @@ static int compare_packed(const void *a, const void *b) {
     return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/* The same keys in a fixed order, each once. */
+/* Sorts the keys and removes duplicates. */
 static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sorted, struct reel_error *err) {
     AUTO_MEM struct reel_bytes *items = calloc(keys->count + 1, sizeof *items);
     if (!items) {
@@ -63,7 +63,7 @@ static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sort
     return !sorted->packed.failed || reel_fail_memory(err);
 }
 
-/* *kept is false when there is no room for it within the limits. */
+/* *kept is false when the limits leave no room for it. */
 static bool remember(struct nanover_key_sets *sets, struct reel_bytes packed, uint32_t id, bool *kept, struct reel_error *err) {
     sets->arena.max = SETS_BYTES_MAX;
     void *copy = arena_copy(&sets->arena, packed.data, packed.size);

@@ -1,6 +1,6 @@
-/* One message of the older NanoVer form as MessagePack, equal in meaning to what the official converter makes of it. Rule: protobuf's own
- * rules decide what counts (of equal keys the last, of alternatives the last, unknown fields are passed over); each byte is walked a fixed
- * number of times however it is nested, and only so deep. */
+/* Converts one message of the older NanoVer form to MessagePack, with the meaning that the official converter gives it. Protobuf's rules
+ * apply (the last of equal keys and of alternatives, unknown fields are skipped); each byte is visited a constant number of times and the
+ * nesting depth is limited. */
 #include "wire/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
@@ -8,12 +8,12 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* Levels of values inside values; below them are the message's, the frame's or state's and the updates' maps. */
+/* Maximum depth of nested values; outside of them are the maps of the message, the frame or state, and the updates. */
 enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 };
 
 struct legacy_pair {
     struct reel_bytes key, value;
-    uint32_t place; /* as it was met */
+    uint32_t place; /* position in the message */
     bool array;     /* value is a ValueArray */
 };
 
@@ -60,7 +60,7 @@ static void put_array(struct legacy_converter *c, size_t items) {
     msgpack_pack_array(&pk, items);
 }
 
-/* The end of a walk over fields. */
+/* Ends a walk over fields. */
 static bool walked(struct legacy_converter *c, const struct cursor *at) {
     return !at->failed || bad(c, "is no protobuf of its kind: a field does not fit");
 }
@@ -107,7 +107,7 @@ static int compare_places(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Pairs from `base` on: of equal keys the last, in the order of the message. */
+/* Sorts the pairs from `base` on and keeps the last of equal keys, in the order of the message. */
 static void settle_pairs(struct legacy_converter *c, size_t base) {
     size_t n = c->n_pairs - base, kept = 0;
     if (n < 2) {
@@ -127,7 +127,7 @@ static void settle_pairs(struct legacy_converter *c, size_t base) {
 /* --- values --- */
 
 struct value {     /* of a google.protobuf.Value */
-    uint32_t kind; /* 0: none was set, which is a null */
+    uint32_t kind; /* 0: no field was set, which means null */
     uint64_t bits;
     struct reel_bytes bytes;
 };
@@ -263,7 +263,7 @@ static float float_of(uint64_t bits) {
     return number;
 }
 
-/* Every float and every uint32 is a double. False at the end, and when the bytes are none: then n->fields.failed. */
+/* Reads every float and uint32 as a double. False at the end, and for invalid bytes: then n->fields.failed. */
 static bool numbers_next(struct numbers *n, double *out) {
     struct proto_field f;
     while (cursor_done(&n->run)) {
@@ -286,7 +286,7 @@ static bool numbers_next(struct numbers *n, double *out) {
     return !n->run.failed;
 }
 
-/* How many there are, and whether each has a place in an unsigned integer up to `most` (fractions go, as in the official converter). */
+/* Counts them, and checks that each fits an unsigned integer up to `most` (fractions are truncated, as in the official converter). */
 static size_t count_numbers(struct legacy_converter *c, struct reel_bytes array, bool floats, double most, bool *fits) {
     struct numbers n = numbers_of(array, floats);
     size_t count = 0;
@@ -343,7 +343,7 @@ static void put_strings(struct legacy_converter *c, struct reel_bytes array) {
     }
 }
 
-/* A number that has no place in its key's packed form makes a list of the array: nothing is lost, and readers take both. */
+/* When a number does not fit the packed type of its key, the array becomes a list: nothing is lost, and readers accept both. */
 static void put_value_array(struct legacy_converter *c, struct reel_bytes key, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, array = {.number = 0};
@@ -370,7 +370,7 @@ static void put_value_array(struct legacy_converter *c, struct reel_bytes key, s
 
 /* --- messages --- */
 
-/* A frame that comes in several pieces is all of them together. */
+/* A frame may come in several pieces, which are merged. */
 static void add_frame_pairs(struct legacy_converter *c, struct reel_bytes data) {
     struct cursor at = cursor_of(data);
     struct proto_field f;
@@ -419,7 +419,7 @@ static void convert_frame(struct legacy_converter *c, struct reel_bytes message)
     }
     walked(c, &at);
     settle_pairs(c, 0);
-    size_t own = 0; /* a frame.index among the values gives way to the message's */
+    size_t own = 0; /* the message's frame.index overrides one among the values */
     for (size_t i = 0; i < c->n_pairs; i++) {
         own += bytes_is(c->pairs[i].key, NANOVER_FRAME_INDEX);
     }

@@ -42,14 +42,14 @@ enum {
 
 enum legacy_kind { LEGACY_NONE, LEGACY_FRAME, LEGACY_STATE };
 
-/* --- one message, by the rules of the official converter --- */
+/* --- one message, converted by the rules of the official converter --- */
 
-struct legacy_converter { /* zero-initialised; its memory is used again for the next message */
+struct legacy_converter { /* zero-initialised; its memory is reused for the next message */
     struct grow out;
     struct legacy_pair *pairs; /* of the maps being written, innermost last */
     size_t n_pairs, cap_pairs;
-    const char *why; /* the message is damaged: what is wrong */
-    bool unknown;    /* it had fields that are none of ours */
+    const char *why; /* why the message is damaged */
+    bool unknown;    /* the message had unknown fields */
     bool no_memory;
 };
 
@@ -63,7 +63,7 @@ static inline void reel_auto_legacy_converter_done(struct legacy_converter *c) {
 
 /* --- channels and entries --- */
 
-enum legacy_kind legacy_channel_kind(const struct reel_channel *channel); /* LEGACY_NONE: of another format */
+enum legacy_kind legacy_channel_kind(const struct reel_channel *channel); /* LEGACY_NONE: another format */
 static inline uint32_t legacy_converted_size(const struct reel_entry *e) {
     return (uint32_t)(e->extra[0] >> 18);
 }

@@ -1,11 +1,10 @@
-/* One NanoVer message: what it is made of and what is odd about it, learnt in one walk over its bytes; and the channel that a list of
- * message types makes. Rule: only what is no MessagePack map of named types is damage; everything else is a quirk, and the message is kept.
- */
+/* One NanoVer message: its contents and oddities, collected in one walk over its bytes; and the channel for a list of message types. Only
+ * data that are not a MessagePack map of named types are damage; everything else is an oddity, and the message is kept. */
 #include "wire/bytes.h"
 #include "wire/nanover.h"
 #include "wire/nanover_keys.h"
 
-enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* below the message's map and the frame's or state's */
+enum { BODY_DEPTH = REEL_DEPTH_MAX - 2 }; /* within the maps of the message and of the frame or state */
 
 enum packed_rows { ROWS_OTHER, ROWS_PARTICLE };
 struct packed {
@@ -159,7 +158,7 @@ static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *
     return r;
 }
 
-/* updates: a map whose keys count; removals: an array whose items do. */
+/* updates: a map whose keys are collected; removals: an array whose items are. */
 static enum msgpack_result read_state_keys(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
                                            enum nanover_key_role role, struct msgpack_faults *faults) {
     struct cursor start = *c;
@@ -276,7 +275,7 @@ static enum msgpack_result find_state(struct cursor *c, struct nanover_body *bod
     return r;
 }
 
-/* Where a map or array begins; anything else is as if it were not there. */
+/* Position of the header of a map or array; other types are ignored. */
 static bool is_kind(struct cursor place, enum msgpack_kind kind) {
     struct msgpack_item item;
     return msgpack_read(&place, &item) == MSGPACK_OK && item.kind == kind;
@@ -312,7 +311,7 @@ enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanov
     return r;
 }
 
-/* "frame+state", with `prefix` in front. */
+/* "frame+state", prefixed by `prefix`. */
 static const char *joined(struct arena *arena, const char *prefix, const char *const *types, unsigned n) {
     size_t size = strlen(prefix) + 1;
     for (unsigned i = 0; i < n; i++) {

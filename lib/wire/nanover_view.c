@@ -1,5 +1,5 @@
-/* See nanover_view.h. The index of a .traj or .state knows what each message becomes, so nothing is converted until its bytes are read;
- * messages that travelled in a container of another format are read to know it. */
+/* See nanover_view.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its bytes are read;
+ * messages from a container of another format are read to determine their size. */
 #include "wire/nanover_view.h"
 
 #include "wire/bytes.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIEW_VERSION = 1 }; /* part of every ETag: raise it when one byte that the view makes changes */
+enum { VIEW_VERSION = 1 }; /* part of every ETag: raise it when any output byte of the view changes */
 
-struct mapping { /* of one channel below */
+struct mapping { /* of one channel of the source stream */
     enum legacy_kind kind;
-    bool foreign; /* its entries are those of another format */
+    bool foreign; /* its entries come from another format */
 };
 
 struct view {
@@ -32,7 +32,7 @@ static bool same_place(const struct reel_mark *a, const struct reel_mark *b) {
     return a->source == b->source && a->chunk == b->chunk && a->offset == b->offset;
 }
 
-/* The message as one of today. What a front holds is one already. */
+/* The converted message. Messages of a front are converted already. */
 static bool load_message(struct view *v, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     enum legacy_kind kind = v->mappings[m->channel].kind;
     if (kind == LEGACY_NONE || m->owned) {
@@ -40,7 +40,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     }
     struct reel_mark place = reel_mark_of(m);
     if (!v->holds || !same_place(&v->place, &place)) {
-        struct reel_message raw = *m; /* as it is below */
+        struct reel_message raw = *m; /* as in the source stream */
         struct reel_bytes bytes;
         raw.size = m->entry.size;
         v->holds = false;
@@ -112,7 +112,7 @@ static struct mapping mapping_of(const struct reel_stream *stream, uint32_t chan
     return (struct mapping){.kind = legacy_channel_kind(c), .foreign = nanover_holds(c) && !nanover_is_own(index)};
 }
 
-/* The channel of today, under the number that the old one has. */
+/* The converted channel, with the number of the original one. */
 static const struct reel_channel *map_channel(struct view *v, const struct reel_channel *old, enum legacy_kind kind) {
     struct reel_channel *channel = arena_alloc(&v->arena, sizeof *channel);
     struct reel_bytes type = bytes_text(kind == LEGACY_FRAME ? "frame" : "state");
@@ -157,7 +157,7 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *source; /* sources, readers and the front are those below */
+    v->base = *source; /* sources, readers and the front belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = source->view_version * 16 + VIEW_VERSION;
     v->below = source;

@@ -1,4 +1,4 @@
-/* Whole numbers that clients write: digits, and a "-" where a number may be below zero; no blanks, no "+", and none that does not fit. */
+/* Integers in text from clients: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no overflow. */
 #ifndef SERVER_NUMBER_H
 #define SERVER_NUMBER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* `out` is as it was when the text is no such number. */
+/* `out` is unchanged when the text is not such a number. */
 static inline bool number_u64_of(const char *text, size_t size, uint64_t *out) {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++) {

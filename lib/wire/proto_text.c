@@ -16,7 +16,7 @@ enum { TYPE_MESSAGE = 11, TYPE_ENUM = 14, LABEL_OPTIONAL = 1, LABEL_REQUIRED = 2
 
 struct name {
     const char *full;  /* "package.Outer.Inner" */
-    const uint8_t *at; /* where it is defined */
+    const uint8_t *at; /* position of its definition */
     uint32_t type;
 };
 
@@ -70,7 +70,7 @@ static const struct name *find(const struct parse *p, const char *full) {
     return low < p->n_names && strcmp(p->names[low].full, full) == 0 ? &p->names[low] : NULL;
 }
 
-/* What is being defined in p->scope, at `at`. */
+/* The definition in p->scope that begins at `at`. */
 static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
     if (p->n_names == PROTO_TEXT_NAMES_MAX) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: more than %d messages and enums", PROTO_TEXT_NAMES_MAX);
@@ -86,7 +86,7 @@ static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
     return true;
 }
 
-/* A type as the text writes it: from the innermost scope outwards; ".a.B" is whole. */
+/* Resolves a type as written: from the innermost scope outwards; ".a.B" is absolute. */
 static const struct name *resolve(const struct parse *p, struct reel_bytes type) {
     char full[2 * PROTO_TEXT_NAME_MAX];
     if (type.size >= PROTO_TEXT_NAME_MAX) {
@@ -105,7 +105,7 @@ static const struct name *resolve(const struct parse *p, struct reel_bytes type)
     }
 }
 
-/* ---- emission: lengths are varints of five bytes, filled in when a part ends */
+/* ---- emission: lengths are varints of five bytes, filled in at the end of each message */
 
 static void put_varint(struct grow *to, uint64_t value) {
     for (; value >= 0x80; value >>= 7) {
@@ -244,7 +244,7 @@ static bool parse_enum_values(struct parse *p, bool emit) {
 
 static bool parse_message_body(struct parse *p, bool emit);
 
-/* message NAME {…} or enum NAME {…}, as field `field` of what is around it. `emit`: that is emitted. */
+/* message NAME {…} or enum NAME {…}, as field `field` of the enclosing message. `emit`: write it to the output. */
 static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit) {
     const uint8_t *at = p->w->token_at;
     struct reel_bytes name;
@@ -384,7 +384,7 @@ bool proto_text_compile(struct reel_bytes text, struct grow *out, struct reel_er
     return good;
 }
 
-/* What the encoding "protobuf" names is compiled already. */
+/* Schemas of encoding "protobuf" are already compiled. */
 static bool is_text(const struct reel_schema *s) {
     return strncmp(s->encoding, "proto", 5) == 0 && strcmp(s->encoding, "protobuf") != 0;
 }

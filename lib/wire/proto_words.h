@@ -1,4 +1,4 @@
-/* The text of a protobuf definition, word by word. Rule: the word looked at is `token`; what takes one leaves the next. */
+/* Tokens of a protobuf definition. `token` is the current one; functions that consume it advance to the next. */
 #ifndef REEL_WIRE_PROTO_WORDS_H
 #define REEL_WIRE_PROTO_WORDS_H
 
@@ -7,14 +7,14 @@
 #include "wire/cursor.h"
 
 struct words {
-    struct cursor c;               /* behind the token */
-    struct reel_bytes text, token; /* a word or number, a text with its quotes, or one other character; empty at the end */
+    struct cursor c;               /* text after the token */
+    struct reel_bytes text, token; /* a word or number, a quoted string, or one other character; empty at the end */
     const uint8_t *token_at;
     struct reel_error *err;
 };
 
 void words_next(struct words *w);
-bool words_wrong(const struct words *w, const char *what); /* false, with an error that says where */
+bool words_wrong(const struct words *w, const char *what); /* returns false, with an error that includes the position */
 
 static inline bool words_end(const struct words *w) {
     return w->token.size == 0;
@@ -25,6 +25,6 @@ static inline bool words_is(const struct words *w, const char *text) {
 bool words_expect(struct words *w, const char *text);
 bool words_take(struct words *w, struct reel_bytes *word);
 bool words_number(struct words *w, int64_t *number); /* of 32 bits */
-bool words_skip_statement(struct words *w);          /* with its block, if it has one */
+bool words_skip_statement(struct words *w);          /* including its block, if any */
 
 #endif

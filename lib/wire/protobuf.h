@@ -29,7 +29,7 @@ static inline uint64_t proto_varint(struct cursor *c) {
     return 0;
 }
 
-/* False at the end, and when the bytes are no field: then c->failed. */
+/* False at the end, and when the bytes are not a field: then c->failed. */
 static inline bool proto_next(struct cursor *c, struct proto_field *f) {
     if (c->failed || cursor_done(c)) {
         return false;

@@ -1,4 +1,4 @@
-/* See rosrecord.h. Rule: a length is believed only when its bytes are there. */
+/* See ros_record.h. A length is used only when that many bytes exist. */
 #include "wire/ros_record.h"
 
 #include "wire/bytes.h"

@@ -1,5 +1,5 @@
-/* What is the same in every framed ROS bag, 1.2 and 2.0: a record is a header of named fields and data. Reading one, and looking for the
- * next one behind damage. Layouts: rosbag1_wire.h, rosbag2_0_wire.h. */
+/* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches for the next one after
+ * damage. Layouts: rosbag1_wire.h, rosbag2_0.h. */
 #ifndef REEL_FORMATS_ROSRECORD_H
 #define REEL_FORMATS_ROSRECORD_H
 
@@ -9,7 +9,7 @@
 
 enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
 
-/* Where a record may lie: its bytes end before `end`, which is the end of "the file" or of "its chunk". */
+/* Bounds of a record: its bytes end before `end`, which is the end of "the file" or of "its chunk". */
 struct rosrecord_bounds {
     uint64_t end;
     const char *of;
@@ -20,26 +20,26 @@ struct rosrecord {
     uint32_t head;            /* bytes before the data */
     uint32_t size;            /* of the data */
     bool cut;                 /* not read because the bytes end inside it */
-    struct reel_bytes header; /* its fields; good until the window's next use */
+    struct reel_bytes header; /* its fields; valid until the window's next use */
 };
 
-/* Header and data length, the header not parsed. REEL_DAMAGED: they are not there. */
+/* Reads header and data length without parsing the header. REEL_DAMAGED: they are cut off. */
 bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r, struct reel_error *err);
-/* Does the data end before the bounds do? If not, r->cut is set. */
+/* Checks that the data end within the bounds; if not, sets r->cut. */
 bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, struct reel_error *err);
 
-/* The next "name=value" of a header; the first '=' divides. False: there is none, or (c->failed) these bytes are no field. */
+/* The next "name=value" of a header; the first '=' is the separator. False: at the end, or (c->failed) the bytes are not a field. */
 bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_bytes *value);
 
-/* Parsing into a struct of `struct reel_bytes` members, one a known name. */
+/* Parsing into a struct of `struct reel_bytes` members, one per known name. */
 struct rosrecord_name {
     const char *name;
-    size_t size, at; /* of the name; of the member in the struct */
+    size_t size, at; /* size of the name; offset of the member in the struct */
 };
 #define ROSRECORD_NAME(type, member)                                                                                                       \
     { #member, sizeof #member - 1, offsetof(type, member) }
 bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
-                    struct reel_bytes value); /* false: not known */
+                    struct reel_bytes value); /* false: unknown field */
 bool rosrecord_printable(struct reel_bytes name);
 
 /* --- writing --- */
@@ -50,13 +50,13 @@ void ros_put_op(struct reel_sink *out, uint8_t op);
 void ros_put_u32(struct reel_sink *out, const char *name, uint32_t value);
 void ros_put_u64(struct reel_sink *out, const char *name, uint64_t value);
 
-/* --- the next record behind damage --- */
+/* --- searching for the next record after damage --- */
 
-/* Looks for bytes that look like a record, from `from` to before `to`. `window` walks; looks_like() has a small window of its own. */
+/* Searches [from, to) for bytes that may begin a record. `window` walks; the check has a small window of its own. */
 struct rosrecord_search {
     struct window *window;
     uint64_t from, to;
-    uint64_t *allowance; /* bytes that searching may still look at, so that it stays linear */
+    uint64_t *allowance; /* bytes the search may still read, so that it stays linear */
     bool (*looks_like)(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err);
     bool (*progress)(void *context, uint64_t at, struct reel_error *err);
     void *context;

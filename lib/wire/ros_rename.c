@@ -1,5 +1,5 @@
-/* The rewrite of old ROS definitions. Rule: only type names change (in `MSG:` lines and as the first word of a field line), never a
- * comment, a field name or a constant's value. */
+/* Rewrites old ROS definitions. Only type names change (in `MSG:` lines and as the first word of a field line), never comments, field names
+ * or constants. */
 #include "wire/ros_rename.h"
 #include "wire/bytes.h"
 
@@ -21,7 +21,7 @@ const char *ros_rename_type(const char *type) {
     return type;
 }
 
-/* A text under way: `at` NULL only counts. */
+/* The output text; `at` NULL: only count. */
 struct rewrite {
     uint8_t *at;
     size_t size;
@@ -36,8 +36,7 @@ static void put(struct rewrite *r, const void *data, size_t size) {
     r->size += size;
 }
 
-/* Bare `Header` means std_msgs/Header to every reader, so only the other two need their package now that their neighbours have left roslib.
- */
+/* A bare `Header` means std_msgs/Header to every reader, so only the other two need a package once they are no longer in a roslib type. */
 static const char *later_name(const struct rewrite *r, struct reel_bytes word) {
     for (size_t i = 0; i < RENAMED; i++) {
         bool bare = r->in_roslib && strcmp(renamed[i].old, "roslib/Header") != 0;
@@ -55,7 +54,7 @@ static size_t skip_blanks(struct reel_bytes line, size_t i) {
     return i;
 }
 
-/* `line` without its newline. A type ends at a blank, at `[` of an array, or with the line. */
+/* `line` without its newline. A type ends at a blank, at `[` of an array, or at the end of the line. */
 static void rewrite_line(struct rewrite *r, struct reel_bytes line) {
     static const char msg[] = "MSG:";
     size_t start = skip_blanks(line, 0);
@@ -89,7 +88,7 @@ static void rewrite_text(struct rewrite *r, const char *type, struct reel_bytes 
     }
 }
 
-/* Nearly no definition is concerned; this tells so at memory speed. */
+/* Fast check: almost no definition needs a rewrite. */
 static bool mentions_roslib(const char *type, struct reel_bytes text) {
     return strncmp(type, "roslib/", 7) == 0 || (text.size > 0 && memmem(text.data, text.size, "roslib/", 7));
 }

@@ -1,5 +1,5 @@
-/* See ros_wrap.h. Rule: what is written of a channel comes back equal, and no number in a field's name is believed before it is compared
- * with how many such fields there are. */
+/* See ros_wrap.h. A channel that is written and read back is equal; a number in a field name is checked against the number of such fields.
+ */
 #include "wire/ros_wrap.h"
 
 #include "reel/encoding.h"
@@ -83,7 +83,7 @@ bool ros_wrap_is(struct reel_bytes header) {
     return bytes_is(field_named(header, "type"), ROS_WRAP_TYPE) && field_named(header, "reel.encoding").data;
 }
 
-/* "reel.schema.12.name": prefix "reel.schema.", number 12, rest ".name". False: not of this kind, or the number is no plain one. */
+/* "reel.schema.12.name": prefix "reel.schema.", number 12, rest ".name". False: another name, or an invalid number. */
 static bool numbered(struct reel_bytes name, const char *prefix, uint32_t *number, struct reel_bytes *rest) {
     size_t i = strlen(prefix), first = i;
     *number = 0;
@@ -97,7 +97,7 @@ static bool numbered(struct reel_bytes name, const char *prefix, uint32_t *numbe
     return i > first;
 }
 
-struct parts { /* how many there are, or where they go */
+struct parts { /* counts of each kind, or the tables to fill */
     uint32_t n_schemas, n_pairs, n_topics;
     struct reel_schema *schemas;
     struct reel_pair *pairs;
@@ -137,7 +137,7 @@ static bool make_parts(struct arena *arena, struct parts *p) {
     return true;
 }
 
-/* Where the text of a field belongs; NULL: nowhere. */
+/* Destination of a field's text; NULL: none. */
 static const char **text_place(const struct parts *p, struct reel_channel *c, struct reel_bytes name) {
     struct reel_bytes rest;
     uint32_t n;

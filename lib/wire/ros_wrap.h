@@ -26,16 +26,16 @@ extern const char ros_wrap_definition[];
 /* Writing. Any channel that is not in ROS 1 encoding is wrapped. */
 bool ros_wrap_needed(const struct reel_channel *c);
 void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size);
-void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c); /* all but reel.channel */
+void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c); /* all except reel.channel */
 
 /* Reading. */
 bool ros_wrap_is_field(struct reel_bytes name);
-/* Does `header` (a list of fields) describe a wrapped channel? */
+/* True when `header` (a list of fields) describes a wrapped channel. */
 bool ros_wrap_is(struct reel_bytes header);
-/* Fills type, encoding, schemas, metadata and topics of *c from such a header; name and `latched` are the caller's. Tables come from the
+/* Fills type, encoding, schemas, metadata and topics of *c from such a header; the caller sets name and `latched`. Tables come from the
  * arena. */
 bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c, struct reel_error *err);
-/* True when a payload of `size` bytes that begins with these is a wrapper's, with nothing before or after its one run of bytes. */
+/* True when a payload of `size` bytes that begins with these is a wrapper whose single run of bytes fills the payload exactly. */
 static inline bool ros_wrap_fits(const uint8_t head[ROS_WRAP_HEAD], uint32_t size) {
     return size >= ROS_WRAP_HEAD && load_u64le(head) == 0 && load_u32le(head + 8) == size - ROS_WRAP_HEAD;
 }

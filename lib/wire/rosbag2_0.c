@@ -39,9 +39,10 @@ bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosr
     }
     record->op = f->op.data[0];
     if (record->op == ROSBAG2_0_INDEX && f->count.size == 4 && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1) {
-        uint64_t size = (uint64_t)load_u32le(f->count.data) * ROSBAG2_0_INDEX_ENTRY; /* recorders of early 2010 wrote another data length */
+        uint64_t size =
+            (uint64_t)load_u32le(f->count.data) * ROSBAG2_0_INDEX_ENTRY; /* recorders of early 2010 wrote a different data length */
         if (size <= bounds->end - at - r.head) {
-            return true; /* rosbag2_0_index_record() decides which it is */
+            return true; /* rosbag2_0_index_record() determines which one */
         }
     }
     good = rosrecord_fits(&r, bounds, err);
@@ -85,7 +86,7 @@ bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r
                                     .end = f->end_time.size == 8 ? rosbag2_0_stamp(f->end_time.data) : 0,
                                     .rows = count < rows ? count : rows};
     size_t all = (size_t)info->rows * ROSBAG2_0_INFO_ROW;
-    if (all <= ROWS_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* to go over them again costs no read */
+    if (all <= ROWS_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* already in the window: reading them again is cheap */
         return false;
     }
     for (uint32_t i = 0; i < info->rows; i++) {

@@ -51,15 +51,15 @@ enum {
 };
 
 #define ROSBAG2_0_NS_PER_SEC 1000000000
-#define ROSBAG2_0_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
+#define ROSBAG2_0_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is not a date */
 
-/* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
+/* The fields of a record header; data NULL = missing. They point into the window: valid until its next use. */
 struct rosbag2_0_fields {
     struct reel_bytes op, conn, topic, time, compression, size, ver, count;
     struct reel_bytes index_pos, conn_count, chunk_count, chunk_pos, start_time, end_time, encryptor;
     struct reel_bytes all;          /* the whole header */
-    struct reel_bytes unknown_name; /* of the last field that is none of these */
-    uint32_t unknown;               /* how many such */
+    struct reel_bytes unknown_name; /* name of the last unknown field */
+    uint32_t unknown;               /* number of unknown fields */
     bool odd;                       /* a field name is empty or unprintable */
 };
 
@@ -77,7 +77,7 @@ struct rosbag2_0_info {
     uint64_t chunk_pos, start, end; /* stamps as sec << 32 | nsec */
     uint64_t messages, sum;         /* sum of rosbag2_0_row_hash() */
     uint32_t connections;
-    uint32_t rows; /* that it says and has */
+    uint32_t rows; /* number of rows: declared and present */
 };
 struct rosbag2_0_row {
     uint32_t conn, messages;
@@ -88,21 +88,21 @@ static inline uint64_t rosbag2_0_entry_hash(uint64_t stamp, uint64_t offset) {
 static inline uint64_t rosbag2_0_row_hash(uint32_t conn, uint64_t messages) {
     return rosbag2_0_entry_hash(conn, messages);
 }
-/* A time field or index entry as one number that sorts. */
+/* A time field or index entry as one sortable number. */
 static inline uint64_t rosbag2_0_stamp(const uint8_t *p) {
     return (uint64_t)load_u32le(p) << 32 | load_u32le(p + 4);
 }
 static inline int64_t rosbag2_0_stamp_ns(uint64_t stamp) {
     return (int64_t)(stamp >> 32) * ROSBAG2_0_NS_PER_SEC + (int64_t)(stamp & UINT32_MAX);
 }
-/* A u32 field, or `other` when it is not there or of another size. */
+/* A u32 field, or `other` when it is missing or of another size. */
 static inline uint32_t rosbag2_0_u32(struct reel_bytes field, uint32_t other) {
     return field.size == 4 ? load_u32le(field.data) : other;
 }
 
 bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *r,
                            struct reel_error *err);
-bool rosbag2_0_is_record(const struct rosbag2_0_record *r); /* has the fields of its op */
+bool rosbag2_0_is_record(const struct rosbag2_0_record *r); /* true when all fields of its op are present */
 bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err);
 bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
                         struct reel_error *err);

@@ -1,9 +1,9 @@
-/* Names of the payloads of TIDE logs. */
+/* Names for the payloads of TIDE logs. */
 #ifndef REEL_WIRE_RSB_H
 #define REEL_WIRE_RSB_H
 
-#define RSB_ENCODING "rsb"         /* an event of RSB around a payload */
-#define RSB_PLAIN_ENCODING "bytes" /* a payload of its own type alone */
+#define RSB_ENCODING "rsb"         /* an RSB event around a payload */
+#define RSB_PLAIN_ENCODING "bytes" /* a bare payload, identified only by its type */
 
 /* reel_format.contract of TIDE logs: channels have the metadata keys that formats/tide/model.c lists. */
 #define TIDE_CONTRACT "tide"

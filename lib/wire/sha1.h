@@ -1,4 +1,4 @@
-/* SHA-1 (FIPS 180-4) of bytes in memory: names definitions in TIDE 2.0 and events of RSB. Nothing here is about security. */
+/* SHA-1 (FIPS 180-4) of bytes in memory: identifies definitions in TIDE 2.0 and events of RSB; not used for security. */
 #ifndef REEL_CORE_SHA1_H
 #define REEL_CORE_SHA1_H
 

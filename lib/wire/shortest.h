@@ -9,12 +9,12 @@ extern "C" {
 #endif
 
 enum { SHORTEST_ROOM = 40 };
-/* Finite values only; writes no NUL and returns the length, at most 24. What lies behind it in `out` is written over. */
+/* Finite values only; writes no NUL and returns the length, at most 24. Bytes of `out` after it are overwritten too. */
 size_t shortest_double(double value, char out[SHORTEST_ROOM]);
 size_t shortest_float(float value, char out[SHORTEST_ROOM]);
-/* The other way: the double nearest to a decimal number as JSON has it, whatever the locale; beyond the largest it is infinite. */
+/* The reverse: the double nearest to a JSON number, independent of the locale; infinite beyond the largest. */
 double shortest_read(const char *text, size_t size);
-/* What printf's %g writes, in any locale; also of what is not finite. */
+/* The output of printf's %g in the C locale, also for values that are not finite. */
 size_t general_double(double value, char out[SHORTEST_ROOM]);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* See tar.h. Rule: a header counts when its checksum holds. */
+/* See tar.h. A header is valid when its checksum matches. */
 #include "wire/tar.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
     EXTENSION_MAX = 64 << 10, /* pax fields or a long name */
 };
 
-struct extension { /* what came before a member's own header */
+struct extension { /* from pax or long-name headers before a member's own header */
     const char *name;
     bool sized;
     uint64_t size;
@@ -66,7 +66,7 @@ static const char *header_name(struct tar *tar, const uint8_t *header) {
     struct reel_bytes name = field(header, NAME_SIZE), prefix = field(header + PREFIX_AT, PREFIX_SIZE);
     uint8_t whole[PREFIX_SIZE + 1 + NAME_SIZE];
     size_t used = 0;
-    if (prefix.size > 0 && memcmp(header + MAGIC_AT, "ustar\0", 6) == 0) { /* GNU keeps other things there */
+    if (prefix.size > 0 && memcmp(header + MAGIC_AT, "ustar\0", 6) == 0) { /* GNU tar uses these bytes differently */
         memcpy(whole, prefix.data, prefix.size);
         whole[prefix.size] = '/';
         used = prefix.size + 1;
@@ -75,7 +75,8 @@ static const char *header_name(struct tar *tar, const uint8_t *header) {
     return arena_utf8(tar->arena, bytes_of(whole, used + name.size));
 }
 
-/* "27 path=bag/metadata.yaml\n", as many as there are. */
+/* Repeated "27 path=bag/metadata.yaml
+". */
 static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *x, struct reel_error *err) {
     struct cursor c = cursor_of(text);
     while (!cursor_done(&c)) {
@@ -87,7 +88,7 @@ static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *
         uint64_t used = (uint64_t)(c.at - start);
         struct cursor record = cursor_sub(&c, length > used ? length - used : UINT64_MAX);
         if (record.failed || cursor_left(&record) < 2) {
-            return true; /* not as it should be: the header's own fields count */
+            return true; /* malformed: use the header's own fields */
         }
         struct reel_bytes pair = bytes_of(record.at + 1, cursor_left(&record) - 2);
         if (bytes_start(pair, bytes_text("path="))) {

@@ -13,17 +13,17 @@
 
 struct tar {
     struct reel_source *source; /* not owned */
-    struct arena *arena;        /* names go there */
+    struct arena *arena;        /* names are allocated here */
     uint64_t at;
 };
 struct tar_member {
     const char *name; /* model text */
     uint64_t offset, size;
-    uint64_t missing; /* bytes that the archive is cut by */
+    uint64_t missing; /* bytes missing at the end of a cut archive */
 };
 
 bool tar_is(struct reel_bytes head);
-/* The next plain file; *more = false at the end. REEL_DAMAGED when there is no header where one should be. */
+/* The next regular file; *more = false at the end. REEL_DAMAGED when there is no valid header where one is expected. */
 bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct reel_error *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* Which bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* UTF-8 validation: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #ifndef REEL_UTF8_H
 #define REEL_UTF8_H
 
 #include "reel/bytes.h"
 
-/* Bytes of the character that begins at p (1 … 4), or 0 when the `left` bytes there do not begin with one. */
+/* Size of the character that begins at p (1 … 4), or 0 when the `left` bytes do not begin with a valid one. */
 static inline size_t utf8_length(const uint8_t *p, size_t left) {
     if (left == 0) {
         return 0;

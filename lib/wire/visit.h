@@ -1,4 +1,4 @@
-/* Reporting values to a visitor; a callback that is NULL ignores its values. */
+/* Calls to a visitor; a callback that is NULL ignores its values. */
 #ifndef REEL_WIRE_VISIT_H
 #define REEL_WIRE_VISIT_H
 

@@ -1,4 +1,4 @@
-/* A moving window on a source. Its one rule: bytes already held are kept, so a walk from front to back reads every byte once. */
+/* A moving window on a source. Bytes already held are kept, so a walk from front to back reads every byte once. */
 #include "wire/window.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static bool window_grow(struct window *w, size_t size, struct reel_error *err) {
 bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_error *err) {
     uint64_t end = w->source->size;
     if (offset > end || size > end - offset) {
-        return reel_source_read(w->source, offset, w->buffer, size, err); /* fails, and says what exceeds what */
+        return reel_source_read(w->source, offset, w->buffer, size, err); /* fails with the right error */
     }
     if (size > w->capacity && !window_grow(w, size, err)) {
         return false;

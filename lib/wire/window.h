@@ -17,15 +17,15 @@ bool window_open(struct window *w, struct reel_source *source, size_t capacity, 
 void window_close(struct window *w);
 bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_error *err); /* slow path of window_at */
 
-/* Bytes [offset, offset + size), valid until the next call; NULL with err when they exceed the source (REEL_DAMAGED) or I/O fails. size may
- * be larger than the capacity: the buffer grows, so the caller has checked size against a ceiling. */
+/* Bytes [offset, offset + size), valid until the next call; NULL with err when they exceed the source (REEL_DAMAGED) or the read fails. A
+ * size above the capacity makes the buffer grow: the caller has checked it against a limit. */
 static inline const uint8_t *window_at(struct window *w, uint64_t offset, size_t size, struct reel_error *err) {
     if (offset >= w->offset && offset - w->offset <= w->size && size <= w->size - (size_t)(offset - w->offset)) {
         return w->buffer + (offset - w->offset);
     }
     return window_fill(w, offset, size, err) ? w->buffer + (offset - w->offset) : NULL;
 }
-/* How many bytes from `offset` are held, without reading; for taking what is there in one go. */
+/* How many bytes from `offset` are held, without reading; for processing the buffered bytes at once. */
 static inline size_t window_held(const struct window *w, uint64_t offset) {
     return offset >= w->offset && offset - w->offset <= w->size ? w->size - (size_t)(offset - w->offset) : 0;
 }

@@ -1,6 +1,6 @@
-/* The directory of a ZIP archive over a source. Rule: libzip reads and judges the directory; a member's bytes are never read through it but
- * straight from the file, at the place where libzip itself begins to read them. A file without a directory (its recorder was
- * killed, its end is cut off) is read by its local headers from the front. */
+/* The directory of a ZIP archive over a source. libzip reads and validates the directory; the bytes of members are read straight from the
+ * file, at the offset where libzip would read them. A file without a directory (recorder killed, end cut off) is read by its local headers
+ * from the front. */
 #include "wire/zip.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -21,7 +21,7 @@ struct feed {
     struct reel_source *source;
     uint64_t at, last_read;
     zip_error_t error;
-    struct reel_error io; /* of the source, or no memory: reported instead of libzip's own */
+    struct reel_error io; /* of the source, or no memory: reported instead of libzip's error */
 };
 
 static zip_int64_t feed_read(struct feed *f, void *data, zip_uint64_t size) {
@@ -90,7 +90,7 @@ static inline void reel_auto_zip(zip_t **archive) {
     }
 }
 
-/* libzip forgets on some ways out that memory was missing; the allocator leaves errno. Set errno to 0 before the call. */
+/* libzip does not always report that memory was missing; errno then does. Set errno to 0 before the call. */
 static bool lacks_memory(zip_error_t *error) {
     return errno == ENOMEM || zip_error_code_zip(error) == ZIP_ER_MEMORY;
 }
@@ -105,7 +105,7 @@ static bool feed_fail(const struct feed *f, zip_error_t *error, struct reel_erro
     return reel_fail(err, REEL_DAMAGED, "ZIP directory: %s", zip_error_strerror(error));
 }
 
-/* Before libzip sizes anything by it: every end record that it might choose names a bearable number of members. */
+/* Checks that every end record that libzip might choose has an acceptable number of members, before libzip allocates anything by it. */
 static bool check_counts(struct reel_source *source, uint64_t *prefix, struct reel_error *err) {
     size_t size = source->size < ZIP_END_REACH ? (size_t)source->size : ZIP_END_REACH;
     uint64_t start = source->size - size;
@@ -145,7 +145,7 @@ static bool check_counts(struct reel_source *source, uint64_t *prefix, struct re
     return true;
 }
 
-/* Where the member's data begin: where libzip reads its first byte. */
+/* Offset of the member's data: where libzip reads its first byte. */
 static const char *find_data(zip_t *zip, struct feed *f, zip_uint64_t i, struct zip_member *m) {
     errno = 0;
     zip_file_t *file = zip_fopen_index(zip, i, ZIP_FL_COMPRESSED);
@@ -191,7 +191,7 @@ static bool read_member(struct zip_contents *contents, zip_t *zip, struct feed *
         if (lacks_memory(zip_get_error(zip))) {
             return reel_fail_memory(err);
         }
-        return true; /* a directory entry that says nothing */
+        return true; /* an empty directory entry */
     }
     m.stored = stat.comp_size;
     m.raw = stat.size;
@@ -252,7 +252,7 @@ static bool open_directory(struct zip_contents *contents, struct reel_source *so
 
 /* --- without a directory --- */
 
-/* ZIP64 sizes of a local header, which stand in both fields or in none. */
+/* ZIP64 sizes of a local header, which are in both fields or in neither. */
 static void local_zip64(struct cursor extra, struct zip_member *m) {
     while (cursor_left(&extra) >= 4) {
         uint16_t id = cursor_u16le(&extra), size = cursor_u16le(&extra);
@@ -329,7 +329,7 @@ bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source
 
 /* --- the contents --- */
 
-/* Members with something in front of the archive are counted from where the archive begins. */
+/* Offsets of members in an archive with something before it count from the start of the archive. */
 static bool open_prefixed(struct zip_contents *contents, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
     if (prefix == 0) {
         return open_directory(contents, source, 0, err);

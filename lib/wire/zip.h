@@ -42,12 +42,12 @@ enum {
     ZIP_STORED = 0,
     ZIP_DEFLATED = 8,
     ZIP_FLAG_ENCRYPTED = 0x0001,
-    ZIP_FLAG_DESCRIPTOR = 0x0008, /* sizes and CRC stand behind the data */
+    ZIP_FLAG_DESCRIPTOR = 0x0008, /* sizes and CRC follow the data */
     ZIP_FLAG_UTF8 = 0x0800,
     ZIP_VERSION = 20,
     ZIP_VERSION_64 = 45,
     ZIP_MADE_BY_UNIX = 3,
-    ZIP_DATE_1980 = 0x0021,      /* 1980-01-01: no member carries a real time */
+    ZIP_DATE_1980 = 0x0021,      /* 1980-01-01: members carry no real time */
     ZIP_ATTRIBUTES = 0x01800000, /* mode 0600 */
     ZIP64_EXTRA_SIZE = 20,
 };
@@ -58,7 +58,7 @@ enum {
 #define ZIP_END64_MAGIC UINT32_C(0x06064b50)
 #define ZIP_LOCATOR_MAGIC UINT32_C(0x07064b50)
 #define ZIP_IN_ZIP64 UINT32_C(0xFFFFFFFF)
-#define ZIP_PLAIN_MAX UINT64_C(0x7FFFFFFF) /* Python's zipfile turns to ZIP64 above this, not above 2^32 - 1 */
+#define ZIP_PLAIN_MAX UINT64_C(0x7FFFFFFF) /* Python's zipfile switches to ZIP64 above this, not above 2^32 - 1 */
 
 struct zip_member {
     struct reel_bytes name;
@@ -66,8 +66,8 @@ struct zip_member {
     enum reel_codec codec;
     bool crc_known;
     uint32_t crc;
-    const char *problem; /* why its bytes cannot be read; NULL = they can */
-    bool foreign;        /* … because of its compression or encryption, not of damage */
+    const char *problem; /* why its bytes cannot be read; NULL = readable */
+    bool foreign;        /* … because of its compression or encryption, not damage */
 };
 struct zip_contents {
     struct arena arena;
@@ -75,11 +75,10 @@ struct zip_contents {
     size_t count;
 };
 
-/* The members that the directory lists. Free the contents also after a failure. REEL_DAMAGED: there is no directory, or it is damaged;
- * REEL_LIMIT. */
+/* Reads the members in the directory. Free the contents after a failure too. REEL_DAMAGED: no directory, or a damaged one; REEL_LIMIT. */
 bool zip_contents_read(struct zip_contents *contents, struct reel_source *source, struct reel_error *err);
-/* For a file without a directory: the first `most` members by their local headers, from the start of the file. Replaces the members,
- * keeps the arena. REEL_NOT_MINE: the file does not begin with a local header. */
+/* For a file without a directory: the first `most` members by their local headers, from the start of the file. Replaces the members, keeps
+ * the arena. REEL_NOT_MINE: the file does not begin with a local header. */
 bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source, size_t most, struct reel_error *err);
 void zip_contents_free(struct zip_contents *contents);
 static inline void reel_auto_zip_contents_free(struct zip_contents *contents) { /* for AUTO() on the struct itself */

@@ -46,7 +46,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
         reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header", (unsigned long long)count.pos);
         return false;
     }
-    ros_tell_channel(ros, loss);
+    ros_report_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
         if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0) {
@@ -70,7 +70,7 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
 }
 
 static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    ros_tell_recordings(stream, loss);
+    ros_report_recordings(stream, loss);
     return true;
 }
 

@@ -21,7 +21,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
                       (unsigned long long)size.pos);
         return false;
     }
-    ros_tell_channel(ros, loss);
+    ros_report_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
         if (strchr(key, '=') || key[0] == '\0' || strcmp(key, "type") == 0 || strcmp(key, "md5sum") == 0 ||
@@ -46,7 +46,7 @@ static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *lo
 }
 
 static bool rosbag2_0_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    ros_tell_recordings(stream, loss);
+    ros_report_recordings(stream, loss);
     return true;
 }
 
