@@ -1,6 +1,6 @@
-# What a shared library shows: reel_exports(FOLDER MAP) writes a version script with every word reel_… of the headers in FOLDER; whatever else
-# the objects define is the library's own affair.
-function(reel_exports folder map)
+# What the libraries export: reel_exports(FOLDER NAME) writes a version script NAME.map and a list NAME.symbols with every word reel_… of the
+# headers in FOLDER. All other symbols of the objects stay internal.
+function(reel_exports folder name)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
   set(words)
   foreach(header IN LISTS headers)
@@ -12,5 +12,7 @@ function(reel_exports folder map)
   list(REMOVE_DUPLICATES words)
   list(SORT words)
   list(JOIN words ";\n    " text)
-  file(CONFIGURE OUTPUT ${map} CONTENT "{\n  global:\n    @text@;\n  local:\n    *;\n};\n" @ONLY)
+  list(JOIN words "\n" lines)
+  file(CONFIGURE OUTPUT ${name}.symbols CONTENT "@lines@\n" @ONLY)
+  file(CONFIGURE OUTPUT ${name}.map CONTENT "{\n  global:\n    @text@;\n  local:\n    *;\n};\n" @ONLY)
 endfunction()

@@ -1,42 +1,56 @@
-/* What is in a recording, and the same as another file: example IN OUT.EXT. Build: cc example.c $(pkg-config --cflags --libs libreel) */
+/* Prints the messages of a recording as JSON, or converts it: example IN, example IN OUT.EXT.
+ * Build: cc example.c $(pkg-config --cflags --libs libreel) */
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include <reel/write.h>
+#include <reel/reel.h>
 
-#include "wire/cleanup.h"
+static int fail(const char *what, const struct reel_error *err) {
+    fprintf(stderr, "example: %s: %s\n", what, err->text);
+    return EXIT_FAILURE;
+}
 
-static bool run(const char *in, const char *out, struct reel_error *err) {
-    /* open and scan: the index pack holds all that is known of the file, and is kept for the next time */
-    AUTO(reel_source_free) struct reel_source *file = reel_source_open(in, NULL, err);
-    if (!file || !reel_scan_run(&file, 1, NULL, "example.reel", NULL, err)) {
-        return false;
+static bool print_messages(struct reel_recording *recording, struct reel_error *err) {
+    struct reel_selection all = reel_select_all();
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &all, err);
+    struct reel_json *json = stream ? reel_json_new(stream, err) : NULL;
+    struct reel_message message;
+    enum reel_step step = json ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
+    while (step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &message, err)) == REEL_STEP_MESSAGE) {
+        const char *text;
+        if (!reel_message_json(json, &message, &text, NULL, err)) {
+            step = REEL_STEP_ERROR;
+        } else if (puts(text) == EOF) {
+            reel_fail_errno(err, "standard output");
+            step = REEL_STEP_ERROR;
+        }
     }
-    struct reel_index *index = reel_index_open("example.reel", err);
-    struct reel_source *parts[] = {TAKE(file)};
-    AUTO(reel_recording_free)
-    struct reel_recording *recording = index ? reel_recording_open(index, parts, 1, &(struct reel_recording_options){0}, err) : NULL;
-    /* iterate: every message, in time order; a payload is read when it is asked for (reel_stream_payload) */
-    struct reel_selection all = REEL_SELECT_ALL;
-    AUTO(reel_stream_free) struct reel_stream *stream = recording ? reel_stream_open(&recording, 1, &all, err) : NULL;
-    struct reel_message m;
-    while (stream && reel_stream_next(stream, &m, err) == REEL_STEP_MESSAGE) {
-        printf("%lld %s %u bytes\n", (long long)m.time_ns, stream->channels[m.channel]->name, m.size);
-    }
-    /* convert: a plan knows the length and place of everything, and renders any part of it */
-    const struct reel_writer *writer = stream && !err->code ? reel_writer_for_file(out, NULL, err) : NULL;
-    struct reel_write_options options = {.compression = ""};
-    AUTO(reel_stream_free) struct reel_stream *planned = writer ? reel_writer_stream(writer, &recording, 1, &all, err) : NULL;
-    AUTO(reel_plan_free) struct reel_plan *plan = planned ? reel_plan_new(writer, &options, planned, NULL, err) : NULL;
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        plan ? reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &all, err), err) : NULL;
-    AUTO_MEM char *bytes = render ? malloc(reel_plan_length(plan)) : NULL; /* small ones; large ones piece by piece */
-    FILE *to = bytes && reel_render_read(render, 0, bytes, reel_plan_length(plan), err) ? fopen(out, "wb") : NULL;
-    return to && fwrite(bytes, 1, reel_plan_length(plan), to) == reel_plan_length(plan) && fclose(to) == 0;
+    reel_json_free(json);
+    reel_stream_free(stream);
+    return step == REEL_STEP_END && (fflush(stdout) == 0 || reel_fail_errno(err, "standard output"));
+}
+
+static bool show_progress(void *context, uint64_t done, uint64_t total) {
+    fprintf(stderr, "\r%s: %3.0f %%", (const char *)context, total ? 100.0 * (double)done / (double)total : 100.0);
+    return true; /* false cancels */
 }
 
 int main(int argc, char **argv) {
     struct reel_error err = {0};
-    return argc == 3 && run(argv[1], argv[2], &err) ? 0 : (fprintf(stderr, "example: %s\n", argc == 3 ? err.text : "IN OUT.EXT"), 1);
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: example IN [OUT.EXT]\n");
+        return EXIT_FAILURE;
+    }
+    /* The first call scans the file; give a folder instead of NULL to keep the index pack for the next time. */
+    struct reel_recording *recording = reel_recording_open(argv[1], NULL, &err);
+    if (!recording) {
+        return fail(argv[1], &err);
+    }
+    struct reel_progress progress = {.report = show_progress, .context = argv[argc - 1]};
+    bool good = argc == 2 ? print_messages(recording, &err) : reel_convert(recording, NULL, argv[2], NULL, &progress, &err);
+    if (argc == 3) {
+        fputc('\n', stderr);
+    }
+    reel_recording_free(recording);
+    return good ? EXIT_SUCCESS : fail(argv[argc - 1], &err);
 }

@@ -33,7 +33,7 @@ static inline struct reel_recording *bag_try(struct reel_bytes data, struct reel
     assert_non_null(parts);
     parts[0] = source;
     const struct reel_recording_options options = {0};
-    struct reel_recording *recording = reel_recording_open(index, parts, 1, &options, err);
+    struct reel_recording *recording = reel_recording_from_index(index, parts, 1, &options, err);
     free(parts);
     assert_non_null(recording);
     return recording;
@@ -95,7 +95,7 @@ static inline const char *bag_payloads(struct reel_recording *r) {
     static char out[4096];
     size_t used = 0;
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all(), &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;

@@ -163,7 +163,7 @@ static inline struct reel_recording *legacy_try(const struct named_bytes *parts,
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/legacy.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_open(index, sources, n, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording = reel_recording_from_index(index, sources, n, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }

@@ -263,7 +263,7 @@ static inline struct reel_recording *nanover_try(struct reel_bytes data, struct 
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/nanover.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_open(index, &source, 1, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }

@@ -31,7 +31,7 @@ static inline struct reel_recording *log_try(struct reel_bytes data, const struc
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/tide.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_open(index, &source, 1, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }
@@ -93,7 +93,7 @@ static inline const char *log_messages(struct reel_recording *r) {
     char *out = texts[turn++ % 4];
     size_t used = 0;
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all(), &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;

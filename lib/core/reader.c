@@ -88,7 +88,7 @@ static bool has_entries(const struct reel_recording *r, struct reel_error *err) 
            reel_fail(err, REEL_ARGUMENT, "a summary has no messages: the recording is to be scanned first");
 }
 
-struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
+struct reel_recording *reel_recording_from_index(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
                                            const struct reel_recording_options *options, struct reel_error *err) {
     static _Atomic uint64_t numbers;
     struct reel_recording *r = calloc(1, sizeof *r);

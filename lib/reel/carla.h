@@ -6,6 +6,10 @@
 #include "reel/reader.h"
 #include "reel/table.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Whose words: CARLA's text changed with its versions. */
 enum reel_carla_dialect {
     REEL_CARLA_0_9_4,  /* and 0.9.5 */
@@ -52,5 +56,9 @@ REEL_DEFINE_AUTO(struct reel_carla, reel_carla_free);
 /* Goes on for a bounded number of packets; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. REEL_NOT_FOUND: a
  * trajectory of an actor that is nowhere in the file; no row was told then. */
 bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

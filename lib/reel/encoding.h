@@ -6,6 +6,10 @@
 #include "reel/error.h"
 #include "reel/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum reel_number { REEL_BOOL, REEL_I8, REEL_U8, REEL_I16, REEL_U16, REEL_I32, REEL_U32, REEL_I64, REEL_U64, REEL_F32, REEL_F64 };
 /* Bytes of one in an array. */
 static inline unsigned reel_number_size(enum reel_number type) {
@@ -115,5 +119,9 @@ unsigned reel_encodings_version(void);   /* changes when any decoder does */
 enum { REEL_NUMBER_TEXT = 48 };
 void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
 void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]); /* of a float32, which fewer digits tell apart */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

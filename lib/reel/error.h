@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum reel_code {
     REEL_OK = 0,
     REEL_NOT_MINE,    /* the bytes are no recording of this format */
@@ -45,5 +49,9 @@ bool reel_fail_memory(struct reel_error *err);
 
 /* Why it failed lies in this machine, at this moment: it says nothing about the file, and may go better another time. */
 bool reel_is_passing(enum reel_code code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include "reel/model.h"
 #include "reel/source.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_scan;
 
 /* What only the record header holds; describe() fills what the format has. */
@@ -59,5 +63,9 @@ bool reel_format_keeps(const struct reel_format *format, const char *contract);
 
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include "reel/format.h"
 #include "reel/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_index;
 
 struct reel_index_info {
@@ -48,5 +52,9 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
 bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,
                        struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,7 +3,13 @@
 #ifndef REEL_ITERATE_H
 #define REEL_ITERATE_H
 
+#include <string.h>
+
 #include "reel/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct reel_view;
 
@@ -45,7 +51,14 @@ struct reel_selection {
 };
 #define REEL_TIME_MIN INT64_MIN
 #define REEL_TIME_MAX INT64_MAX
-#define REEL_SELECT_ALL ((struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX})
+
+static inline struct reel_selection reel_select_all(void) {
+    struct reel_selection all;
+    memset(&all, 0, sizeof all);
+    all.start_ns = REEL_TIME_MIN;
+    all.end_ns = REEL_TIME_MAX;
+    return all;
+}
 
 struct reel_message {
     int64_t time_ns;
@@ -142,5 +155,9 @@ bool reel_topic_match(const char *glob, const char *topic);
 enum { REEL_CURSOR_ROOM = 44 };
 bool reel_cursor_encode(const struct reel_mark *mark, char *out, size_t size);
 bool reel_cursor_decode(const char *text, struct reel_mark *mark);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

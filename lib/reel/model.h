@@ -4,6 +4,10 @@
 
 #include "reel/bytes.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* All text in the model is valid UTF-8, NUL-terminated, owned by the index; bytes of a file that are no UTF-8 (and NULs) stand as \xNN. */
 struct reel_pair {
     const char *key, *value;
@@ -101,5 +105,9 @@ struct reel_channel_stats {
     bool knows_gap;            /* not of summarys, nor where messages lie far out of order */
     uint64_t max_gap_ns;       /* the longest time between a message and the next */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include "reel/table.h"
 #include "reel/write.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum reel_nanover_part { REEL_NANOVER_FRAME, REEL_NANOVER_STATE };
 
 /* What all messages up to this time, and at it, add up to: {"frame":{key:value…}} since the last reset, or
@@ -51,5 +55,9 @@ void reel_nanover_free(struct reel_nanover *pass);
 REEL_DEFINE_AUTO(struct reel_nanover, reel_nanover_free);
 /* Goes on for a bounded number of messages and rows; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. */
 bool reel_nanover_step(struct reel_nanover *pass, bool *done, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

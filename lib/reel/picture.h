@@ -4,6 +4,10 @@
 
 #include "reel/encoding.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum reel_picture_form { REEL_PICTURE_JPEG, REEL_PICTURE_PNG };
 
 /* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage and CompressedImage. */
@@ -34,5 +38,9 @@ bool reel_picture_make(const struct reel_image *image, enum reel_picture_form fo
 void reel_picture_done(struct reel_picture *picture);
 
 enum { REEL_PICTURE_VERSION = 1 }; /* part of every ETag: raise it when one pixel changes */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include "reel/index.h"
 #include "reel/source.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A bounded store of decompressed chunks, shared by all recordings of a process; least recently used go first. */
 struct reel_cache;
 struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err);
@@ -23,8 +27,8 @@ struct reel_recording;
 
 /* Not for summarys. Takes over `index` and the `n_parts` sources (also when it fails). Refuses parts whose sizes are not those of the index
  * (REEL_CHANGED). */
-struct reel_recording *reel_recording_open(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
-                                           const struct reel_recording_options *options, struct reel_error *err);
+struct reel_recording *reel_recording_from_index(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
+                                                 const struct reel_recording_options *options, struct reel_error *err);
 struct reel_recording *reel_recording_ref(struct reel_recording *recording); /* thread-safe count */
 void reel_recording_free(struct reel_recording *recording);                  /* gives one reference back; NULL is fine */
 const struct reel_index *reel_recording_index(const struct reel_recording *recording);
@@ -48,5 +52,9 @@ bool reel_reader_payload(struct reel_reader *reader, const struct reel_entry *en
 
 /* Publish time, sequence … by the format's describe(), or its presets. */
 bool reel_reader_describe(struct reel_reader *reader, const struct reel_entry *entry, struct reel_description *out, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

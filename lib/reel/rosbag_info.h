@@ -4,6 +4,10 @@
 
 #include "reel/reader.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_bag_question {
     const char *path; /* as its first line shall say */
     bool yaml;        /* --yaml */
@@ -13,5 +17,9 @@ struct reel_bag_question {
 /* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as
  * there. */
 char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include "reel/format.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_progress { /* report() may be NULL; returning false cancels (REEL_CANCELLED) */
     bool (*report)(void *context, uint64_t done, uint64_t total);
     void *context;
@@ -75,5 +79,9 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
  * say nothing or the format has no summary(): only reel_scan_run() tells. Finds nothing damaged that a scan would find. */
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                        const struct reel_progress *progress, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

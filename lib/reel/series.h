@@ -6,6 +6,10 @@
 #include "reel/iterate.h"
 #include "reel/scan.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_point {
     int64_t time_ns;
     double value;
@@ -50,5 +54,9 @@ bool reel_series_split(const struct reel_recording *recording, const char *text,
 /* The fields of a topic: those of its schemas, or, where there is none, those that its first message has (numbers of lists are one field).
  * Each path once. REEL_NOT_FOUND: no such topic; why it is not decoded, where it is not. */
 bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

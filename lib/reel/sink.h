@@ -7,6 +7,10 @@
 
 #include "reel/bytes.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_sink {
     uint64_t pos;    /* bytes emitted so far */
     uint64_t lo, hi; /* the window; lo == hi counts only */
@@ -59,5 +63,9 @@ static inline void reel_sink_string32(struct reel_sink *s, struct reel_bytes b) 
 static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uint64_t size) {
     return !s->partial && pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_source;
 
 struct reel_source_ops {
@@ -43,5 +47,9 @@ int reel_source_fd(const struct reel_source *source);
 
 void reel_source_free(struct reel_source *source); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_source, reel_source_free);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

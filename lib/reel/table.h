@@ -6,6 +6,10 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum reel_cell_kind {
     REEL_CELL_NULL,
     REEL_CELL_TEXT,
@@ -68,5 +72,9 @@ struct reel_table_text *reel_table_text_new(enum reel_table_form form, const str
 void reel_table_text_free(struct reel_table_text *text); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_table_text, reel_table_text_free);
 const struct reel_table *reel_table_of_text(const struct reel_table_text *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

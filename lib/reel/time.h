@@ -7,9 +7,14 @@
 
 #include "reel/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A point in time not yet tied to a recording. */
+enum reel_time_kind { REEL_TIME_ABSOLUTE, REEL_TIME_FROM_START, REEL_TIME_FROM_END, REEL_TIME_FROM_NOW };
 struct reel_time {
-    enum reel_time_kind { REEL_TIME_ABSOLUTE, REEL_TIME_FROM_START, REEL_TIME_FROM_END, REEL_TIME_FROM_NOW } kind;
+    enum reel_time_kind kind;
     int64_t ns; /* since 1970 (or the recording's zero), or the offset: "-2.5s" is FROM_END, -2500000000; "now-1h" FROM_NOW, -3600e9 */
 };
 
@@ -29,5 +34,9 @@ int64_t reel_now_ns(void); /* since 1970 */
 enum { REEL_TIME_TEXT = 40 };                                   /* room for any of these, with NUL */
 size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]); /* 2010-05-10T14:29:17.457991000Z; returns its length */
 size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]); /* -1.500000000 */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include "reel/iterate.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct reel_view {
     const char *name; /* of ?view= */
     const char *help;
@@ -18,5 +22,9 @@ struct reel_view {
 /* The table of views, NULL-terminated (views/views.c). */
 extern const struct reel_view *const reel_views[];
 const struct reel_view *reel_view_named(const char *name, struct reel_error *err); /* REEL_ARGUMENT with the list */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "reel/scan.h"
 #include "reel/sink.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     REEL_NEEDS_PAYLOAD_TO_PLAN = 1, /* planning renders through the hashing sink: out->crc is right while planning */
     REEL_NEEDS_STATE_AT_CUT = 2,    /* a selection with a start gets the encodings' state in front */
@@ -37,18 +41,14 @@ struct reel_loss_item {
 };
 const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count);
 
+enum reel_time_format { REEL_TIME_RFC3339, REEL_TIME_SECONDS, REEL_TIME_MILLISECONDS, REEL_TIME_NANOSECONDS, REEL_TIME_RELATIVE };
+
 struct reel_write_options {
     const char *compression; /* "", "zstd", "lz4", "bz2" */
     bool is_cut;             /* the selection has a start */
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
-    enum reel_time_format {
-        REEL_TIME_RFC3339,
-        REEL_TIME_SECONDS,
-        REEL_TIME_MILLISECONDS,
-        REEL_TIME_NANOSECONDS,
-        REEL_TIME_RELATIVE
-    } time_format;
+    enum reel_time_format time_format;
     uint64_t block_bytes;      /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
     uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool raw;                  /* text targets: payloads as bytes, not decoded */
@@ -170,5 +170,9 @@ bool reel_render_read(struct reel_render *render, uint64_t offset, void *buffer,
 /* The next at most `size` bytes of a streamed output; *got 0 = complete. */
 bool reel_render_next(struct reel_render *render, void *buffer, size_t size, size_t *got, struct reel_error *err);
 uint64_t reel_render_messages(const struct reel_render *render); /* given so far */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

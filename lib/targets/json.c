@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "reel/convert.h"
 #include "targets/rows.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -276,3 +277,61 @@ const struct reel_writer reel_writer_json = {.name = "json", .extension = ".json
 const struct reel_writer reel_writer_json_seq = {
     .name = "json-seq", .extension = ".json-seq", .media_type = "application/json-seq", ROWS_WRITER};
 const struct reel_writer reel_writer_events = {.name = "events", .extension = ".events", .media_type = "text/event-stream", ROWS_WRITER};
+
+/* ---- one message at a time (reel/convert.h) */
+
+struct reel_json {
+    struct reel_write write;
+    struct reel_write_options options;
+    struct rows_run run;
+    char *text;
+    size_t capacity;
+};
+
+struct reel_json *reel_json_new(struct reel_stream *stream, struct reel_error *err) {
+    struct reel_json *json = calloc(1, sizeof *json);
+    if (!json) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    json->write = (struct reel_write){.writer = &reel_writer_ndjson, .options = &json->options, .stream = stream, .run = &json->run};
+    if (!rows_write_open(&json->write, err)) {
+        reel_json_free(json);
+        return NULL;
+    }
+    return json;
+}
+
+void reel_json_free(struct reel_json *json) {
+    if (json) {
+        rows_write_close(&json->write);
+        free(json->text);
+        free(json);
+    }
+}
+
+bool reel_message_json(struct reel_json *json, const struct reel_message *m, const char **text, size_t *length, struct reel_error *err) {
+    struct reel_sink count = {0};
+    if (!put_object(&json->write, m, &count, err)) {
+        return false;
+    }
+    size_t size = (size_t)count.pos;
+    if (size >= json->capacity) {
+        char *larger = realloc(json->text, size + 1);
+        if (!larger) {
+            return reel_fail_memory(err);
+        }
+        json->text = larger;
+        json->capacity = size + 1;
+    }
+    struct reel_sink out = {.hi = size, .buffer = (uint8_t *)json->text};
+    if (!put_object(&json->write, m, &out, err)) {
+        return false;
+    }
+    json->text[size] = '\0';
+    *text = json->text;
+    if (length) {
+        *length = size;
+    }
+    return true;
+}

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "reel/convert.h"
 #include "reel/nanover.h"
 #include "reel/view.h"
-#include "reel/write.h"
 #include "wire/cleanup.h"
 
-enum { PIECE = 4 << 20, INPUTS_MAX = 256 };
+enum { INPUTS_MAX = 256 };
 #define NO_RUN UINT64_MAX
 
 struct conversion {
@@ -151,73 +151,20 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 /* ---- writing */
 
-static bool write_streamed(const struct conversion *c, char *buffer, struct cli_output *out, struct reel_error *err) {
-    struct reel_stream *stream = open_stream(c, err);
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(NULL, c->writer, &c->options, stream, err) : NULL;
-    size_t got = 0;
-    do {
-        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(out, buffer, got, err)) {
-            return false;
-        }
-    } while (got > 0);
-    return true;
-}
-
-static struct reel_plan *make_plan(const struct conversion *c, struct reel_error *err) {
-    struct cli_progress progress;
-    AUTO(reel_stream_free) struct reel_stream *stream = open_stream(c, err);
-    if (!stream) {
-        return NULL;
-    }
-    cli_progress_start(&progress, "planning", c->writer->extension);
-    struct reel_plan *plan = reel_plan_new(c->writer, &c->options, stream, &progress.report, err);
-    cli_progress_end(&progress);
-    return plan;
-}
-
-static bool write_pieces(struct reel_render *render, uint64_t length, char *buffer, struct cli_output *out, struct cli_progress *progress,
-                         struct reel_error *err) {
-    for (uint64_t at = 0; at < length;) {
-        size_t n = length - at < PIECE ? (size_t)(length - at) : PIECE;
-        if (!reel_render_read(render, at, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
-            return false;
-        }
-        at += n;
-        if (!cli_progress_step(progress, at, length)) {
-            return reel_fail(err, REEL_CANCELLED, "interrupted");
-        }
-    }
-    return true;
-}
-
-static bool write_planned(struct conversion *c, char *buffer, struct cli_output *out, struct reel_error *err) {
-    AUTO(reel_plan_free) struct reel_plan *plan = make_plan(c, err);
-    if (!plan) {
-        return false;
-    }
-    c->selection.front = reel_plan_front(plan);
-    struct reel_stream *stream = open_stream(c, err);
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, err) : NULL;
-    if (!render) {
-        return false;
-    }
-    struct cli_progress progress;
-    cli_progress_start(&progress, "writing", cli_file_name(out->path));
-    bool good = write_pieces(render, reel_plan_length(plan), buffer, out, &progress, err);
-    cli_progress_end(&progress);
-    return good;
+static bool write_piece(void *context, const void *data, size_t size, struct reel_error *err) {
+    return cli_output_write(context, data, size, err);
 }
 
 static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
     AUTO(cli_output_done) struct cli_output out = {.fd = -1};
-    AUTO_MEM char *buffer = malloc(PIECE);
-    if (!buffer) {
-        return reel_fail_memory(err);
-    }
     if (!cli_output_open(&out, path, c->force, err)) {
         return false;
     }
-    bool good = c->writer->needs & REEL_STREAMED ? write_streamed(c, buffer, &out, err) : write_planned(c, buffer, &out, err);
+    struct cli_progress progress;
+    cli_progress_start(&progress, "converting", cli_file_name(path));
+    bool good = reel_convert_to(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options,
+                                &(struct reel_output){.write = write_piece, .context = &out}, &progress.report, err);
+    cli_progress_end(&progress);
     return good && cli_output_finish(&out, err);
 }
 

@@ -117,7 +117,7 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
     }
     struct reel_recording_options options = {
         .cache = app->cache, .derived_folder = store_derived_folder(app->store), .derived_name = r->content};
-    return reel_recording_open(TAKE(own), parts, r->n_parts, &options, err);
+    return reel_recording_from_index(TAKE(own), parts, r->n_parts, &options, err);
 }
 
 /* Inserts the recording, or drops it if another thread was first. Returns a reference to the one in the table. */

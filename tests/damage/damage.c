@@ -69,7 +69,7 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
     if (!index) {
         fail_msg("%s: the index just made does not open: %s", name, err.text);
     }
-    struct reel_recording *recording = reel_recording_open(index, &source, 1, NULL, &err);
+    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, NULL, &err);
     assert_non_null(recording);
     return recording;
 }
@@ -77,7 +77,7 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
 /* Reads all; a compressed chunk that does not decode is an error with a text. Returns the messages with readable payload. */
 static uint64_t read_all(struct reel_recording *recording, const char *name) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
     assert_non_null(stream);
     struct reel_message m;
     uint64_t count = 0, readable = 0;
@@ -104,7 +104,7 @@ static void convert_all(struct reel_recording *recording) {
         struct reel_error err = {0};
         const struct reel_writer *writer = reel_writers[i];
         struct reel_write_options options = {.compression = ""};
-        struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+        struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
         assert_non_null(stream);
         if (!reel_writer_accepts(writer, stream, NULL, &err) || (writer->needs & REEL_STREAMED)) {
             reel_stream_free(stream);
@@ -116,7 +116,7 @@ static void convert_all(struct reel_recording *recording) {
             assert_int_not_equal(err.code, REEL_OK);
             continue;
         }
-        stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+        stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
         AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
         assert_non_null(render);
         uint8_t piece[65536];
@@ -148,7 +148,7 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
  * offsets of the file. */
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
     uint64_t n = reel_index_info(reel_recording_index(recording))->messages * 3 + 1;
     uint64_t *at = malloc(n * sizeof *at);
     assert_true(stream && at);

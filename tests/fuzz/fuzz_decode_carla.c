@@ -69,7 +69,7 @@ static void ask_all(const uint8_t *data, size_t size) {
         return;
     }
     AUTO(reel_recording_free)
-    struct reel_recording *r = reel_recording_open(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
     fuzz_expect(r != NULL, "open the recording", &err);
     unlink(pack);
     for (int dialect = REEL_CARLA_0_9_4; dialect <= REEL_CARLA_DEV_2026; dialect++) {

@@ -141,7 +141,7 @@ static void dump_channel(const struct dump *d, const struct reel_channel *c, EVP
 static void dump_messages(const struct dump *d, EVP_MD_CTX **hashes) {
     struct reel_error err = {0};
     struct reel_recording *recording = d->recording;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
@@ -255,7 +255,7 @@ static void dump_file(FILE *out, const char *path, const char *format) {
     struct reel_index *index = reel_index_open(PACK, &err);
     assert_non_null(index);
     AUTO(reel_recording_free)
-    struct reel_recording *recording = reel_recording_open(index, &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(recording);
     const struct dump d = {.out = out, .recording = recording, .index = index, .info = reel_index_info(index)};
     dump_head(&d);

@@ -18,8 +18,8 @@ from run_tests import Result  # noqa: E402
 BUILD = None
 
 
-def run(*command, **more):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace', timeout=120, **more)
+def run(*command, text_input='', **more):
+    done = subprocess.run(command, input=text_input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace', timeout=120, **more)
     if done.returncode != 0:
         raise AssertionError('%s: %d\n%s%s' % (' '.join(command), done.returncode, done.stdout[-2000:], done.stderr[-4000:]))
     return done.stdout
@@ -48,37 +48,67 @@ class Installed(unittest.TestCase):
         # the file says the prefix of the build; a tree that was put elsewhere is told so, as a distribution's tools do
         return run('pkg-config', '--define-variable=prefix=' + self.prefix, *what, 'libreel', env=self.env).split()
 
-    def example(self, *link):
-        program = self.path('example')
-        run('cc', '-std=gnu17', '-Wall', '-Wextra', '-Werror', '-o', program, os.path.join(self.prefix, 'share/doc/libreel-dev/example.c'), *link)
+    def example(self, compiler, source, *link):
+        program = self.path(source.replace('.', '_'))
+        warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
+        run(*compiler, *warnings, '-o', program, os.path.join(self.prefix, 'share/doc/libreel-dev', source), *link)
         run(self.reel, 'demo', '--force', self.path('demo'))
-        out = self.path('out.mcap')
-        lines = run(program, self.path('demo', 'demo.bag'), out, env=self.env, cwd=self.folder).splitlines()
-        return program, lines, out
+        return program, self.path('demo', 'demo.bag')
 
-    def test_the_example_is_forty_lines_and_works(self):
-        with open(os.path.join(ROOT, 'packaging', 'example.c')) as f:
-            self.assertLessEqual(len(f.readlines()), 40)
-        program, lines, out = self.example(*self.flags('--cflags', '--libs'))
+    def test_the_c_example_prints_and_converts(self):
+        program, bag = self.example(['cc', '-std=c11'], 'example.c', *self.flags('--cflags', '--libs'))
         self.assertIn('libreel.so', run('ldd', program, env=self.env))
-        told = run(self.reel, 'cat', self.path('demo', 'demo.bag'), '--output', 'ndjson').splitlines()
-        self.assertEqual(len(lines), len(told))
-        self.assertRegex(lines[0], r'^\d+ /\S+ \d+ bytes$')
-        again = run(self.reel, 'cat', out, '--output', 'ndjson').splitlines()
-        self.assertEqual(again, told)
+        expected = run(self.reel, 'cat', bag, '--output', 'ndjson').splitlines()
+        self.assertEqual(run(program, bag, env=self.env).splitlines(), expected)
+        out = self.path('out.mcap')
+        run(program, bag, out, env=self.env)
+        self.assertEqual(run(self.reel, 'cat', out, '--output', 'ndjson').splitlines(), expected)
+        done = subprocess.run([program, bag, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
+        self.assertEqual((done.returncode, b'exists already' in done.stderr), (1, True))
+        done = subprocess.run([program, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
+        self.assertEqual((done.returncode, b'no known recording format' in done.stderr), (1, True))
 
-    def test_the_example_links_with_the_static_library(self):
+    def test_the_c_example_links_with_the_static_library(self):
         flags = [('-l:libreel.a' if flag == '-lreel' else flag) for flag in self.flags('--cflags', '--libs', '--static')]
-        program, lines, _ = self.example(*flags)
+        program, bag = self.example(['cc', '-std=c11'], 'example.c', *flags)
         self.assertNotIn('libreel.so', run('ldd', program, env=self.env))
-        self.assertGreater(len(lines), 100)
+        self.assertGreater(len(run(program, bag).splitlines()), 100)
+
+    def test_the_cpp_example_lists_topics_and_cuts(self):
+        program, bag = self.example(['c++', '-std=c++17'], 'example.cc', *self.flags('--cflags', '--libs'))
+        half = self.path('half.mcap')
+        topics = [line.split() for line in run(program, bag, half, env=self.env).splitlines()]
+        self.assertGreater(len(topics), 1)
+        whole = sum(int(count) for _, _, count in topics)
+        self.assertEqual(whole, len(run(self.reel, 'cat', bag).splitlines()))
+        self.assertTrue(0 < len(run(self.reel, 'cat', half).splitlines()) < whole)
+
+    def test_the_static_library_shows_public_names_only(self):
+        names = [line.split() for line in run('nm', '-g', '--defined-only', os.path.join(self.lib, 'libreel.a')).splitlines() if ' ' in line]
+        self.assertGreater(len(names), 100)
+        self.assertEqual([n for n in names if not n[-1].startswith('reel_')], [])
 
     def test_each_header_stands_alone(self):
         self.assertEqual([os.path.basename(h) for h in self.headers], sorted(os.listdir(os.path.join(self.prefix, 'include', 'reel'))))
         for header in self.headers:
             text = '#include <reel/%s>\n' % os.path.basename(header)
-            done = subprocess.run(['cc', '-std=gnu17', '-Wall', '-Werror', '-fsyntax-only', '-xc', '-', *self.flags('--cflags')], input=text, text=True, stderr=subprocess.PIPE)
-            self.assertEqual(done.returncode, 0, header + done.stderr)
+            for language in (['cc', '-std=c11', '-xc'], ['c++', '-std=c++17', '-xc++']):
+                done = subprocess.run([*language, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', '-', *self.flags('--cflags')], input=text, text=True, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 0, header + done.stderr)
+
+    def test_public_names_have_the_prefix(self):
+        """Macros, types, enumerators and functions that the headers define, as the compiler sees them."""
+        text = '#include <reel/reel.h>\n'
+        flags = self.flags('--cflags')
+        macros = run('cc', '-std=c11', '-E', '-dM', '-xc', '-', *flags, text_input=text)
+        system = run('cc', '-std=c11', '-E', '-dM', '-xc', '-', text_input=''.join('#include <%s>\n' % name for name in sorted(set(re.findall(r'#include <([a-z]\w*\.h)>', ''.join(open(h).read() for h in self.headers))))))
+        ours = set(re.findall(r'^#define (\w+)', macros, re.M)) - set(re.findall(r'^#define (\w+)', system, re.M))
+        self.assertEqual(sorted(name for name in ours if not name.startswith('REEL_')), [])
+        for header in self.headers:
+            with open(header) as f:
+                body = re.sub(r'/\*.*?\*/', ' ', f.read(), flags=re.S)
+            named = re.findall(r'^(?:struct|enum|union) (\w+)', body, re.M) + re.findall(r'^static inline [\w ]*?\**(\w+)\(', body, re.M)
+            self.assertEqual([name for name in named if not name.startswith('reel_')], [], header)
 
     def test_the_shared_library_shows_its_headers_and_no_more(self):
         """Every function and table that they declare can be linked with, and what it exports stands in them."""

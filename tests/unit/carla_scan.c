@@ -186,7 +186,7 @@ static void a_file_cut_anywhere_keeps_its_whole_packets(void **state) {
     size_t n = 1, header = CARLA_HEADER_MIN + strlen(MAKE_MAP);
     struct reel_error err = {0};
     struct reel_message message;
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(whole, &REEL_SELECT_ALL);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(whole, &reel_select_all());
     ends[0] = header;
     while (n < 128 && reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
         ends[n++] = message.entry.offset + message.entry.head + message.entry.size;
@@ -334,7 +334,7 @@ static void files_of_more_than_2_gib(void **state) {
     if (!reel_scan_run(&source, 1, &reel_format_carla, CARLA_PACK, NULL, &err)) {
         fail_msg("%s", err.text);
     }
-    RECORDING *r = reel_recording_open(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    RECORDING *r = reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     assert_findings(r, 0);
     assert_int_equal(count_of(r, "/frame"), 2);

@@ -19,7 +19,7 @@ static struct reel_recording *open_sample(const char *name) {
         fail_msg("%s: %s", name, err.text);
     }
     struct reel_recording *r =
-        reel_recording_open(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+        reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     return r;
 }

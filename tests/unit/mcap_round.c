@@ -24,7 +24,7 @@ static struct reel_recording *open_mcap(const uint8_t *data, uint64_t size) {
     if (!reel_scan_run(&source, 1, &reel_format_mcap, REEL_SCRATCH "/round.pack", NULL, &err)) {
         fail_msg("%s", err.text);
     }
-    struct reel_recording *r = reel_recording_open(reel_index_open(REEL_SCRATCH "/round.pack", &err), &source, 1, NULL, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/round.pack", &err), &source, 1, NULL, &err);
     assert_non_null(r);
     size_t findings;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &findings);
@@ -208,7 +208,7 @@ static void tide_says_that_records_go(struct reel_recording *r) {
     struct reel_error err = {0};
     size_t count, annotations = 0;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &reel_select_all(), &err);
     assert_true(reel_writer_accepts(&reel_writer_tide2, s, loss, &err));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     for (size_t i = 0; i < count; i++) {

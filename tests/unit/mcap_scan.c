@@ -55,7 +55,7 @@ static void a_message_head_tells_sequence_and_publish_time(void **state) {
         struct reel_error err = {0};
         mcap_make_lab(&m, compressions[c]);
         struct reel_recording *r = scanned(&m);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all(), &err);
         struct reel_message message;
         struct reel_description d;
         for (unsigned i = 0; i < 4; i++) {
@@ -285,7 +285,7 @@ static void the_same_channel_of_several_files_is_one(void **state) {
         sources[i] = reel_source_from_memory(bytes_of(parts[i].data, parts[i].size), "part", &err);
     }
     assert_true(reel_scan_run(sources, 2, &reel_format_mcap, BAG_PACK, NULL, &err));
-    struct reel_recording *r = reel_recording_open(reel_index_open(BAG_PACK, &err), sources, 2, NULL, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(BAG_PACK, &err), sources, 2, NULL, &err);
     assert_non_null(r);
     bag_assert_no_findings(r);
     assert_int_equal(bag_info(r)->n_channels, 3);

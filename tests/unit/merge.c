@@ -37,7 +37,7 @@ static void counts_are_those_of_a_walk(void **state) {
         const struct toy *toys[] = {&a, &b};
         struct reel_recording *recordings[] = {toy_open(&a, NULL), toy_open(&b, NULL)};
         struct wanted *w;
-        size_t n = oracle_stream(toys, 2, &REEL_SELECT_ALL, &w);
+        size_t n = oracle_stream(toys, 2, &reel_select_all(), &w);
         struct merge *m = merge_of(recordings, 2);
         uint64_t seed = 3;
         for (int round = 0; round < 50; round++) {
@@ -95,7 +95,7 @@ static void a_segment_gone_bad_is_an_error(void **state) {
     assert_true(toy_scan_to(&t, path, &err));
     struct reel_source *parts[1];
     assert_true(toy_sources(&t, parts, &err));
-    struct reel_recording *r = reel_recording_open(reel_index_open(path, &err), parts, 1, NULL, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(path, &err), parts, 1, NULL, &err);
     struct merge *m = merge_of(&r, 1);
     const struct pack_segment *bad = &reel_recording_index(r)->model.segments[2];
     FILE *f = fopen(path, "r+b");

@@ -168,11 +168,11 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
         return err.code;
     }
     assert_true(toy_sources(t, parts, &err));
-    struct reel_recording *r = reel_recording_open(index, parts, t->n_parts, NULL, &err);
+    struct reel_recording *r = reel_recording_from_index(index, parts, t->n_parts, NULL, &err);
     if (!r) {
         return err.code;
     }
-    struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all(), &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;

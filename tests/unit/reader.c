@@ -156,7 +156,7 @@ static void other_files_are_refused(void **state) {
             parts[0] = parts[1];
             parts[1] = first;
         }
-        assert_null(reel_recording_open(reel_index_open(path, &err), parts, i == 0 ? 1 : 2, NULL, &err));
+        assert_null(reel_recording_from_index(reel_index_open(path, &err), parts, i == 0 ? 1 : 2, NULL, &err));
         assert_int_equal(err.code, REEL_CHANGED);
     }
     remove(path);
@@ -425,7 +425,7 @@ static void a_huge_chunk_holds_up_only_its_own_readers(void **state) {
     pthread_mutex_init(&g.lock, NULL);
     pthread_cond_init(&g.changed, NULL);
     struct reel_source *part = &g.source;
-    struct reel_recording *r = reel_recording_open(reel_index_open(path, &err), &part, 1, NULL, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(path, &err), &part, 1, NULL, &err);
     assert_non_null(r);
     struct view_one views[] = {{r, 1, false}, {r, 1, false}, {r, 2, false}};
     pthread_t threads[3];

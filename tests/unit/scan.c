@@ -134,7 +134,7 @@ static void a_summary_is_a_pack_without_entries(void **state) {
     assert_int_equal(stats->last_ns, 40);
     assert_int_equal(info->start_ns, -5);
     assert_int_equal(info->messages, 5);
-    assert_null(reel_recording_open(index, &part, 1, NULL, &err)); /* takes both over */
+    assert_null(reel_recording_from_index(index, &part, 1, NULL, &err)); /* takes both over */
     assert_int_equal(err.code, REEL_ARGUMENT);
     remove(PATH);
 }

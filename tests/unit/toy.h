@@ -262,7 +262,7 @@ static inline struct reel_recording *toy_try_open(struct toy *t, const struct re
             reel_index_free(index);
             index = NULL;
         }
-        recording = index ? reel_recording_open(index, parts, t->n_parts, options, err) : NULL;
+        recording = index ? reel_recording_from_index(index, parts, t->n_parts, options, err) : NULL;
     }
     remove(path);
     return recording;

@@ -271,7 +271,7 @@ static inline struct reel_recording *toy_open(struct toy *t) {
     struct reel_index *index = NULL;
     struct reel_recording *recording = NULL;
     if (source && reel_scan_run(&source, 1, &toy_format, pack, NULL, &err) && (index = reel_index_open(pack, &err)) != NULL) {
-        recording = reel_recording_open(index, &source, 1, NULL, &err);
+        recording = reel_recording_from_index(index, &source, 1, NULL, &err);
     }
     if (!recording) {
         fprintf(stderr, "toy: %s\n", err.text);
@@ -284,7 +284,7 @@ static inline struct reel_recording *toy_open(struct toy *t) {
 /* A stream over all of one recording. */
 static inline struct reel_stream *toy_stream(struct reel_recording *recording, const struct reel_selection *selection) {
     struct reel_error err = {0};
-    struct reel_stream *stream = reel_stream_open(&recording, 1, selection ? selection : &REEL_SELECT_ALL, &err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, selection ? selection : &reel_select_all(), &err);
     assert(stream);
     return stream;
 }

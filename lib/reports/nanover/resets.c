@@ -119,7 +119,7 @@ struct bounds {
 /* Where the run lies, by frames alone; stops at the reset behind it. */
 static bool find_run(struct reel_recording *recording, uint64_t number, struct bounds *b, struct reel_error *err) {
     static const char *const topic = "frame";
-    struct reel_selection selection = REEL_SELECT_ALL;
+    struct reel_selection selection = reel_select_all();
     struct reel_message m;
     enum reel_step step;
     selection.topics = &topic;

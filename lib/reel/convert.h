@@ -1,0 +1,51 @@
+/* A recording as another file, in one call, and messages as JSON. */
+#ifndef REEL_CONVERT_H
+#define REEL_CONVERT_H
+
+#include "reel/write.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct reel_convert_options {
+    size_t size;             /* sizeof(struct reel_convert_options) */
+    const char *version;     /* of the target format: "1.2" for .bag; NULL: its default */
+    const char *compression; /* "zstd", "lz4", "bz2", "zlib", "gzip" as the format knows them; NULL: none */
+    bool replace;            /* an existing file; without it that is REEL_CONFLICT */
+    struct reel_loss *loss;  /* NULL, or what the target cannot hold is added to it */
+};
+
+/* Writes the messages of `selection` (NULL: all) to `path`; its extension names the format (reel_writer_for_file()). The file appears
+ * complete under its name or not at all. Fails with REEL_UNSUPPORTED when the format cannot hold the recording. `options` and `progress`
+ * may be NULL. */
+bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
+                  const struct reel_convert_options *options, const struct reel_progress *progress, struct reel_error *err);
+
+/* Where a conversion goes, piece by piece and in order. */
+struct reel_output {
+    bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
+    void *context;
+};
+
+/* The parts that reel_convert() is made of: several recordings, any writer, any destination. The selection must say state_at_cut where the
+ * writer needs it. */
+bool reel_convert_to(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n,
+                     const struct reel_selection *selection, const struct reel_write_options *options, const struct reel_output *output,
+                     const struct reel_progress *progress, struct reel_error *err);
+
+/* Messages of one stream as JSON objects: {"topic":…,"log_time":…,"publish_time":…,"data":…}, as in rows of NDJSON. */
+struct reel_json;
+struct reel_json *reel_json_new(struct reel_stream *stream, struct reel_error *err); /* the stream must outlive it */
+void reel_json_free(struct reel_json *json);                                         /* NULL is fine */
+REEL_DEFINE_AUTO(struct reel_json, reel_json_free);
+
+/* `m` is the stream's latest message. *text ends with NUL, has `*length` bytes and is valid until the next call. A payload that cannot be
+ * decoded is {"$base64":…} with its encoding. `length` may be NULL. */
+bool reel_message_json(struct reel_json *json, const struct reel_message *m, const char **text, size_t *length, struct reel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
