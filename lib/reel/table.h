@@ -2,6 +2,8 @@
 #ifndef REEL_TABLE_H
 #define REEL_TABLE_H
 
+#include <string.h>
+
 #include "reel/bytes.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
@@ -30,22 +32,46 @@ struct reel_cell {
     };
 };
 static inline struct reel_cell reel_cell_text(struct reel_bytes text) {
-    return (struct reel_cell){.kind = REEL_CELL_TEXT, .text = text};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_TEXT;
+    cell.text = text;
+    return cell;
 }
 static inline struct reel_cell reel_cell_json(struct reel_bytes text) {
-    return (struct reel_cell){.kind = REEL_CELL_JSON, .text = text};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_JSON;
+    cell.text = text;
+    return cell;
 }
 static inline struct reel_cell reel_cell_integer(int64_t value) {
-    return (struct reel_cell){.kind = REEL_CELL_INTEGER, .integer = value};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_INTEGER;
+    cell.integer = value;
+    return cell;
 }
 static inline struct reel_cell reel_cell_real(double value) {
-    return (struct reel_cell){.kind = REEL_CELL_REAL, .real = value};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_REAL;
+    cell.real = value;
+    return cell;
 }
 static inline struct reel_cell reel_cell_real32(float value) { /* of which fewer digits say everything */
-    return (struct reel_cell){.kind = REEL_CELL_REAL32, .real32 = value};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_REAL32;
+    cell.real32 = value;
+    return cell;
 }
 static inline struct reel_cell reel_cell_bool(bool value) {
-    return (struct reel_cell){.kind = REEL_CELL_BOOL, .boolean = value};
+    struct reel_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.kind = REEL_CELL_BOOL;
+    cell.boolean = value;
+    return cell;
 }
 
 /* Who is told: the columns once, then each row (as many cells, valid during the call), then the end. Units stand in the columns' names

@@ -93,7 +93,7 @@ class Installed(unittest.TestCase):
         for header in self.headers:
             text = '#include <reel/%s>\n' % os.path.basename(header)
             for language in (['cc', '-std=c11', '-xc'], ['c++', '-std=c++17', '-xc++']):
-                done = subprocess.run([*language, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', '-', *self.flags('--cflags')], input=text, text=True, stderr=subprocess.PIPE)
+                done = subprocess.run([*language, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', '-', *self.flags('--cflags')], input=text + 'int unused;\n', text=True, stderr=subprocess.PIPE)
                 self.assertEqual(done.returncode, 0, header + done.stderr)
 
     def test_public_names_have_the_prefix(self):
