@@ -82,7 +82,7 @@ static struct reel_recording *scan(struct reel_bytes data, const char *name, str
     struct reel_index *index = reel_index_open(pack_path(), err);
     unlink(pack_path());
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_open(index, &source, 1, NULL, err);
+    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, NULL, err);
     assert_non_null(recording);
     return recording;
 }
@@ -136,7 +136,7 @@ static void join_runs(struct list *l, size_t run) {
 
 /* False: a message could not be read. */
 static bool read_all(struct reel_recording *recording, struct list *out, struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
@@ -239,7 +239,7 @@ static void check_writers(struct reel_recording *recording, const char *name, si
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
-        struct reel_selection q = REEL_SELECT_ALL;
+        struct reel_selection q = reel_select_all();
         struct reel_error err = {0};
         check_output(recording, w, &q, name, at);
         for (size_t v = 0; reel_views[v]; v++) {
