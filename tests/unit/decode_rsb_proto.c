@@ -25,7 +25,7 @@ static void texts_are_compiled(void **state) {
     struct reel_error err = {0};
     assert_true(proto_text_compile(bytes_text(text), &set, &err));
     struct json_out out = json_out_to(&json, 1 << 20);
-    assert_true(rsb_guess_tell(bytes_of(set.data, set.size), &out.visitor));
+    assert_true(rsb_guess_emit(bytes_of(set.data, set.size), &out.visitor));
     grow_put(&json, "", 1);
     assert_string_equal((char *)json.data, want);
     free(set.data);

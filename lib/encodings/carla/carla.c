@@ -1,6 +1,6 @@
-/* CARLA packets as values: {"frame":…} for what every frame has one of; records of actors by the actor's number, {"actors":{"24":{…}}}, so
- * that actors.24.location.x stays one actor's whoever else comes and goes; lists of what has no such key. Numbers are those of the file, in
- * its units. Rule: one table says what each packet holds, and one walk reads them all. */
+/* Decodes CARLA packets: {"frame":…} for values that a frame has once; records of actors by the actor's id, {"actors":{"24":{…}}}, so
+ * that actors.24.location.x stays the same actor when others appear or go; lists for records without such an id. Numbers and units are
+ * those of the file. One table describes each packet, and one walk reads them all. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ const struct carla_light carla_lights[CARLA_LIGHTS] = {
 enum what {
     U8,
     FLAG,
-    NAMED,     /* u8, then "…_name" by the table `more` */
-    ATTRIBUTE, /* u8: only its name */
+    NAMED,     /* u8, then "…_name" from the table `more` */
+    ATTRIBUTE, /* u8: only its name is emitted */
     U32,
     I32,
     BITS, /* u32, then "…_on" */
@@ -34,19 +34,19 @@ enum what {
     F64,
     XYZ,    /* a vec */
     RPY,    /* a vec of angles */
-    METRES, /* three floats whatever a vec is */
+    METRES, /* three floats, whatever the type of a vec */
     TEXT,
     LIST,    /* u16 n, n times `more` */
     LIST32,  /* u32 n */
     NUMBERS, /* u16 n, n u32 */
-    KEYED,   /* u16 n, n records of a u32 that names them and `more` */
+    KEYED,   /* u16 n, n records: a u32 id and `more` */
     KEYED_I32,
 };
 struct part { /* tables end with {0} */
     const char *name;
     enum what what;
     const void *more;
-    const char *unit; /* told of the parts of a packet; of those of a record in the unit of their list */
+    const char *unit; /* unit of a part of a packet; parts of records have the unit of their list */
 };
 
 #define PARTS static const struct part
@@ -187,29 +187,29 @@ struct state {
     enum carla_kind kind;
     struct carla_layout layout;
     bool doubles;
-    char type[48]; /* of the list of records: "carla/Position[]" */
+    char type[48]; /* of the list of records, like "carla/Position[]" */
 };
 
 static bool open_channel(const struct reel_channel *channel, void **out, struct reel_error *err) {
-    struct state made = {0};
+    struct state opened = {0};
     uint8_t id;
-    if (!carla_channel_read(channel, &id, &made.kind, &made.layout)) {
+    if (!carla_channel_read(channel, &id, &opened.kind, &opened.layout)) {
         return reel_fail(err, REEL_DAMAGED, "its metadata does not say which CARLA packet it is");
     }
-    if (made.kind == CARLA_UNKNOWN) {
+    if (opened.kind == CARLA_UNKNOWN) {
         return reel_fail(err, REEL_UNSUPPORTED, "packets %u are none of CARLA's own: what they hold is not known", id);
     }
-    made.doubles = made.layout.vec == CARLA_VEC_DOUBLE;
-    if (!carla_has_records(made.kind, &made.layout) && carla_is_list(made.kind)) {
+    opened.doubles = opened.layout.vec == CARLA_VEC_DOUBLE;
+    if (!carla_has_records(opened.kind, &opened.layout) && carla_is_list(opened.kind)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the physics of UE5 files are raw memory of the simulator");
     }
-    made.parts = made.kind == CARLA_PHYSICS && made.layout.wheel == CARLA_WHEEL_OLD ? physics_36 : packets[made.kind];
-    snprintf(made.type, sizeof made.type, "%s[]", carla_facts[made.kind].type);
+    opened.parts = opened.kind == CARLA_PHYSICS && opened.layout.wheel == CARLA_WHEEL_OLD ? physics_36 : packets[opened.kind];
+    snprintf(opened.type, sizeof opened.type, "%s[]", carla_facts[opened.kind].type);
     struct state *state = malloc(sizeof *state);
     if (!state) {
         return reel_fail_memory(err);
     }
-    *state = made;
+    *state = opened;
     *out = state;
     return true;
 }
@@ -222,12 +222,12 @@ struct walk {
     struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
-    uint32_t wrapped; /* records of the list, where its total has wrapped at 65536; 0: the total holds */
+    uint32_t wrapped; /* number of records when the 16-bit total has wrapped; 0: the total is right */
 };
 
 static bool visit_parts(struct walk *w, const struct part *parts);
 
-/* `size` bytes of the part, or NULL with the error told. */
+/* The part's `size` bytes, or NULL with the error set. */
 static const uint8_t *take(struct walk *w, const struct part *part, uint64_t size) {
     size_t at = (size_t)(w->c.at - w->payload.data);
     const uint8_t *p = cursor_take(&w->c, size);
@@ -282,7 +282,7 @@ static bool visit_bits(struct walk *w, const struct part *part) {
     return goes_on && visit_end_list(w->v);
 }
 
-/* Every item takes bytes, so that a hostile count ends with the payload. */
+/* Every item takes bytes, so a hostile count is bounded by the payload. */
 static bool visit_items(struct walk *w, const struct part *part) {
     const uint8_t *p = take(w, part, part->what == LIST32 ? 4 : 2);
     uint32_t n = !p ? 0 : part->what == LIST32 ? load_u32le(p) : load_u16le(p);
@@ -348,11 +348,11 @@ static bool visit_parts(struct walk *w, const struct part *parts) {
     return true;
 }
 
-/* CARLA writes a 16-bit total also for more records than that. */
+/* CARLA writes a 16-bit total even for more records than it can hold. */
 static uint32_t wrapped_total(const struct state *state, struct reel_bytes payload) {
     uint32_t n;
-    bool told = carla_facts[state->kind].body == CARLA_LIST && carla_count(state->kind, &state->layout, payload, &n);
-    return told && n > UINT16_MAX ? n : 0;
+    bool counted = carla_facts[state->kind].body == CARLA_LIST && carla_count(state->kind, &state->layout, payload, &n);
+    return counted && n > UINT16_MAX ? n : 0;
 }
 
 static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {

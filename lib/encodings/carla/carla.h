@@ -1,4 +1,4 @@
-/* What the files of CARLA's encoding share. */
+/* Internals of CARLA's encoding. */
 #ifndef REEL_ENCODINGS_CARLA_H
 #define REEL_ENCODINGS_CARLA_H
 

@@ -1,6 +1,6 @@
-/* The state of a CARLA recording at one instant, as packets to put in front of a cut: the actors alive, their parents, the last record of
- * what is written only when it changes, the last packet of what every frame writes anew. Rule: packets are folded in the order of the file,
- * and of an actor that is gone nothing stays. */
+/* Computes the state of a CARLA recording at a time, as packets to put in front of a cut: the actors alive, their parents, the last
+ * record of values that are written only on change, and the last packet of values that every frame repeats. Packets are applied in the
+ * order of the file, and an actor that is deleted loses all its records. */
 #include "encodings/carla/carla.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
@@ -10,15 +10,15 @@
 #include <sys/random.h>
 
 enum {
-    FOLD_PACKETS_MAX = 1 << 20,    /* packets with records that one cut may have to read */
-    POSITION_BYTES_MAX = 32 << 20, /* of the last positions: an actor that is in none of them stays where it was created */
-    FOLD_ITEMS_MAX = 1 << 20,      /* actors and records that one cut may have to remember */
-    RECORDS_MAX = 65535,           /* of one packet */
+    FOLD_PACKETS_MAX = 1 << 20,    /* most packets with records read for one cut */
+    POSITION_BYTES_MAX = 32 << 20, /* most bytes of last positions: an actor without one stays where it was created */
+    FOLD_ITEMS_MAX = 1 << 20,      /* most actors and records kept for one cut */
+    RECORDS_MAX = 65535,           /* most records in one packet */
 };
 
 /* --- which packets count --- */
 
-struct spot { /* where a packet's data lie; in the order of the file */
+struct spot { /* position of a packet's data; sorts in the order of the file */
     uint32_t chunk;
     uint64_t offset;
 };
@@ -30,12 +30,12 @@ struct place {
 struct places {
     struct place *items;
     size_t count, capacity;
-    enum carla_kind kind; /* of the channel that is walked */
+    enum carla_kind kind; /* kind of the current channel */
     uint64_t bytes;
     enum reel_code failed;
 };
 
-static bool take_place(struct places *p, const struct reel_entry *entry) {
+static bool add_place(struct places *p, const struct reel_entry *entry) {
     if (p->count >= FOLD_PACKETS_MAX || !GROW_ARRAY(p->items, p->count, p->capacity)) {
         p->failed = p->count >= FOLD_PACKETS_MAX ? REEL_LIMIT : REEL_NO_MEMORY;
         return false;
@@ -45,11 +45,11 @@ static bool take_place(struct places *p, const struct reel_entry *entry) {
     return true;
 }
 static bool visit_all(void *context, const struct reel_entry *entry) {
-    return entry->size <= 2 || take_place(context, entry);
+    return entry->size <= 2 || add_place(context, entry);
 }
 static bool visit_last(void *context, const struct reel_entry *entry) {
     if (entry->size > 0) {
-        take_place(context, entry);
+        add_place(context, entry);
     }
     return entry->size == 0;
 }
@@ -68,14 +68,14 @@ static int in_file_order(const void *a, const void *b) {
 
 /* --- the fold --- */
 
-/* The last record of a key of a kind. Actors have the kind CARLA_EVENT_ADD. */
+/* The last record for a key and kind. Actors have the kind CARLA_EVENT_ADD. */
 struct item {
-    uint64_t key;     /* kind above, the record's key below */
-    struct spot spot; /* of its packet: a record older than its actor is another actor's */
+    uint64_t key;     /* kind in the upper bits, the record's key below */
+    struct spot spot; /* position of its packet: a record older than its actor belongs to another actor */
     uint8_t *data;    /* NULL: deleted */
     uint32_t size;
     bool moved;
-    uint8_t place[2 * CARLA_VEC_DOUBLE]; /* of an actor that has moved: location and rotation */
+    uint8_t place[2 * CARLA_VEC_DOUBLE]; /* last location and rotation of an actor that has moved */
 };
 
 struct fold {
@@ -87,11 +87,11 @@ struct fold {
     struct carla_layout layouts[CARLA_KINDS];
     struct places places;
     struct arena arena;
-    struct item *items; /* in the order of their first record */
+    struct item *items; /* in the order of their first records */
     size_t count, capacity;
-    uint32_t *slots; /* place in items + 1; 0 = free */
+    uint32_t *slots; /* index in items + 1; 0: free */
     size_t n_slots;
-    uint64_t seed; /* only keeps hostile ids from colliding: results do not depend on it */
+    uint64_t seed; /* only protects against hostile ids that collide: results do not depend on it */
 };
 
 static void fold_free(struct fold *f) {
@@ -136,12 +136,12 @@ static bool grow_slots(struct fold *f) {
     f->slots = slots;
     f->n_slots = n;
     for (size_t i = 0; i < f->count; i++) {
-        *slot_of(f, f->items[i].key) = (uint32_t)i + 1; /* of an actor created again the later one */
+        *slot_of(f, f->items[i].key) = (uint32_t)i + 1; /* of an actor that was created again, the later one */
     }
     return true;
 }
 
-/* The item of a key; a new one when there is none, or when `anew` and the one there was deleted. */
+/* Finds the item of a key; adds one when there is none, or when `anew` is set and the item was deleted. */
 static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel_error *err) {
     struct item *item = find(f, key);
     if (item && !(anew && !item->data)) {
@@ -196,7 +196,7 @@ static void move(const struct fold *f, const struct place *place, struct reel_by
     }
 }
 
-/* Every record of a packet, as far as they are whole. */
+/* Applies every complete record of a packet. */
 static bool fold_packet(struct fold *f, const struct place *place, struct reel_error *err) {
     struct reel_bytes data, record;
     if (!reel_reader_view(f->reader, place->spot.chunk, place->spot.offset, place->size, &data, err)) {
@@ -243,7 +243,7 @@ static bool fold_places(struct fold *f, struct reel_error *err) {
 
 /* --- what is alive --- */
 
-/* The actor as it is now; NULL: deleted, or another than the one the record was about. */
+/* The current actor; NULL: deleted, or not the one that the record was about. */
 
 static bool actor_lives(const struct fold *f, uint32_t id, const struct spot *record, bool must_be_known) {
     const struct item *actor = find(f, actor_key(id));
@@ -276,7 +276,7 @@ static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, 
     return reel_front_add(f->front, f->channels[kind], f->time_ns, data->data, data->size, extra, err);
 }
 
-/* An actor is created where it was last; but with a parent, where it was attached: its place is then relative to that. */
+/* Creates an actor at its last position; one with a parent where it was attached, because its position is then relative to the parent. */
 static void put_actor(const struct fold *f, const struct item *actor, struct grow *out) {
     size_t at = out->size, place = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
     const struct item *parent = find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
@@ -313,13 +313,13 @@ static bool put_records(struct fold *f, enum carla_kind kind, struct reel_error 
     return put_packet(f, kind, &out, err);
 }
 
-/* Whole packets: the last one, or all of a kind whose records we cannot tell apart. */
+/* Emits whole packets: the last one, or all of a kind whose records have no key. */
 static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void *context, const struct reel_entry *entry),
                         struct reel_error *err) {
     if (!back(f, kind, visit, err)) {
         return false;
     }
-    for (size_t i = f->places.count; i-- > 0;) { /* found from the newest on */
+    for (size_t i = f->places.count; i-- > 0;) { /* found from the newest backwards */
         struct reel_bytes data;
         struct grow out = {0};
         const struct place *place = &f->places.items[i];

@@ -1,5 +1,5 @@
-/* JSON payloads, and the fields that a JSON Schema gives them. Rule: the schema never matters for decoding; of it only properties, items
- * and type are read, and one that is damaged or has more than that tells the fewer fields. */
+/* Decodes JSON payloads, and lists the fields of a JSON Schema. Decoding never uses the schema. Of the schema only properties, items and
+ * type are read; from one that is damaged or has other keywords, fewer fields are listed. */
 #include "core/fields.h"
 #include "encodings/json/parse.h"
 #include "reel/encoding.h"
@@ -22,24 +22,24 @@ struct json_state {
 
 enum level_kind {
     LEVEL_OTHER,
-    LEVEL_SCHEMA,     /* of one value; its keys are "type", "properties", "items" … */
-    LEVEL_PROPERTIES, /* its keys are names of fields */
-    LEVEL_ITEMS,      /* the schema of what is in a list */
+    LEVEL_SCHEMA,     /* the schema of one value; its keys are "type", "properties", "items" … */
+    LEVEL_PROPERTIES, /* its keys are field names */
+    LEVEL_ITEMS,      /* the schema of the items of a list */
     LEVEL_TYPES,      /* a list of types: the first that is not null counts */
 };
 struct level {
     enum level_kind kind;
     bool has_properties;
-    uint32_t length;      /* of the path */
-    char type[TYPE_ROOM]; /* "" = not said; of a list with its items: "number[]" */
+    uint32_t length;      /* length of the path */
+    char type[TYPE_ROOM]; /* "" = unknown; for a list with the type of its items: "number[]" */
 };
 struct schema_reader {
-    struct reel_visitor visitor; /* first: this is one */
+    struct reel_visitor visitor; /* must be first: it is cast to this struct */
     struct json_state *state;
     unsigned depth;
-    enum level_kind next; /* what a map or list at this place is */
+    enum level_kind next; /* kind of a map or list that begins here */
     bool type_key;
-    struct level levels[REEL_DEPTH_MAX + 2]; /* and the one that may come below the deepest */
+    struct level levels[REEL_DEPTH_MAX + 2]; /* with one more below the deepest level */
     char path[FIELD_PATH_MAX];
 };
 
@@ -53,7 +53,7 @@ static bool is_schema(const struct level *l) {
     return l->kind == LEVEL_SCHEMA || l->kind == LEVEL_ITEMS;
 }
 
-/* A property's path is that of its schema with its name; "" = too long, and then it is left out. */
+/* Appends a property's name to its schema's path; 0: too long, and then it is left out. */
 static uint32_t extend_path(struct schema_reader *r, const struct level *outer, struct reel_bytes name) {
     size_t dot = outer->length > 0;
     if (name.size == 0 || outer->length + dot + name.size >= FIELD_PATH_MAX || memchr(name.data, 0, name.size)) {
@@ -100,7 +100,7 @@ static bool schema_begin_list(struct reel_visitor *v) {
     return true;
 }
 
-/* The first one said: what the items of a list have said stays. */
+/* Keeps the first type found: that of a list's items is not replaced. */
 static void set_type(struct level *l, struct reel_bytes type) {
     if (l->type[0] == '\0' && type.size > 0 && type.size < TYPE_ROOM - 3 && !bytes_is(type, "null")) {
         memcpy(l->type, type.data, type.size);
@@ -161,7 +161,7 @@ static bool read_schema(struct json_state *state, struct reel_bytes text, struct
     struct reel_error ignored = {0};
     r->visitor.ops = &schema_ops;
     r->state = state;
-    json_tell(text, &r->visitor, &ignored);
+    json_parse(text, &r->visitor, &ignored);
     return (!state->arena.no_memory && ignored.code != REEL_NO_MEMORY) || reel_fail_memory(err);
 }
 
@@ -192,7 +192,7 @@ static bool json_open(const struct reel_channel *channel, void **out, struct ree
 
 static bool json_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     (void)state;
-    return json_tell(payload, v, err);
+    return json_parse(payload, v, err);
 }
 
 static bool json_fields(const void *p, reel_field_visit visit, void *context) {

@@ -1,4 +1,4 @@
-/* See json_in.h. Its one rule: nothing is kept but one bit a level; only a long text with escapes needs memory of its own. */
+/* Implements parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
 #include "encodings/json/parse.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "wire/shortest.h"
 #include "wire/visit.h"
 
-enum { TEXT_ROOM = 2048 }; /* texts with escapes up to this long need no memory from the system */
+enum { TEXT_ROOM = 2048 }; /* texts with escapes up to this size need no allocation */
 
 struct json_in {
     struct reel_bytes text;
@@ -18,7 +18,7 @@ struct json_in {
     struct reel_visitor *v;
     struct reel_error *err;
     unsigned depth;
-    bool maps[REEL_DEPTH_MAX]; /* by level; else it is a list */
+    bool maps[REEL_DEPTH_MAX]; /* by level: a map, else a list */
     uint8_t room[TEXT_ROOM];
 };
 
@@ -51,7 +51,7 @@ static bool take_word(struct json_in *j, const char *word) {
 
 /* ---- texts */
 
-/* Four hexadecimal digits; -1: they are not there. */
+/* Reads four hexadecimal digits; -1: not hexadecimal. */
 static int32_t hex4(struct cursor *c) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ static size_t put_character(uint8_t *to, uint32_t c) {
     return more + 1;
 }
 
-/* Behind "\u". 0 bytes: it is none. */
+/* Reads what follows "\u". Returns 0 when it is invalid. */
 static size_t put_escaped_character(struct cursor *c, uint8_t *to) {
     int32_t high = hex4(c);
     if (high < 0) {
@@ -96,7 +96,7 @@ static size_t put_escaped_character(struct cursor *c, uint8_t *to) {
     return put_character(to, (uint32_t)high);
 }
 
-/* What is said is never longer than how it is written. False: an escape is none. */
+/* Decodes escapes; the result is never longer than `raw`. False: an invalid escape. */
 static bool unescape(struct reel_bytes raw, uint8_t *to, size_t *size) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     struct cursor c = cursor_of(raw);
@@ -121,7 +121,7 @@ static bool unescape(struct reel_bytes raw, uint8_t *to, size_t *size) {
     return true;
 }
 
-/* What stands between the quotes; the first was met. */
+/* Reads up to the closing quote; the opening one was read. */
 static bool read_raw(struct json_in *j, struct reel_bytes *raw, bool *escaped) {
     const uint8_t *begin = j->at.at;
     *escaped = false;
@@ -137,16 +137,16 @@ static bool read_raw(struct json_in *j, struct reel_bytes *raw, bool *escaped) {
     return true;
 }
 
-typedef bool (*tell_text)(struct reel_visitor *v, struct reel_bytes text);
+typedef bool (*visit_text_fn)(struct reel_visitor *v, struct reel_bytes text);
 
-static bool read_text(struct json_in *j, tell_text tell) {
+static bool read_text(struct json_in *j, visit_text_fn visit) {
     struct reel_bytes raw;
     bool escaped;
     if (!read_raw(j, &raw, &escaped)) {
         return false;
     }
     if (!escaped) {
-        return tell(j->v, raw);
+        return visit(j->v, raw);
     }
     AUTO_MEM uint8_t *own = raw.size > TEXT_ROOM ? malloc(raw.size) : NULL;
     if (raw.size > TEXT_ROOM && !own) {
@@ -154,7 +154,7 @@ static bool read_text(struct json_in *j, tell_text tell) {
     }
     uint8_t *to = own ? own : j->room;
     size_t size;
-    return unescape(raw, to, &size) ? tell(j->v, bytes_of(to, size)) : fail(j, "an escape that is none in the text before");
+    return unescape(raw, to, &size) ? visit(j->v, bytes_of(to, size)) : fail(j, "an escape that is none in the text before");
 }
 
 static bool read_key(struct json_in *j) {
@@ -179,7 +179,7 @@ static size_t take_digits(struct json_in *j) {
     return (size_t)(j->at.at - begin);
 }
 
-/* False: it needs more than 64 bits. */
+/* False: the number needs more than 64 bits. */
 static bool whole_of(const uint8_t *digits, size_t n, uint64_t *value) {
     *value = 0;
     for (size_t i = 0; i < n; i++) {
@@ -190,7 +190,7 @@ static bool whole_of(const uint8_t *digits, size_t n, uint64_t *value) {
     return true;
 }
 
-static bool tell_whole(struct json_in *j, bool negative, uint64_t value) {
+static bool emit_whole(struct json_in *j, bool negative, uint64_t value) {
     if (!negative) {
         return value > INT64_MAX ? visit_natural(j->v, value) : visit_integer(j->v, (int64_t)value);
     }
@@ -222,7 +222,7 @@ static bool read_number(struct json_in *j) {
     }
     uint64_t value;
     if (whole && whole_of(digits, n, &value) && (!negative || value <= UINT64_C(1) << 63)) {
-        return tell_whole(j, negative, value);
+        return emit_whole(j, negative, value);
     }
     return visit_real(j->v, shortest_read((const char *)begin, (size_t)(j->at.at - begin)));
 }
@@ -253,7 +253,7 @@ static bool end_container(struct json_in *j) {
     return j->maps[--j->depth] ? visit_end_map(j->v) : visit_end_list(j->v);
 }
 
-/* A value, or the begin of a map or list up to its first value: then *inside. */
+/* Reads a value, or the beginning of a map or list up to its first value: then *inside is set. */
 static bool read_value(struct json_in *j, bool *inside) {
     skip_space(j);
     bool map = take(j, '{');
@@ -277,7 +277,7 @@ static bool read_value(struct json_in *j, bool *inside) {
     return !map || read_key(j);
 }
 
-/* What stands behind a value, up to the next one. */
+/* Reads from the end of a value to the next one. */
 static bool read_on(struct json_in *j) {
     while (j->depth > 0) {
         bool map = j->maps[j->depth - 1];
@@ -295,7 +295,7 @@ static bool read_on(struct json_in *j) {
     return true;
 }
 
-bool json_tell(struct reel_bytes text, struct reel_visitor *v, struct reel_error *err) {
+bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_error *err) {
     struct json_in j;
     bool inside;
     j.text = text;

@@ -1,12 +1,12 @@
-/* Payloads of MIRA tapes, of C++'s own types and std::string. Rule: how MIRA's serializer puts larger types is not documented, so nothing
- * is told whose type and length do not agree to the byte; all else stays bytes. */
+/* Decodes payloads of MIRA tapes of C++ fundamental types and std::string. MIRA's serialization of larger types is not documented, so a
+ * payload whose type and length do not agree exactly stays bytes. */
 #include "wire/mira.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/cursor.h"
 #include "wire/visit.h"
 
-enum kind { KIND_NUMBER, KIND_LONG, KIND_STRING }; /* long: 4 bytes on Windows, else 8 */
+enum kind { KIND_NUMBER, KIND_LONG, KIND_STRING }; /* C++ long: 4 bytes on Windows, else 8 */
 
 static const struct value {
     const char *name;
@@ -29,7 +29,7 @@ static const struct value {
     {"std::string", KIND_STRING, 0},
 };
 
-/* The channel says the byte order of its tape when that is the unusual one: then nothing is told of payloads. */
+/* True when the channel states that its tape is big-endian: then payloads are not decoded. */
 static bool is_big(const struct reel_channel *channel) {
     for (size_t i = 0; i < channel->metadata.count; i++) {
         if (strcmp(channel->metadata.items[i].key, MIRA_ORDER_KEY) == 0) {
@@ -56,7 +56,7 @@ static void close_mira(void *state) {
     (void)state;
 }
 
-/* The text in a serialized std::string: a length of 4 or 8 bytes, of which no more than one can agree. data NULL: neither does. */
+/* The text in a serialized std::string. Its length has 4 or 8 bytes; at most one of the two can be right. data NULL: neither is. */
 static struct reel_bytes string_in(struct reel_bytes payload) {
     struct cursor four = cursor_of(payload), eight = four;
     uint64_t n = cursor_u32le(&four), m = cursor_u64le(&eight);

@@ -1,4 +1,4 @@
-/* Plain MessagePack. Rule: it needs no schema, and has none. */
+/* Decodes plain MessagePack, which has no schema. */
 #include "reel/encoding.h"
 #include "wire/msgpack_walk.h"
 

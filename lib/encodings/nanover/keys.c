@@ -1,4 +1,4 @@
-/* The keys of NanoVer's frames, their types and units. Rule: a path is the message's: "frame." and the key, which has dots of its own. */
+/* The keys of NanoVer's frames, their types and units. A path is "frame." and the key, which may contain dots. */
 #include "encodings/nanover/nanover.h"
 
 #define NUMBER(key, type, unit)                                                                                                            \

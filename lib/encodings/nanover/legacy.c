@@ -1,6 +1,6 @@
-/* Messages of NanoVer's older form (protobuf), told in the shape of today's, so that one field has one path in both. Rule: what decides is
- * as in wire/nanover_legacy.c – the last of alternatives, a null in changed_keys is a removal, three counts are integers – but nothing
- * is kept: of a key that stands twice, which no writer makes, both are told. */
+/* Decodes messages of NanoVer's older form (protobuf) to the shape of current ones, so that a field has the same path in both. The rules
+ * are those of wire/nanover_legacy.c: the last of several alternatives counts, a null in changed_keys is a removal, three counts are
+ * integers. Nothing is kept in memory, so a key that occurs twice (no writer does that) is emitted twice. */
 #include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
@@ -10,14 +10,14 @@
 
 enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 }; /* as in wire/nanover_legacy.c */
 
-struct tell {
+struct emitter {
     struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
 };
 
-/* The end of a walk over the fields of `whole`. */
-static bool walked(struct tell *t, const struct cursor *at, struct reel_bytes whole) {
+/* Ends a walk over the fields of `whole`; false with an error when a field did not fit. */
+static bool walked(struct emitter *t, const struct cursor *at, struct reel_bytes whole) {
     return !at->failed ||
            reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
                      whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
@@ -26,7 +26,7 @@ static bool walked(struct tell *t, const struct cursor *at, struct reel_bytes wh
 struct pair {
     struct reel_bytes key, value;
 };
-static bool read_pair(struct tell *t, struct reel_bytes entry, struct pair *pair) {
+static bool read_pair(struct emitter *t, struct reel_bytes entry, struct pair *pair) {
     struct cursor at = cursor_of(entry);
     struct proto_field f;
     pair->key = pair->value = bytes_of("", 0);
@@ -45,8 +45,8 @@ static bool read_pair(struct tell *t, struct reel_bytes entry, struct pair *pair
 static enum proto_wire value_wire(uint32_t kind) {
     return kind == VALUE_NULL || kind == VALUE_BOOL ? PROTO_VARINT : kind == VALUE_NUMBER ? PROTO_64 : PROTO_BYTES;
 }
-/* Of a google.protobuf.Value; number 0 when none was set, which is a null. */
-static bool read_value(struct tell *t, struct reel_bytes bytes, struct proto_field *value) {
+/* Reads a google.protobuf.Value; number 0: none was set, which means null. */
+static bool read_value(struct emitter *t, struct reel_bytes bytes, struct proto_field *value) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     *value = (struct proto_field){.number = 0};
@@ -66,9 +66,9 @@ static double number_of(uint64_t bits) {
     return number;
 }
 
-static bool tell_value(struct tell *t, const struct proto_field *value, unsigned depth);
+static bool emit_value(struct emitter *t, const struct proto_field *value, unsigned depth);
 
-static bool tell_struct(struct tell *t, struct reel_bytes bytes, unsigned depth) {
+static bool emit_struct(struct emitter *t, struct reel_bytes bytes, unsigned depth) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, value;
     struct pair pair;
@@ -76,25 +76,25 @@ static bool tell_struct(struct tell *t, struct reel_bytes bytes, unsigned depth)
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
             goes_on = read_pair(t, f.bytes, &pair) && read_value(t, pair.value, &value) && visit_key(t->v, pair.key) &&
-                      tell_value(t, &value, depth);
+                      emit_value(t, &value, depth);
         }
     }
     return goes_on && walked(t, &at, bytes) && visit_end_map(t->v);
 }
 
-static bool tell_list(struct tell *t, struct reel_bytes bytes, unsigned depth) {
+static bool emit_list(struct emitter *t, struct reel_bytes bytes, unsigned depth) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, value;
     bool goes_on = visit_begin_list(t->v);
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
-            goes_on = read_value(t, f.bytes, &value) && tell_value(t, &value, depth);
+            goes_on = read_value(t, f.bytes, &value) && emit_value(t, &value, depth);
         }
     }
     return goes_on && walked(t, &at, bytes) && visit_end_list(t->v);
 }
 
-static bool tell_value(struct tell *t, const struct proto_field *value, unsigned depth) {
+static bool emit_value(struct emitter *t, const struct proto_field *value, unsigned depth) {
     if (depth == 0) {
         return reel_fail(t->err, REEL_LIMIT, "a value is nested more than %d levels deep", VALUE_DEPTH_MAX);
     }
@@ -106,9 +106,9 @@ static bool tell_value(struct tell *t, const struct proto_field *value, unsigned
     case VALUE_BOOL:
         return visit_boolean(t->v, value->value != 0);
     case VALUE_STRUCT:
-        return tell_struct(t, value->bytes, depth - 1);
+        return emit_struct(t, value->bytes, depth - 1);
     case VALUE_LIST:
-        return tell_list(t, value->bytes, depth - 1);
+        return emit_list(t, value->bytes, depth - 1);
     default:
         return visit_null(t->v);
     }
@@ -116,11 +116,11 @@ static bool tell_value(struct tell *t, const struct proto_field *value, unsigned
 
 /* ---- arrays */
 
-/* Numbers of a list, in rows as they come. */
+/* Emits the numbers of a list in rows. */
 struct rows {
     unsigned columns, column;
 };
-static bool tell_number(struct tell *t, struct rows *rows, bool floats, uint64_t bits) {
+static bool emit_number(struct emitter *t, struct rows *rows, bool floats, uint64_t bits) {
     if (rows->columns > 1 && rows->column == 0 && !visit_begin_list(t->v)) {
         return false;
     }
@@ -132,17 +132,17 @@ static bool tell_number(struct tell *t, struct rows *rows, bool floats, uint64_t
            (rows->columns == 1 || rows->column > 0 || visit_end_list(t->v));
 }
 
-static bool tell_run(struct tell *t, struct rows *rows, bool floats, struct reel_bytes run) {
+static bool emit_run(struct emitter *t, struct rows *rows, bool floats, struct reel_bytes run) {
     struct cursor at = cursor_of(run);
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
         uint64_t bits = floats ? cursor_u32le(&at) : proto_varint(&at);
-        goes_on = walked(t, &at, run) && tell_number(t, rows, floats, bits);
+        goes_on = walked(t, &at, run) && emit_number(t, rows, floats, bits);
     }
     return goes_on;
 }
 
-/* One run of floats, as every writer makes it, goes out whole. */
+/* True when the array is a single run of floats, as all known writers emit it: it is passed on whole. */
 static bool is_one_run(struct reel_bytes array, struct reel_bytes *run) {
     struct cursor at = cursor_of(array);
     struct proto_field f;
@@ -151,7 +151,7 @@ static bool is_one_run(struct reel_bytes array, struct reel_bytes *run) {
     return one || array.size == 0;
 }
 
-static bool tell_numbers(struct tell *t, struct reel_bytes array, bool floats, unsigned columns) {
+static bool emit_numbers(struct emitter *t, struct reel_bytes array, bool floats, unsigned columns) {
     struct reel_bytes run;
     if (floats && is_one_run(array, &run)) {
         return visit_numbers(t->v, REEL_F32, run, columns);
@@ -162,15 +162,15 @@ static bool tell_numbers(struct tell *t, struct reel_bytes array, bool floats, u
     bool goes_on = visit_begin_list(t->v);
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
-            goes_on = tell_run(t, &rows, floats, f.bytes);
+            goes_on = emit_run(t, &rows, floats, f.bytes);
         } else if (proto_is(&f, LIST_ITEM, floats ? PROTO_32 : PROTO_VARINT)) {
-            goes_on = tell_number(t, &rows, floats, f.value);
+            goes_on = emit_number(t, &rows, floats, f.value);
         }
     }
     return goes_on && walked(t, &at, array) && (rows.column == 0 || visit_end_list(t->v)) && visit_end_list(t->v);
 }
 
-static bool tell_strings(struct tell *t, struct reel_bytes array) {
+static bool emit_strings(struct emitter *t, struct reel_bytes array) {
     struct cursor at = cursor_of(array);
     struct proto_field f;
     bool goes_on = visit_begin_list(t->v);
@@ -180,7 +180,7 @@ static bool tell_strings(struct tell *t, struct reel_bytes array) {
     return goes_on && walked(t, &at, array) && visit_end_list(t->v);
 }
 
-static bool tell_array(struct tell *t, const struct pair *pair) {
+static bool emit_array(struct emitter *t, const struct pair *pair) {
     struct cursor at = cursor_of(pair->value);
     struct proto_field f, array = {.number = ARRAY_STRING};
     array.bytes = bytes_of("", 0);
@@ -192,8 +192,8 @@ static bool tell_array(struct tell *t, const struct pair *pair) {
     if (!walked(t, &at, pair->value)) {
         return false;
     }
-    return array.number == ARRAY_STRING ? tell_strings(t, array.bytes)
-                                        : tell_numbers(t, array.bytes, array.number == ARRAY_FLOAT, nanover_packed_columns(pair->key));
+    return array.number == ARRAY_STRING ? emit_strings(t, array.bytes)
+                                        : emit_numbers(t, array.bytes, array.number == ARRAY_FLOAT, nanover_packed_columns(pair->key));
 }
 
 /* ---- messages */
@@ -202,16 +202,16 @@ static bool is_count(struct reel_bytes key) {
     return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
 }
 
-static bool tell_frame_value(struct tell *t, const struct pair *pair) {
+static bool emit_frame_value(struct emitter *t, const struct pair *pair) {
     struct proto_field value;
     if (!read_value(t, pair->value, &value)) {
         return false;
     }
     double number = value.number == VALUE_NUMBER ? trunc(number_of(value.value)) : NAN;
-    return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : tell_value(t, &value, VALUE_DEPTH_MAX);
+    return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : emit_value(t, &value, VALUE_DEPTH_MAX);
 }
 
-static bool tell_data(struct tell *t, struct reel_bytes data) {
+static bool emit_data(struct emitter *t, struct reel_bytes data) {
     struct cursor at = cursor_of(data);
     struct proto_field f;
     struct pair pair;
@@ -222,13 +222,13 @@ static bool tell_data(struct tell *t, struct reel_bytes data) {
             continue;
         }
         goes_on =
-            read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* gives way to the message's */
-                                             (visit_key(t->v, pair.key) && (value ? tell_frame_value(t, &pair) : tell_array(t, &pair))));
+            read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* the message's own index is used instead */
+                                             (visit_key(t->v, pair.key) && (value ? emit_frame_value(t, &pair) : emit_array(t, &pair))));
     }
     return goes_on && walked(t, &at, data);
 }
 
-static bool tell_frame(struct tell *t) {
+static bool emit_frame(struct emitter *t) {
     struct cursor at = cursor_of(t->payload);
     struct proto_field f;
     uint32_t index = 0;
@@ -238,13 +238,13 @@ static bool tell_frame(struct tell *t) {
     bool goes_on = walked(t, &at, t->payload) && visit_begin_map(t->v) && visit_key_text(t->v, "frame") && visit_begin_map(t->v) &&
                    visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
     for (at = cursor_of(t->payload); goes_on && proto_next(&at, &f);) {
-        goes_on = !proto_is(&f, FRAME_DATA, PROTO_BYTES) || tell_data(t, f.bytes);
+        goes_on = !proto_is(&f, FRAME_DATA, PROTO_BYTES) || emit_data(t, f.bytes);
     }
     return goes_on && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
-/* Those that are removed, or those that are not. */
-static bool tell_changes(struct tell *t, struct reel_bytes changed, bool removals) {
+/* Emits either the removals or the other changes. */
+static bool emit_changes(struct emitter *t, struct reel_bytes changed, bool removals) {
     struct cursor at = cursor_of(changed);
     struct proto_field f, value;
     struct pair pair;
@@ -257,25 +257,25 @@ static bool tell_changes(struct tell *t, struct reel_bytes changed, bool removal
             return false;
         }
         if (is_null(&value) == removals) {
-            goes_on = removals ? visit_text(t->v, pair.key) : visit_key(t->v, pair.key) && tell_value(t, &value, VALUE_DEPTH_MAX);
+            goes_on = removals ? visit_text(t->v, pair.key) : visit_key(t->v, pair.key) && emit_value(t, &value, VALUE_DEPTH_MAX);
         }
     }
     return goes_on && walked(t, &at, changed);
 }
-static bool tell_all_changes(struct tell *t, bool removals) {
+static bool emit_all_changes(struct emitter *t, bool removals) {
     struct cursor at = cursor_of(t->payload);
     struct proto_field f;
     bool goes_on = true;
     while (goes_on && proto_next(&at, &f)) {
-        goes_on = !proto_is(&f, STATE_CHANGED, PROTO_BYTES) || tell_changes(t, f.bytes, removals);
+        goes_on = !proto_is(&f, STATE_CHANGED, PROTO_BYTES) || emit_changes(t, f.bytes, removals);
     }
     return goes_on && walked(t, &at, t->payload);
 }
 
-static bool tell_state(struct tell *t) {
+static bool emit_state(struct emitter *t) {
     return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") &&
-           visit_begin_map(t->v) && tell_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") &&
-           visit_begin_list(t->v) && tell_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
+           visit_begin_map(t->v) && emit_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") &&
+           visit_begin_list(t->v) && emit_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
 /* ---- the encoding */
@@ -292,8 +292,8 @@ static void legacy_close(void *state) {
 }
 
 static bool legacy_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
-    struct tell t = {.payload = payload, .v = v, .err = err};
-    return *(const enum legacy_kind *)state == LEGACY_FRAME ? tell_frame(&t) : tell_state(&t);
+    struct emitter t = {.payload = payload, .v = v, .err = err};
+    return *(const enum legacy_kind *)state == LEGACY_FRAME ? emit_frame(&t) : emit_state(&t);
 }
 
 static bool legacy_fields(const void *state, reel_field_visit visit, void *context) {

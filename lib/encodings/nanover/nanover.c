@@ -1,5 +1,5 @@
-/* NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Rule: what a message holds is told as it is; only
- * a packed key that stands as its key says is told in rows (a position is one of three), be it packed or a list. */
+/* Decodes NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Values are emitted as they are, except
+ * for packed keys of the expected type: their numbers are emitted in rows (a position has three columns), whether packed or a list. */
 #include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/msgpack_walk.h"
@@ -18,8 +18,8 @@ static void nanover_close(void *state) {
     (void)state;
 }
 
-/* A flat list as rows. */
-static bool tell_rows(struct msgpack_walk *t, uint64_t count, unsigned columns) {
+/* Emits a flat list as rows. */
+static bool emit_rows(struct msgpack_walk *t, uint64_t count, unsigned columns) {
     bool goes_on = visit_begin_list(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
         bool first = i % columns == 0, last = i % columns == columns - 1 || i == count - 1;
@@ -34,19 +34,19 @@ static bool begins_with_number(const struct msgpack_walk *t) {
     return msgpack_read(&ahead, &first) == MSGPACK_OK && msgpack_is_number(&first);
 }
 
-static bool tell_packed(struct msgpack_walk *t, struct reel_bytes key, enum nanover_packed packed, const struct msgpack_item *item) {
+static bool emit_packed(struct msgpack_walk *t, struct reel_bytes key, enum nanover_packed packed, const struct msgpack_item *item) {
     static const enum reel_number types[] = {[NANOVER_F32] = REEL_F32, [NANOVER_U8] = REEL_U8, [NANOVER_U32] = REEL_U32};
     unsigned columns = nanover_packed_columns(key);
     if (item->kind == MSGPACK_BIN && item->bytes.size % reel_number_size(types[packed]) == 0) {
         return visit_numbers(t->v, types[packed], item->bytes, columns);
     }
     if (item->kind == MSGPACK_ARRAY && columns > 1 && item->count > 0 && begins_with_number(t)) {
-        return tell_rows(t, item->count, columns);
+        return emit_rows(t, item->count, columns);
     }
     return msgpack_walk_item(t, item, BODY_DEPTH);
 }
 
-static bool tell_frame(struct msgpack_walk *t, uint64_t count) {
+static bool emit_frame(struct msgpack_walk *t, uint64_t count) {
     bool goes_on = visit_begin_map(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
         struct reel_bytes key;
@@ -55,12 +55,12 @@ static bool tell_frame(struct msgpack_walk *t, uint64_t count) {
             return false;
         }
         enum nanover_packed packed = nanover_packed_key(key);
-        goes_on = packed != NANOVER_UNPACKED ? tell_packed(t, key, packed, &item) : msgpack_walk_item(t, &item, BODY_DEPTH);
+        goes_on = packed != NANOVER_UNPACKED ? emit_packed(t, key, packed, &item) : msgpack_walk_item(t, &item, BODY_DEPTH);
     }
     return goes_on && visit_end_map(t->v);
 }
 
-static bool tell_types(struct msgpack_walk *t, uint64_t count) {
+static bool emit_types(struct msgpack_walk *t, uint64_t count) {
     bool goes_on = visit_begin_map(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
         struct reel_bytes key;
@@ -69,7 +69,7 @@ static bool tell_types(struct msgpack_walk *t, uint64_t count) {
             return false;
         }
         bool frame = item.kind == MSGPACK_MAP && bytes_is(key, "frame");
-        goes_on = frame ? tell_frame(t, item.count) : msgpack_walk_item(t, &item, REEL_DEPTH_MAX - 1);
+        goes_on = frame ? emit_frame(t, item.count) : msgpack_walk_item(t, &item, REEL_DEPTH_MAX - 1);
     }
     return goes_on && visit_end_map(t->v);
 }
@@ -79,10 +79,10 @@ static bool nanover_decode(const void *state, struct reel_bytes payload, struct 
     struct msgpack_walk t = msgpack_walk_of(payload, v, err);
     struct msgpack_item item;
     return msgpack_walk_read(&t, &item) &&
-           (item.kind == MSGPACK_MAP ? tell_types(&t, item.count) : msgpack_walk_item(&t, &item, REEL_DEPTH_MAX)) && msgpack_walk_end(&t);
+           (item.kind == MSGPACK_MAP ? emit_types(&t, item.count) : msgpack_walk_item(&t, &item, REEL_DEPTH_MAX)) && msgpack_walk_end(&t);
 }
 
-/* "nanover/frame+state": is one of its message types this one? */
+/* True when `type` is one of the message types in a channel type like "nanover/frame+state". */
 static bool has_type(const struct reel_channel *channel, const char *type) {
     const char *at = strchr(channel->type, '/');
     for (size_t size = strlen(type); at && *at; at += strcspn(at, "+")) {

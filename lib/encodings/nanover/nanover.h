@@ -1,5 +1,4 @@
-/* What the files of both NanoVer encodings share: a frame is {"frame":{key:value}}, a state
- * {"state":{"updates":{key:value},"removals":[key]}}. */
+/* Internals of both NanoVer encodings. A frame is {"frame":{key:value}}, a state {"state":{"updates":{key:value},"removals":[key]}}. */
 #ifndef REEL_ENCODINGS_NANOVER_H
 #define REEL_ENCODINGS_NANOVER_H
 
@@ -19,26 +18,26 @@ bool nanover_state_fields(reel_field_visit visit, void *context);
 
 /* reel_encoding.state_at of both forms: frame and state as the first message of a run. */
 bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
-/* What all messages with time < time_ns of the wanted channels add up to. */
+/* Parameters and result of nanover_sum_at(): the sum of all messages with time < time_ns of the wanted channels. */
 struct nanover_sum {
-    bool frame, state; /* which is wanted */
-    bool as_run; /* the message begins a run: frame.index is 0, and it holds frame and state as far as there are any. Else frame.index is
-                  * what the frames add up to, and what is wanted stands there, if empty */
-    /* A message as one of today, valid until the next call. */
+    bool frame, state; /* which of them to include */
+    bool as_run; /* The result begins a run: frame.index is 0, and frame and state are included if there are any. Otherwise frame.index is
+                    the sum of the frames, and what was requested is included even if empty. */
+    /* Loads a message in the current form, valid until the next call. */
     bool (*load)(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out, struct reel_error *err);
-    /* Where entries are not those of a NanoVer file: fills their extra columns by its contract (wire/nanover.h; nothing need be known of
-     * the keys). Messages that are none of NanoVer's are skipped then. Else NULL. */
+    /* For entries that are not of a NanoVer file: fills their extra columns as wire/nanover.h requires (the keys may stay unknown), and
+     * messages that are not NanoVer's are skipped. Otherwise NULL. */
     bool (*read_entry)(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err);
     void *context;
-    bool has_frame, has_state; /* result: any message had one */
-    uint8_t *data;             /* result: MessagePack, the caller's to free; also after a failure */
+    bool has_frame, has_state; /* result: at least one message had one */
+    uint8_t *data;             /* result: MessagePack; the caller frees it, also after a failure */
     size_t size;
 };
 bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err);
 
-/* Has the recording NanoVer messages, of today or of the older form, whatever file they came in? */
+/* True when the recording has NanoVer messages, of the current or the older form, in any container format. */
 bool nanover_is_there(const struct reel_index *index);
-/* The whole frame, or else the whole state, that those with time < time_ns add up to, as one message: MessagePack, from malloc. */
+/* The sum of all frames (or states) with time < time_ns as one message: MessagePack, from malloc. */
 bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err);
 
 #endif

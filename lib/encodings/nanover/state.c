@@ -1,6 +1,5 @@
-/* The frame and state of one instant, as one message: to put in front of a cut, or to look at. Rule: from the newest message backwards, the
- * first to speak of a key has the last word; so each value is copied once, and of messages that touch the same keys only the last is read.
- */
+/* Computes frame and state at a time as one message, to put in front of a cut or to display. Messages are read from the newest backwards,
+ * and the first value found for a key counts. So each value is copied once, and of messages with the same keys only the last is read. */
 #include "encodings/nanover/nanover.h"
 
 #include <msgpack.h>
@@ -11,8 +10,8 @@
 #include "wire/grow.h"
 
 enum {
-    FOLD_MESSAGES_MAX = 1 << 20, /* that one cut may have to read */
-    FOLD_KEYS_MAX = 1 << 22,     /* in one frame or state */
+    FOLD_MESSAGES_MAX = 1 << 20, /* most messages read for one cut */
+    FOLD_KEYS_MAX = 1 << 22,     /* most keys in one frame or state */
 };
 
 /* --- which messages count --- */
@@ -26,10 +25,10 @@ struct picks {
     struct reel_reader *reader;
     struct pick *items;
     size_t count, capacity;
-    uint8_t seen[(NANOVER_SETS_MAX + 1) / 8]; /* key sets met in the channel that is walked */
-    bool frame, state;                        /* what that channel carries … */
-    bool frame_done;                          /* … and whether its last reset is behind us */
-    struct reel_entry reset;                  /* the last one of all channels */
+    uint8_t seen[(NANOVER_SETS_MAX + 1) / 8]; /* key sets already found in the current channel */
+    bool frame, state;                        /* what the current channel carries … */
+    bool frame_done;                          /* … and whether its last reset was passed */
+    struct reel_entry reset;                  /* the last reset over all channels */
     bool has_reset, failed;
     struct reel_error *err;
 };
@@ -58,10 +57,10 @@ static bool pick_add(struct picks *p, const struct reel_entry *entry) {
     return true;
 }
 
-/* Entries of one channel, newest first. */
-static bool visit(void *context, const struct reel_entry *given) {
+/* Visits the entries of one channel, newest first. */
+static bool visit(void *context, const struct reel_entry *stored) {
     struct picks *p = context;
-    struct reel_entry own = *given, *entry = &own;
+    struct reel_entry own = *stored, *entry = &own;
     if (p->sum->read_entry && !p->sum->read_entry(p->sum->context, p->reader, entry, p->err)) {
         p->failed = true;
         return false;
@@ -120,21 +119,21 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
 
 struct key {
     uint64_t hash;
-    uint32_t turn;                 /* in which list it was met */
-    struct reel_bytes name, value; /* packed, header included; value empty: removed */
+    uint32_t turn;                 /* the list in which it was found */
+    struct reel_bytes name, value; /* packed, with header; empty value: removed */
 };
-struct keys { /* in the order of first meeting, with a table over them */
+struct keys { /* in the order of discovery, with a hash table */
     struct key *items;
-    uint32_t *slots; /* place + 1; 0 = free */
+    uint32_t *slots; /* index + 1; 0: free */
     size_t count, capacity, n_slots;
-    size_t given; /* that are not removals */
+    size_t n_values; /* number of keys that are not removals */
 };
 struct fold {
-    struct arena arena; /* names and values; its ceiling bounds the whole aggregate */
+    struct arena arena; /* holds names and values; its limit bounds the result */
     struct keys frame, state;
-    uint32_t turn; /* lists folded so far */
+    uint32_t turn; /* number of lists read so far */
     bool has_frame, has_state, has_reset;
-    bool unscanned; /* no scan has checked that all messages are NanoVer's: others are skipped */
+    bool unscanned; /* no scan has checked the messages, so others than NanoVer's are skipped */
 };
 
 static uint64_t key_hash(struct reel_bytes name) {
@@ -177,7 +176,7 @@ static bool keys_grow(struct keys *k, struct reel_error *err) {
     return true;
 }
 
-/* The first value met for a key stays, but in one list the last of equal keys does. Both are copied. */
+/* Keeps the first value found for a key, but the last one within the same list. Copies name and value. */
 static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, struct reel_bytes value, struct reel_error *err) {
     if (k->count == k->capacity && !keys_grow(k, err)) {
         return false;
@@ -198,14 +197,14 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     }
     if (*slot == 0) {
         *slot = (uint32_t)++k->count;
-        k->given += value.size > 0;
+        k->n_values += value.size > 0;
     }
     k->items[*slot - 1] =
         (struct key){.hash = hash, .turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
     return true;
 }
 
-/* Every pair of a map, or every item of an array as a removal. Keys that are no text are not taken. */
+/* Adds every pair of a map, or every item of an array as a removal. Keys that are not text are skipped. */
 static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct reel_error *err) {
     struct msgpack_faults faults = {.text = false};
     struct msgpack_item list;
@@ -239,7 +238,7 @@ static bool fold_message(struct fold *f, const struct pick *pick, struct reel_by
     if (!pick->state || !body.has_state) {
         return true;
     }
-    f->has_state = true; /* a message updates first and removes then, so backwards its removals come first */
+    f->has_state = true; /* a message applies updates before removals, so backwards its removals come first */
     return (!body.has_removals || keys_fold(f, &f->state, body.removals, err)) &&
            (!body.has_updates || keys_fold(f, &f->state, body.updates, err));
 }
@@ -253,7 +252,7 @@ static void pack_word(msgpack_packer *pk, const char *word) {
     pack_text(pk, bytes_text(word));
 }
 
-/* All keys that were not removed, but for `skip`. */
+/* Packs all keys that were not removed, except `skip`. */
 static void pack_keys(msgpack_packer *pk, msgpack_sbuffer *out, const struct keys *k, const char *skip) {
     for (size_t i = 0; i < k->count; i++) {
         const struct key *key = &k->items[i];
@@ -272,14 +271,14 @@ static size_t packed_size(const struct keys *k) {
     return size;
 }
 
-/* frame.index 0 holds on until the next reset; in a cut it stands in any case, for to a player the cut is a run that starts here. */
+/* frame.index 0 stays until the next reset. In a cut it is always present, because for a player the cut is a run that starts here. */
 static void pack_frame(const struct fold *f, const struct nanover_sum *sum, msgpack_packer *pk, msgpack_sbuffer *out) {
     bool zero = sum->as_run || f->has_reset, has_index = false;
     for (size_t i = 0; i < f->frame.count; i++) {
         has_index |= bytes_is(f->frame.items[i].name, NANOVER_FRAME_INDEX);
     }
     pack_word(pk, "frame");
-    msgpack_pack_map(pk, f->frame.given + (zero && !has_index));
+    msgpack_pack_map(pk, f->frame.n_values + (zero && !has_index));
     if (zero) {
         pack_word(pk, NANOVER_FRAME_INDEX);
         msgpack_pack_uint64(pk, 0);
@@ -304,7 +303,7 @@ static bool pack_message(const struct fold *f, struct nanover_sum *sum, struct r
         pack_word(&pk, "state");
         msgpack_pack_map(&pk, 2);
         pack_word(&pk, "updates");
-        msgpack_pack_map(&pk, f->state.given);
+        msgpack_pack_map(&pk, f->state.n_values);
         pack_keys(&pk, &out, &f->state, NULL);
         pack_word(&pk, "removals");
         msgpack_pack_array(&pk, 0);
@@ -388,7 +387,7 @@ static bool load_entry(void *context, struct reel_reader *reader, const struct r
     return reel_reader_payload(reader, entry, &raw, err) && legacy_convert(context, kind, raw, out, err);
 }
 
-/* The entry with the extra columns that it would have in a NanoVer file. */
+/* Fills the extra columns that the entry would have in a NanoVer file. */
 static bool read_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
     struct reel_bytes message;
     if (!load_entry(context, reader, entry, &message, err)) {

@@ -1,5 +1,5 @@
-/* The fields that a protobuf definition gives a message. Rule: messages that stand once are gone into, but never into themselves; what may
- * stand any number of times is one field. */
+/* Lists the fields of a message from its protobuf definition. Singular messages are listed field by field, but a message inside itself is
+ * not; a repeated field is one field. */
 #include "encodings/protobuf/protobuf.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 struct listing {
     reel_field_visit visit;
     void *context;
-    uint32_t left; /* fields that may still be looked at: definitions can nest to exponentially many */
+    uint32_t left; /* fields that may still be visited: nesting can multiply them exponentially */
     const struct pb_message *inside[FIELD_DEPTH_MAX];
     unsigned depth;
     char path[FIELD_PATH_MAX];
@@ -32,7 +32,7 @@ static bool is_numeric(const struct pb_field *s) {
     return number && !s->repeated;
 }
 
-static bool tell_one(struct listing *l, const struct pb_field *s) {
+static bool emit_one(struct listing *l, const struct pb_field *s) {
     char type[FIELD_PATH_MAX];
     bool list = s->repeated && !(s->message && s->message->form == PB_ENTRY);
     snprintf(type, sizeof type, "%s%s", type_of(s), list ? "[]" : "");
@@ -47,7 +47,7 @@ static bool can_enter(const struct listing *l, const struct pb_field *s) {
     return enters;
 }
 
-static bool tell_fields(struct listing *l, const struct pb_message *m, size_t length) {
+static bool emit_fields(struct listing *l, const struct pb_message *m, size_t length) {
     bool goes_on = true;
     l->inside[l->depth++] = m;
     for (uint32_t i = 0; goes_on && i < m->n && l->left > 0; i++) {
@@ -60,7 +60,7 @@ static bool tell_fields(struct listing *l, const struct pb_message *m, size_t le
         l->path[length] = '.';
         memcpy(l->path + length + dot, s->name.data, s->name.size);
         l->path[size] = '\0';
-        goes_on = can_enter(l, s) ? tell_fields(l, s->message, size) : tell_one(l, s);
+        goes_on = can_enter(l, s) ? emit_fields(l, s->message, size) : emit_one(l, s);
     }
     l->depth--;
     return goes_on;
@@ -69,5 +69,5 @@ static bool tell_fields(struct listing *l, const struct pb_message *m, size_t le
 bool pb_fields(const void *p, reel_field_visit visit, void *context) {
     const struct pb_schema *schema = p;
     struct listing l = {.visit = visit, .context = context, .left = FIELDS_MAX};
-    return tell_fields(&l, schema->root, 0);
+    return emit_fields(&l, schema->root, 0);
 }

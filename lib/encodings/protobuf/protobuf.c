@@ -1,11 +1,12 @@
-/* Protobuf payloads by the tables of their definition. Keys are told in the order of field numbers, whatever the order on the wire:
- *   - a repeated field is a list, also when it is empty; a map is a map; a singular field that stands twice counts the last time (of
- * messages too: they are not merged);
- *   - proto3's plain fields are told with their default where they are absent, because absent is how a zero is written; what has presence
- * (messages, optional, oneof, proto2) is told where it is there;
- *   - an enum is its name, or its number where it has none; Timestamp and Duration are {"sec","nsec"};
- *   - fields that the definition lacks are told as "#NUMBER", one by one; groups are passed over.
- * Rule: work is linear in the payload, see STEPS_PER_BYTE. */
+/* Decodes protobuf payloads with the tables of their definition. Keys are emitted in the order of field numbers, whatever the order in
+ * the payload:
+ *   - a repeated field is a list, also when it is empty; a map is a map; of a singular field that occurs twice the last value counts
+ *     (messages are not merged);
+ *   - proto3's plain fields are emitted with their default when absent, because that is how a zero is encoded; fields with presence
+ *     (messages, optional, oneof, proto2) are emitted only when present;
+ *   - an enum is its name, or its number when it has no name; Timestamp and Duration are {"sec","nsec"};
+ *   - fields that the definition lacks are emitted as "#NUMBER", one by one; groups are skipped.
+ * The work is linear in the payload, see STEPS_PER_BYTE. */
 #include "encodings/protobuf/protobuf.h"
 
 #include "core/definition.h"
@@ -17,26 +18,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A step is a field of a definition asked for, or one of the payload passed by because fields are not in order. Real messages need 1 or 2 a
- * byte. */
+/* A step is a field of a definition searched for, or a field of the payload skipped because the fields are not in order. Real messages
+ * need 1 or 2 for each byte. */
 enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX };
 
 struct walk {
     struct reel_bytes payload;
     struct reel_visitor *v;
     struct reel_error *err;
-    uint64_t steps; /* left */
+    uint64_t steps; /* steps left */
 };
 
 static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
     bool inside =
-        w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* what is empty may lie anywhere */
+        w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* an empty run of bytes may be anywhere */
     size_t place = inside ? (size_t)(at - w->payload.data) : 0;
     return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", place, w->payload.size, what, name.size > 64 ? 64 : (int)name.size,
                      (const char *)name.data);
 }
 static bool out_of_steps(struct walk *w) {
-    return reel_fail(w->err, REEL_LIMIT, "%zu bytes of protobuf in such disorder, or with so many absent fields, are not told",
+    return reel_fail(w->err, REEL_LIMIT, "%zu bytes of protobuf in such disorder, or with so many absent fields, are not decoded",
                      w->payload.size);
 }
 
@@ -78,14 +79,14 @@ static float float_of(uint64_t bits) {
     return value;
 }
 
-static bool tell_enum(struct walk *w, const struct pb_field *s, int32_t number) {
+static bool emit_enum(struct walk *w, const struct pb_field *s, int32_t number) {
     size_t size;
     const char *name = s->names ? pb_enum_name(s->names, number, &size) : NULL;
     return name ? visit_text(w->v, bytes_of(name, size)) : visit_integer(w->v, number);
 }
 
-/* Everything but messages. */
-static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value, struct reel_bytes bytes) {
+/* Emits any value except messages. */
+static bool emit_scalar(struct walk *w, const struct pb_field *s, uint64_t value, struct reel_bytes bytes) {
     switch (s->type) {
     case PB_DOUBLE:
         return visit_real(w->v, double_of(value));
@@ -110,7 +111,7 @@ static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value
     case PB_BOOL:
         return visit_boolean(w->v, value != 0);
     case PB_ENUM:
-        return tell_enum(w, s, (int32_t)(uint32_t)value);
+        return emit_enum(w, s, (int32_t)(uint32_t)value);
     case PB_STRING:
         return visit_text(w->v, bytes);
     default:
@@ -118,10 +119,10 @@ static bool tell_scalar(struct walk *w, const struct pb_field *s, uint64_t value
     }
 }
 
-static bool tell_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth);
+static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth);
 
-static bool tell_value(struct walk *w, const struct pb_field *s, const struct proto_field *f, unsigned depth) {
-    return s->message ? tell_message(w, s->message, f->bytes, depth) : tell_scalar(w, s, f->value, f->bytes);
+static bool emit_value(struct walk *w, const struct pb_field *s, const struct proto_field *f, unsigned depth) {
+    return s->message ? emit_message(w, s->message, f->bytes, depth) : emit_scalar(w, s, f->value, f->bytes);
 }
 
 /* ---- fields of one message, found by number */
@@ -129,11 +130,11 @@ static bool tell_value(struct walk *w, const struct pb_field *s, const struct pr
 struct places {
     struct reel_bytes bytes; /* of the message */
     struct cursor at;
-    bool sorted;  /* fields stand in the order of their numbers: one walk finds all */
-    bool unknown; /* the definition lacks some */
+    bool sorted;  /* fields are in the order of their numbers: one walk finds all */
+    bool unknown; /* some fields are not in the definition */
 };
 
-/* One walk over the message: is it whole, and how do its fields stand? */
+/* Walks over the message to check that it is complete and to set p->sorted and p->unknown. */
 static bool survey(struct walk *w, const struct pb_message *m, struct places *p) {
     struct cursor at = cursor_of(p->bytes);
     struct proto_field f;
@@ -148,7 +149,7 @@ static bool survey(struct walk *w, const struct pb_message *m, struct places *p)
     return !at.failed || fail_at(w, begin, "no field of protobuf, or it ends early, in ", bytes_text(m->name));
 }
 
-/* The next one of that number; false when there are no more. */
+/* Finds the next field with that number; false when there are no more. */
 static bool next_of(struct walk *w, struct places *p, uint32_t number, struct proto_field *f) {
     struct cursor before = p->at;
     for (; pb_next(&p->at, f); before = p->at) {
@@ -170,7 +171,7 @@ static bool fits(struct walk *w, const struct pb_field *s, const struct proto_fi
 
 /* ---- repeated fields */
 
-/* The number type of a packed array of fixed width. */
+/* The number type of a packed array with fixed-size items. */
 static bool packed_type(enum pb_type type, enum reel_number *number) {
     switch (type) {
     case PB_DOUBLE:
@@ -196,13 +197,13 @@ static bool packed_type(enum pb_type type, enum reel_number *number) {
     }
 }
 
-static bool tell_packed(struct walk *w, const struct pb_field *s, struct reel_bytes run) {
+static bool emit_packed(struct walk *w, const struct pb_field *s, struct reel_bytes run) {
     struct cursor at = cursor_of(run);
     enum proto_wire wire = wire_of(s->type);
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
         uint64_t value = wire == PROTO_64 ? cursor_u64le(&at) : wire == PROTO_32 ? cursor_u32le(&at) : proto_varint(&at);
-        goes_on = at.failed ? fail_at(w, run.data, "a packed array ends early: ", s->name) : tell_scalar(w, s, value, bytes_of("", 0));
+        goes_on = at.failed ? fail_at(w, run.data, "a packed array ends early: ", s->name) : emit_scalar(w, s, value, bytes_of("", 0));
     }
     return goes_on;
 }
@@ -211,17 +212,17 @@ static bool is_packed(const struct pb_field *s, const struct proto_field *f) {
     return f->wire == PROTO_BYTES && wire_of(s->type) != PROTO_BYTES;
 }
 
-/* A list of them, beginning with `f`. */
-static bool tell_list(struct walk *w, const struct pb_field *s, struct places *p, struct proto_field *f, unsigned depth) {
+/* Emits a list of values, beginning with `f`. */
+static bool emit_list(struct walk *w, const struct pb_field *s, struct places *p, struct proto_field *f, unsigned depth) {
     bool more = true, goes_on = visit_begin_list(w->v);
     while (goes_on && more) {
-        goes_on = is_packed(s, f) ? tell_packed(w, s, f->bytes) : fits(w, s, f, p) && tell_value(w, s, f, depth - 1);
+        goes_on = is_packed(s, f) ? emit_packed(w, s, f->bytes) : fits(w, s, f, p) && emit_value(w, s, f, depth - 1);
         more = goes_on && next_of(w, p, s->number, f);
     }
     return goes_on && visit_end_list(w->v);
 }
 
-static bool tell_repeated(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_repeated(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
     struct proto_field f, second;
     enum reel_number type;
     if (!next_of(w, p, s->number, &f)) {
@@ -233,12 +234,12 @@ static bool tell_repeated(struct walk *w, const struct pb_field *s, struct place
             return visit_numbers(w->v, type, f.bytes, 1);
         }
     }
-    return tell_list(w, s, p, &f, depth);
+    return emit_list(w, s, p, &f, depth);
 }
 
 /* ---- maps */
 
-static bool tell_key(struct walk *w, const struct pb_field *s, const struct proto_field *f) {
+static bool emit_key(struct walk *w, const struct pb_field *s, const struct proto_field *f) {
     char text[24];
     switch (s->type) {
     case PB_STRING:
@@ -268,8 +269,8 @@ static bool tell_key(struct walk *w, const struct pb_field *s, const struct prot
     return visit_key_text(w->v, text);
 }
 
-/* An entry without key or value has the default of it. */
-static bool tell_entry(struct walk *w, const struct pb_message *entry, struct reel_bytes bytes, unsigned depth) {
+/* An entry without key or value has its default. */
+static bool emit_entry(struct walk *w, const struct pb_message *entry, struct reel_bytes bytes, unsigned depth) {
     struct places p = {.bytes = bytes};
     struct proto_field f, key = {.bytes = bytes_of("", 0)}, value = key;
     const struct pb_field *s[] = {pb_field_find(entry, 1), pb_field_find(entry, 2)};
@@ -283,21 +284,21 @@ static bool tell_entry(struct walk *w, const struct pb_message *entry, struct re
         key = f.number == 1 ? f : key;
         value = f.number == 2 ? f : value;
     }
-    return tell_key(w, s[0], &key) && tell_value(w, s[1], &value, depth);
+    return emit_key(w, s[0], &key) && emit_value(w, s[1], &value, depth);
 }
 
-static bool tell_map(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_map(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
     struct proto_field f;
     bool goes_on = visit_begin_map(w->v);
     while (goes_on && next_of(w, p, s->number, &f)) {
-        goes_on = fits(w, s, &f, p) && tell_entry(w, s->message, f.bytes, depth - 1);
+        goes_on = fits(w, s, &f, p) && emit_entry(w, s->message, f.bytes, depth - 1);
     }
     return goes_on && visit_end_map(w->v);
 }
 
 /* ---- messages */
 
-static bool tell_singular(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_singular(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
     struct proto_field f, last = {.bytes = bytes_of("", 0)};
     bool met = false;
     while (next_of(w, p, s->number, &f)) {
@@ -307,21 +308,21 @@ static bool tell_singular(struct walk *w, const struct pb_field *s, struct place
             return false;
         }
     }
-    return (!met && !s->implicit) || s->type == PB_GROUP || (visit_key(w->v, s->name) && tell_value(w, s, &last, depth));
+    return (!met && !s->implicit) || s->type == PB_GROUP || (visit_key(w->v, s->name) && emit_value(w, s, &last, depth));
 }
 
-static bool tell_field(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_field(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
     if (!s->repeated) {
-        return tell_singular(w, s, p, depth);
+        return emit_singular(w, s, p, depth);
     }
     if (s->type == PB_GROUP) {
         return true;
     }
     bool map = s->message && s->message->form == PB_ENTRY;
-    return visit_key(w->v, s->name) && (map ? tell_map(w, s, p, depth) : tell_repeated(w, s, p, depth));
+    return visit_key(w->v, s->name) && (map ? emit_map(w, s, p, depth) : emit_repeated(w, s, p, depth));
 }
 
-static bool tell_unknown(struct walk *w, const struct pb_message *m, struct reel_bytes bytes) {
+static bool emit_unknown(struct walk *w, const struct pb_message *m, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     bool goes_on = true;
@@ -335,8 +336,8 @@ static bool tell_unknown(struct walk *w, const struct pb_message *m, struct reel
     return goes_on;
 }
 
-/* Timestamp and Duration: 1 seconds, 2 nanoseconds. */
-static bool tell_time(struct walk *w, struct reel_bytes bytes) {
+/* Emits a Timestamp or Duration: field 1 seconds, 2 nanoseconds. */
+static bool emit_time(struct walk *w, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     int64_t seconds = 0;
@@ -352,13 +353,13 @@ static bool tell_time(struct walk *w, struct reel_bytes bytes) {
            visit_integer(w->v, ns) && visit_end_map(w->v);
 }
 
-static bool tell_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
+static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
     struct places p = {.bytes = bytes};
-    if (depth <= 1) { /* a list or map in it is a level as well */
+    if (depth <= 1) { /* a list or map in it is a level too */
         return reel_fail(w->err, REEL_LIMIT, "messages are nested more than %d levels deep", REEL_DEPTH_MAX);
     }
     if (m->form == PB_TIME || m->form == PB_DURATION) {
-        return tell_time(w, bytes);
+        return emit_time(w, bytes);
     }
     if (!survey(w, m, &p)) {
         return false;
@@ -371,9 +372,9 @@ static bool tell_message(struct walk *w, const struct pb_message *m, struct reel
         }
         w->steps--;
         p.at = p.sorted ? p.at : cursor_of(bytes);
-        goes_on = tell_field(w, &m->fields[i], &p, depth - 1);
+        goes_on = emit_field(w, &m->fields[i], &p, depth - 1);
     }
-    return goes_on && (!p.unknown || tell_unknown(w, m, bytes)) && visit_end_map(w->v);
+    return goes_on && (!p.unknown || emit_unknown(w, m, bytes)) && visit_end_map(w->v);
 }
 
 /* ---- the encoding */
@@ -386,7 +387,7 @@ static void pb_close(void *p) {
     }
 }
 
-/* TIDE 2.0 keeps definitions as .proto texts. */
+/* TIDE 2.0 stores definitions as .proto texts. */
 static bool read_text(struct pb_schema *schema, const struct reel_channel *channel, struct reel_error *err) {
     struct grow set = {0};
     bool compiled = proto_text_compile_channel(channel, 0, &set, err);
@@ -397,7 +398,7 @@ static bool read_text(struct pb_schema *schema, const struct reel_channel *chann
            (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err) : reel_fail_memory(err));
 }
 
-/* A FileDescriptorSet: that of the channel's own schema, with the files that the other schemas add. */
+/* Reads a FileDescriptorSet: that of the channel's own schema, with the files that the other schemas add. */
 static bool read_set(struct pb_schema *schema, const struct reel_channel *channel, const char *name, struct reel_error *err) {
     struct reel_bytes set;
     return channel_definition(&schema->arena, channel, &set, err) && pb_schema_read(schema, set, name, err);
@@ -424,7 +425,7 @@ static bool pb_open(const struct reel_channel *channel, void **out, struct reel_
 static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct pb_schema *schema = p;
     struct walk w = {.payload = payload, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
-    return tell_message(&w, schema->root, payload, REEL_DEPTH_MAX);
+    return emit_message(&w, schema->root, payload, REEL_DEPTH_MAX);
 }
 
 const struct reel_encoding reel_encoding_protobuf = {

@@ -1,5 +1,4 @@
-/* What the parts of the decoder of protobuf share: protobuf_schema (a FileDescriptorSet → these tables) · protobuf (payloads) ·
- * protobuf_fields. */
+/* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), protobuf.c (payloads), fields.c. */
 #ifndef REEL_DECODE_PROTOBUF_H
 #define REEL_DECODE_PROTOBUF_H
 
@@ -7,7 +6,7 @@
 #include "wire/arena.h"
 #include "wire/protobuf.h"
 
-enum pb_type { /* as descriptors number them */
+enum pb_type { /* numbers as in descriptor.proto */
                PB_DOUBLE = 1,
                PB_FLOAT,
                PB_INT64,
@@ -35,7 +34,7 @@ struct pb_value { /* of an enum */
 };
 struct pb_enum {
     const char *name;
-    const struct pb_value *values; /* by number, then as they stand: of one number the first counts */
+    const struct pb_value *values; /* sorted by number, then by position: the first of equal numbers counts */
     uint32_t n;
 };
 
@@ -43,35 +42,37 @@ struct pb_field {
     uint32_t number;
     enum pb_type type;
     bool repeated;
-    bool implicit; /* where it is absent it has its default: proto3's plain fields */
+    bool implicit; /* absent means the default value: proto3's plain fields */
     struct reel_bytes name;
-    const struct pb_message *message; /* NULL: not PB_MESSAGE, or of a message that the definition lacks – told as bytes */
-    const struct pb_enum *names;      /* likewise of PB_ENUM – told as numbers */
+    const struct pb_message
+        *message; /* NULL: the type is not PB_MESSAGE, or the definition lacks the message; then the field is emitted as bytes */
+    const struct pb_enum
+        *names; /* NULL: the type is not PB_ENUM, or the definition lacks the enum; then the field is emitted as a number */
 };
 
 enum pb_form { PB_PLAIN, PB_ENTRY /* of a map: 1 key, 2 value */, PB_TIME /* google.protobuf.Timestamp */, PB_DURATION };
 struct pb_message {
     const char *name; /* with its package */
     enum pb_form form;
-    const struct pb_field *fields; /* by number, each number once */
+    const struct pb_field *fields; /* sorted by number, each number once */
     uint32_t n;
 };
 
 struct pb_schema {
     struct arena arena;
-    struct pb_message *messages; /* by name */
+    struct pb_message *messages; /* sorted by name */
     struct pb_enum *enums;
     size_t n_messages, n_enums;
     const struct pb_message *root;
 };
 
-/* `name` is the root's. Texts that are no names of messages or enums stay in `set`, which outlives the schema. */
+/* `name` is that of the root message. The schema points into `set`, which must outlive it. */
 bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err);
 
 const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number);
-const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: it has no name */
+const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: the number has no name */
 
-/* The next field, with groups: wire PROTO_GROUP, its bytes what stands in it. False as proto_next(). */
+/* Reads the next field, with groups: wire type PROTO_GROUP, bytes = the group's content. Returns false as proto_next() does. */
 enum { PROTO_GROUP = 3, PROTO_GROUP_END = 4 };
 bool pb_next(struct cursor *c, struct proto_field *f);
 

@@ -1,6 +1,6 @@
-/* A FileDescriptorSet as tables. Rule: two walks – the first learns the names of all messages and enums, the second their fields – so that
- * definitions may refer to each other in any order; every count is of things that stand in the bytes, and the memory of all of it has a
- * ceiling. */
+/* Converts a FileDescriptorSet to tables in two passes: the first collects the names of all messages and enums, the second their fields,
+ * so that definitions may refer to each other in any order. Every count is bounded by the bytes, and the memory of all tables has a
+ * limit. */
 #include "encodings/protobuf/protobuf.h"
 
 #include "wire/bytes.h"
@@ -8,14 +8,14 @@
 #include "wire/grow.h"
 #include "wire/limits.h"
 
-enum { /* fields of descriptor.proto */
+enum { /* field numbers of descriptor.proto */
        SET_FILE = 1,
        FILE_PACKAGE = 2,
        FILE_MESSAGE = 4,
        FILE_ENUM = 5,
        FILE_OPTIONS = 8,
        FILE_SYNTAX = 12,
-       FILE_FEATURES = 50, /* in its options */
+       FILE_FEATURES = 50, /* in the file's options */
        MESSAGE_NAME = 1,
        MESSAGE_FIELD = 2,
        MESSAGE_NESTED = 3,
@@ -29,7 +29,7 @@ enum { /* fields of descriptor.proto */
        FIELD_TYPE_NAME = 6,
        FIELD_OPTIONS = 8,
        FIELD_ONEOF = 9,
-       FIELD_FEATURES = 21, /* in its options */
+       FIELD_FEATURES = 21, /* in the field's options */
        LABEL_REPEATED = 3,
        FEATURES_PRESENCE = 1,
        PRESENCE_IMPLICIT = 2,
@@ -38,10 +38,10 @@ enum { /* fields of descriptor.proto */
        VALUE_NAME = 1,
        VALUE_NUMBER = 2,
 
-       NESTED_MAX = 32,           /* messages defined in messages */
-       NAME_MAX = 512,            /* a name with its package */
-       DEFINITIONS_MAX = 1 << 16, /* messages; enums */
-       TABLES_MAX = 64 << 20,     /* memory of all tables */
+       NESTED_MAX = 32,           /* deepest nesting of message definitions */
+       NAME_MAX = 512,            /* longest name with its package */
+       DEFINITIONS_MAX = 1 << 16, /* most messages, and most enums */
+       TABLES_MAX = 64 << 20,     /* most memory for all tables */
 };
 
 /* A message or enum whose name is known. */
@@ -74,7 +74,7 @@ static bool walked(struct reading *r, const struct cursor *at) {
 
 /* ---- groups */
 
-/* Steps over a group whose begin was read. */
+/* Skips a group whose begin was read. */
 static bool skip_group(struct cursor *c, uint32_t number) {
     uint32_t open[REEL_DEPTH_MAX];
     unsigned depth = 1;
@@ -164,7 +164,7 @@ static uint64_t find_number(struct reel_bytes in, uint32_t number) {
     return found;
 }
 
-static bool learn(struct reading *r, const struct scope *scope, struct reel_bytes body, bool is_enum) {
+static bool add_known(struct reading *r, const struct scope *scope, struct reel_bytes body, bool is_enum) {
     size_t *n = is_enum ? &r->n_enums : &r->n_messages;
     if (*n == DEFINITIONS_MAX) {
         return no_room(r);
@@ -178,30 +178,30 @@ static bool learn(struct reading *r, const struct scope *scope, struct reel_byte
     return k->name || no_room(r);
 }
 
-static bool learn_enum(struct reading *r, const struct scope *outer, struct reel_bytes body) {
+static bool collect_enum(struct reading *r, const struct scope *outer, struct reel_bytes body) {
     struct scope scope;
-    return enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && learn(r, &scope, body, true);
+    return enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && add_known(r, &scope, body, true);
 }
 
-static bool learn_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
+static bool collect_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
     struct scope scope;
     struct cursor at = cursor_of(body);
     struct proto_field f;
     if (depth == 0) {
         return reel_fail(r->err, REEL_LIMIT, "the protobuf definition nests messages too deeply");
     }
-    bool good = enter(r, outer, find_bytes(body, MESSAGE_NAME), &scope) && learn(r, &scope, body, false);
+    bool good = enter(r, outer, find_bytes(body, MESSAGE_NAME), &scope) && add_known(r, &scope, body, false);
     while (good && pb_next(&at, &f)) {
         if (proto_is(&f, MESSAGE_NESTED, PROTO_BYTES)) {
-            good = learn_message(r, &scope, f.bytes, depth - 1);
+            good = collect_message(r, &scope, f.bytes, depth - 1);
         } else if (proto_is(&f, MESSAGE_ENUM, PROTO_BYTES)) {
-            good = learn_enum(r, &scope, f.bytes);
+            good = collect_enum(r, &scope, f.bytes);
         }
     }
     return good && walked(r, &at);
 }
 
-static bool learn_file(struct reading *r, struct reel_bytes file) {
+static bool collect_file(struct reading *r, struct reel_bytes file) {
     struct reel_bytes syntax = find_bytes(file, FILE_SYNTAX), features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
     struct scope none = {.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
                  scope = none;
@@ -211,9 +211,9 @@ static bool learn_file(struct reading *r, struct reel_bytes file) {
     struct proto_field f;
     while (good && pb_next(&at, &f)) {
         if (proto_is(&f, FILE_MESSAGE, PROTO_BYTES)) {
-            good = learn_message(r, &scope, f.bytes, NESTED_MAX);
+            good = collect_message(r, &scope, f.bytes, NESTED_MAX);
         } else if (proto_is(&f, FILE_ENUM, PROTO_BYTES)) {
-            good = learn_enum(r, &scope, f.bytes);
+            good = collect_enum(r, &scope, f.bytes);
         }
     }
     return good && walked(r, &at);
@@ -236,8 +236,8 @@ static int by_value(const void *a, const void *b) {
                                   : (x->name.data > y->name.data) - (x->name.data < y->name.data);
 }
 
-/* Of definitions of one name, as in sets that were put together of several, the first counts. */
-static void settle(struct known *known, size_t *n) {
+/* Sorts definitions and removes duplicates: the first of one name counts. Merged sets have them. */
+static void sort_unique(struct known *known, size_t *n) {
     size_t kept = 0;
     if (*n > 0) {
         qsort(known, *n, sizeof *known, by_name);
@@ -367,8 +367,8 @@ static bool read_enum(struct reading *r, const struct known *of, struct pb_enum 
 
 static bool read_tables(struct reading *r) {
     struct pb_schema *s = r->schema;
-    settle(r->messages, &r->n_messages);
-    settle(r->enums, &r->n_enums);
+    sort_unique(r->messages, &r->n_messages);
+    sort_unique(r->enums, &r->n_enums);
     s->messages = arena_alloc(&s->arena, r->n_messages * sizeof *s->messages);
     s->enums = arena_alloc(&s->arena, r->n_enums * sizeof *s->enums);
     if (!s->messages || !s->enums) {
@@ -399,7 +399,7 @@ bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char 
     struct cursor at = cursor_of(set);
     struct proto_field f;
     while (pb_next(&at, &f)) {
-        if (proto_is(&f, SET_FILE, PROTO_BYTES) && !learn_file(&r, f.bytes)) {
+        if (proto_is(&f, SET_FILE, PROTO_BYTES) && !collect_file(&r, f.bytes)) {
             return false;
         }
     }

@@ -8,13 +8,13 @@
 #include "wire/visit.h"
 
 struct cdr {
-    struct ros_definition_run run; /* payload: with the 4 bytes */
+    struct ros_definition_run run; /* payload: with the 4 bytes of the header */
     bool big;                      /* numbers are big-endian */
 };
 
 enum { HEAD = 4, WIDE = 4 /* bytes of a character of a wide text */ };
 
-/* `size` bytes at a multiple of `align`; NULL with an error. */
+/* Takes `size` bytes at a multiple of `align`; NULL with an error. */
 static const uint8_t *take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
     struct ros_definition_run *r = &c->run;
     size_t at = r->payload.size - HEAD - cursor_left(&r->c), pad = (align - at % align) % align;
@@ -53,7 +53,7 @@ static uint32_t wide_at(const struct cdr *c, const uint8_t *p) {
     return c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
 }
 
-/* UTF-16, each unit in 4 bytes, becomes UTF-8; a long text needs memory for it. */
+/* Converts UTF-16, each unit in 4 bytes, to UTF-8; a long text needs memory for it. */
 static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t n;
     if (!take_u32(c, s, &n)) {
@@ -80,7 +80,7 @@ static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     return visit_text(c->run.v, bytes_of(text, size));
 }
 
-/* The length counts a NUL at the end, which some writers leave out. */
+/* The length includes a NUL at the end, which some writers leave out. */
 static bool text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t size;
     const uint8_t *p = take_u32(c, s, &size) ? take(c, s, 1, size) : NULL;
@@ -103,7 +103,7 @@ static bool number(struct cdr *c, const struct ros_definition_step *s, const uin
 
 static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
     size_t size = reel_number_size(s->kind);
-    const uint8_t *p = take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list aligns nothing */
+    const uint8_t *p = take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has no alignment */
     struct reel_visitor *v = c->run.v;
     if (!p) {
         return false;
@@ -195,7 +195,7 @@ static bool walk_type(struct cdr *c, uint32_t type) {
     return visit_end_map(r->v);
 }
 
-/* Some writers fill the payload up to 4 bytes. */
+/* Some writers pad the payload to a multiple of 4 bytes. */
 static bool ended(const struct cdr *c) {
     return cursor_done(&c->run.c) || (cursor_left(&c->run.c) < 4 && c->run.payload.size % 4 == 0);
 }

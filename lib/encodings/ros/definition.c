@@ -1,4 +1,4 @@
-/* See definition.h. */
+/* Implements definition.h. */
 #include "encodings/ros/definition.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool add_known(struct ros_definition *d, bool whole_names, struct reel_er
            ros_definition_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
 }
 
-/* The language of the channel's own schema; false when there is no definition, or none that is read. */
+/* Finds the language of the channel's own schema; false when there is no definition, or its language is not supported. */
 static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, const char *type, enum ros_language *language,
                           struct reel_error *err) {
     if (!s || !ros_is_defined(s, type)) {
@@ -70,8 +70,8 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
 /* ---- fields */
 
 enum {
-    SPREAD_MAX = 64,       /* arrays up to this length are listed element by element */
-    VISITED_MAX = 1 << 16, /* fields, and types on the way to them */
+    SPREAD_MAX = 64,       /* arrays up to this length are listed item by item */
+    VISITED_MAX = 1 << 16, /* most fields, and types on the way to them, that are visited */
     PATH_ROOM = 1024,
 };
 struct listing {
@@ -98,7 +98,7 @@ static bool list_field(struct listing *l, const struct ros_definition_step *s, b
     return l->visit(l->context, &f);
 }
 
-/* A path that gets too long is left out. */
+/* A path that becomes too long is left out. */
 static bool list_step(struct listing *l, const struct ros_definition_step *s, size_t length) {
     size_t dot = length > 0;
     if (length + dot + s->key.size + 16 >= PATH_ROOM) {

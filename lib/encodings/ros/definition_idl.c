@@ -1,5 +1,5 @@
-/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants are skipped; all
- * else that it does not know is refused. */
+/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants are skipped;
+ * anything else is refused. */
 #include "encodings/ros/definition_idl.h"
 
 #include <stdio.h>
@@ -14,9 +14,9 @@ struct idl {
     const uint8_t *begin, *at, *end;
     uint32_t line;
     struct reel_bytes token;   /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
-    char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside */
-    struct reel_bytes unit;    /* of the next member */
-    bool optional;             /* the next member */
+    char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside of modules */
+    struct reel_bytes unit;    /* unit of the next member */
+    bool optional;             /* the next member is optional */
 };
 
 /* ---- tokens */
@@ -37,7 +37,7 @@ static void past(struct idl *p, const char *text) {
     to(p, found ? found + strlen(text) : p->end);
 }
 
-/* Blanks, comments, preprocessor lines, and the headings between joined files. */
+/* Skips blanks, comments, preprocessor lines, and the headings between joined files. */
 static void skip_blanks(struct idl *p) {
     for (;;) {
         bool line_start = p->at == p->begin || p->at[-1] == '\n';
@@ -117,7 +117,7 @@ static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
 
 /* ---- annotations */
 
-/* `@name (…)`: only the unit matters, and annotations that change the layout of the payload. */
+/* Reads `@name (…)`: only units matter, and annotations that change the layout of the payload. */
 static bool annotations(struct idl *p, struct reel_error *err) {
     while (skip(p, "@")) {
         struct reel_bytes name;
@@ -156,7 +156,7 @@ struct spec {
     uint32_t count;
 };
 
-/* A plain type, which may have several words ("unsigned long"), by its ROS name. NULL: something else. */
+/* Reads a plain type, which may have several words ("unsigned long"). Returns its ROS name; NULL: something else. */
 static const char *plain_word(struct idl *p) {
     static const struct {
         const char *idl, *ros;
@@ -212,7 +212,7 @@ static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
     return need(p, "<", err) && one_type(p, out, err) && (!skip(p, ",") || number(p, &out->count, err)) && need(p, ">", err);
 }
 
-/* `name` or `name[5]` into a step of the last type. */
+/* Reads `name` or `name[5]` into a step of the last type. */
 static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes name, struct reel_error *err) {
     struct ros_definition_step *s = ros_definition_add_step(p->def, name, err);
     if (!s) {
@@ -342,7 +342,7 @@ static void close_module(struct idl *p) {
     *(slash ? slash : p->scope) = '\0';
 }
 
-/* One declaration in a file or module; *modules: how many modules are open. */
+/* Reads one declaration in a file or module; *modules: number of open modules. */
 static bool declaration(struct idl *p, uint32_t *modules, struct reel_error *err) {
     if (!annotations(p, err)) {
         return false;

@@ -1,4 +1,4 @@
-/* Resolves the names of types and measures all steps. A type that holds itself or nests too deep is refused here. */
+/* Resolves the names of types and computes the sizes of all steps. Refuses a type that contains itself or nests too deep. */
 #include "encodings/ros/definition_link.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char *last_part(const char *name) {
 
 /* ---- names */
 
-/* Of equal names the first one defined goes first. */
+/* Of equal names the one defined first sorts first. */
 static int in_order(int names, uint32_t a, uint32_t b) {
     return names ? names : (a > b) - (a < b);
 }
@@ -63,7 +63,8 @@ static bool find_name(const struct ros_definition *d, const char *name, uint32_t
     return low < d->n_types && strcmp(d->types[*out].name, name) == 0;
 }
 
-/* The only type with this last part of a name: packages were renamed over the years, often in a field's type but not in the heading. */
+/* Finds the only type with this last part of its name: packages were renamed over the years, often in a field's type but not in the
+ * heading. */
 static bool find_short(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_short;
     while (low < high) {
@@ -93,7 +94,7 @@ static bool find_near(const struct ros_definition *d, const char *owner, const c
     return find_name(d, name, out);
 }
 
-/* In ROS 1 a bare Header belongs to no package of the definition: it is std_msgs/Header, whose package was renamed twice. */
+/* In ROS 1 a bare "Header" is std_msgs/Header, whose package was renamed twice. */
 static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
     return d->dialect == ROS_1 && strcmp(name, "Header") == 0 &&
            (find_name(d, "roslib/Header", out) || find_name(d, "rostools/Header", out) || find_name(d, "std_msgs/Header", out));
@@ -121,7 +122,7 @@ static uint64_t plus(uint64_t a, uint64_t b) {
 
 static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err);
 
-/* The step becomes what the alias stands for. */
+/* Replaces an alias by the type it stands for. */
 static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
     if (s->many != ROS_ONE && is->many != ROS_ONE) {
         return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size, (const char *)s->key.data);

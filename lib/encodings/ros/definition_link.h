@@ -3,7 +3,7 @@
 
 #include "encodings/ros/definition_tree.h"
 
-/* Resolves the names of types and measures all steps, from the type `top` on. A type that `top` does not need may be wrong. */
+/* Resolves the names of types and computes the sizes of all steps, from the type `top` on. Types that `top` does not need may be wrong. */
 bool ros_definition_link(struct ros_definition *def, const char *top, struct reel_error *err);
 
 #endif

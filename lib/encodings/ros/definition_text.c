@@ -1,5 +1,5 @@
-/* Reads definitions as .msg files have them: a line is a field, a constant or a comment. Constants and default values are skipped: they
- * are in no payload. */
+/* Reads definitions in the .msg format: a line is a field, a constant or a comment. Constants and default values are skipped, because
+ * payloads do not contain them. */
 #include "encodings/ros/definition_text.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 struct reading {
     struct ros_definition *def;
     bool whole_names;
-    bool first;    /* no heading has been read */
-    bool heading;  /* the last line was one of "=": the name comes next */
-    bool service;  /* a line of "---" has ended the request: this is the response */
-    uint32_t line; /* from 1 */
+    bool first;    /* no heading so far */
+    bool heading;  /* the last line was one of "=": the name follows */
+    bool service;  /* after the line "---" that ends the request: this is the response */
+    uint32_t line; /* line number, from 1 */
 };
 
 static bool damaged(const struct reading *r, const char *what, struct reel_bytes text, struct reel_error *err) {
@@ -133,8 +133,8 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
     return add_type(r, ros_trim(line), err);
 }
 
-/* The type "NAME" or "NAME_Event" is a service: what has been read of it is "NAME_Request", the rest is "NAME_Response". The messages that
- * record its calls are of type "NAME_Event", which has both. */
+/* The type "NAME" or "NAME_Event" is a service: what was read so far is "NAME_Request", the rest is "NAME_Response". Messages that record
+ * its calls have the type "NAME_Event", which contains both. */
 static bool split_service(struct reading *r, struct reel_error *err) {
     struct ros_definition *d = r->def;
     char name[ROS_NAME_ROOM + 32], text[3 * sizeof name];

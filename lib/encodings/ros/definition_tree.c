@@ -1,4 +1,4 @@
-/* See definition_tree.h. */
+/* Implements definition_tree.h. */
 #include "encodings/ros/definition_tree.h"
 
 #include <stdlib.h>

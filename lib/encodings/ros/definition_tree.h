@@ -1,5 +1,5 @@
 /* The parsed definition of a ROS message: types, and for each type its fields as steps through a payload. definition_text.c and
- * definition_idl.c add types and steps, definition_link.c resolves the names of types and measures; after that it never changes. */
+ * definition_idl.c add types and steps, definition_link.c resolves the names of types and computes sizes; after that it never changes. */
 #ifndef REEL_ENCODINGS_ROS_DEFINITION_TREE_H
 #define REEL_ENCODINGS_ROS_DEFINITION_TREE_H
 
@@ -25,13 +25,13 @@ struct ros_definition_step {
     const char *word;      /* the type of one value, as the definition names it */
     const char *unit;      /* "" = unknown */
     uint8_t kind, many;    /* reel_number or ros_value_kind; ros_many */
-    bool hidden;           /* has bytes in the payload but is no field: the placeholder in a type without fields */
+    bool hidden;           /* has bytes in the payload but is not a field: the placeholder in a type without fields */
     bool fixed;            /* one value always has `least` bytes */
-    uint32_t count;        /* length of an array; of a list: the most it may have */
+    uint32_t count;        /* length of an array; for a list its greatest length */
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
-    uint32_t run;          /* how many steps from this one on have a fixed size (ROS 1, where nothing is aligned) … */
-    uint64_t run_bytes;    /* … and their bytes */
-    uint64_t least;        /* the fewest bytes that one value may have; ROS_HUGE = more than any payload */
+    uint32_t run;          /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
+    uint64_t run_bytes;    /* … and their size */
+    uint64_t least;        /* smallest size of one value; ROS_HUGE: larger than any payload */
 };
 #define ROS_HUGE (UINT64_C(1) << 40)
 static inline uint64_t ros_definition_bytes(uint64_t one, uint64_t count) {
@@ -41,25 +41,25 @@ static inline bool ros_definition_is_number(const struct ros_definition_step *st
     return step->kind <= REEL_F64;
 }
 
-enum ros_form { ROS_STRUCT, ROS_ALIAS /* has one step: what it stands for */, ROS_ENUM };
+enum ros_form { ROS_STRUCT, ROS_ALIAS /* has one step: the type it stands for */, ROS_ENUM };
 
 struct ros_definition_type {
     const char *name;      /* "geometry_msgs/Pose"; in IDL with all modules: "geometry_msgs/msg/Pose" */
     uint32_t first, count; /* its steps */
-    uint32_t depth;        /* of maps and lists in each other */
+    uint32_t depth;        /* nesting depth of maps and lists */
     uint8_t form, state;   /* ros_form; used while linking */
-    bool fixed;            /* always has `least` bytes */
+    bool fixed;            /* size is always `least` */
     uint64_t least;
 };
 
 struct ros_definition {
     enum ros_dialect dialect;
-    struct arena arena; /* all texts */
+    struct arena arena; /* holds all texts */
     struct ros_definition_type *types;
     struct ros_definition_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
-    uint32_t top;                 /* the type of the payload */
-    uint32_t *by_name, *by_short; /* indices of types, sorted by name and by its last part; equal names are in by_short once */
+    uint32_t top;                 /* index of the payload's type */
+    uint32_t *by_name, *by_short; /* indices of types, sorted by name and by last part of the name; by_short has equal names once */
     size_t n_short;
 };
 

@@ -4,7 +4,7 @@
 #include "wire/bytes.h"
 #include "wire/visit.h"
 
-static bool tell_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
+static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
     return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p) &&
            visit_key_text(v, "nsec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
 }
@@ -18,7 +18,7 @@ static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_
         return reel_number_tell(r->v, s->kind, p);
     }
     if (s->kind != ROS_VALUE_TYPE) {
-        return tell_time(r->v, p, s->kind == ROS_VALUE_DURATION);
+        return emit_time(r->v, p, s->kind == ROS_VALUE_DURATION);
     }
     const struct ros_definition_type *t = &r->def->types[s->type];
     return visit_begin_map(r->v) && fixed_steps(r, &r->def->steps[t->first], t->count, p) && visit_end_map(r->v);

@@ -1,5 +1,5 @@
-/* RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), told apart by their fields. Rule: every event
- * is told with the same keys, null where it says nothing.
+/* Decodes RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), distinguished by their fields.
+ * Every event is emitted with the same keys, null for missing values.
  *
  *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since
  * 1970), "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema",
@@ -27,9 +27,9 @@
 enum { FIELD_META = 15, SLOT_ID = 17, SLOTS, UUID_BYTES = 16, UUID_TEXT = 36, FIELD_PATH_MAX = 1024 };
 
 struct rsb {
-    struct reel_bytes wire_schema; /* the channel's */
-    struct reel_decoder *message;  /* of a protobuf payload by name, or NULL */
-    struct grow definition;        /* what `message` reads */
+    struct reel_bytes wire_schema; /* of the channel */
+    struct reel_decoder *message;  /* decoder of the named protobuf payload, or NULL */
+    struct grow definition;        /* definition that `message` uses */
     struct reel_schema schema;
     struct reel_channel inner;
 };
@@ -38,7 +38,7 @@ struct rsb {
 
 struct walk {
     struct cursor c;
-    struct reel_bytes event; /* for words of where */
+    struct reel_bytes event; /* for positions in errors */
     struct reel_error *err;
 };
 
@@ -46,7 +46,7 @@ static struct walk walk_of(const struct walk *outer, struct reel_bytes part) {
     return (struct walk){.c = cursor_of(part), .event = outer->event, .err = outer->err};
 }
 
-/* False at the end, and when the bytes are no field: then the error is told and c.failed. */
+/* Reads the next field. False at the end, and with the error and c.failed set when the bytes are not a field. */
 static bool next_field(struct walk *w, struct proto_field *f) {
     const uint8_t *at = w->c.at;
     if (proto_next(&w->c, f)) {
@@ -93,7 +93,7 @@ static struct reel_bytes part_of(const struct event *e, uint32_t in_notification
 
 /* ---- texts and ids */
 
-static bool tell_text(struct reel_bytes text, struct reel_visitor *v) {
+static bool emit_text(struct reel_bytes text, struct reel_visitor *v) {
     return text.data ? visit_text(v, text) : visit_null(v);
 }
 
@@ -122,8 +122,8 @@ static bool read_id(struct walk w, struct id *id) {
     return !w.c.failed;
 }
 
-/* An event's id is the UUID of version 5 of its sequence number, as eight hexadecimal digits, in the namespace of its sender. */
-static bool tell_id(const struct id *id, struct reel_visitor *v) {
+/* Emits an event's id: the version 5 UUID of its sequence number, as eight hexadecimal digits, in the namespace of its sender. */
+static bool emit_id(const struct id *id, struct reel_visitor *v) {
     char name[UUID_BYTES + 9], text[UUID_TEXT];
     uint8_t hash[SHA1_SIZE];
     bool known = id->sender.size == UUID_BYTES;
@@ -142,11 +142,11 @@ static bool tell_id(const struct id *id, struct reel_visitor *v) {
     if (known) {
         uuid_text(id->sender.data, text);
     }
-    bool told = known ? visit_text(v, bytes_of(text, sizeof text)) : id->sender.data ? visit_binary(v, id->sender) : visit_null(v);
-    return told && visit_key_text(v, "sequence_number") && visit_natural(v, id->sequence);
+    bool good = known ? visit_text(v, bytes_of(text, sizeof text)) : id->sender.data ? visit_binary(v, id->sender) : visit_null(v);
+    return good && visit_key_text(v, "sequence_number") && visit_natural(v, id->sequence);
 }
 
-static bool tell_causes(const struct event *e, struct reel_visitor *v) {
+static bool emit_causes(const struct event *e, struct reel_visitor *v) {
     struct walk w = e->walk;
     struct proto_field f;
     if (!visit_key_text(v, "causes") || !visit_begin_list(v)) {
@@ -155,7 +155,7 @@ static bool tell_causes(const struct event *e, struct reel_visitor *v) {
     while (next_field(&w, &f)) {
         struct id id;
         if (proto_is(&f, e->notification ? 13 : 16, PROTO_BYTES) &&
-            !(read_id(walk_of(&w, f.bytes), &id) && visit_begin_map(v) && tell_id(&id, v) && visit_end_map(v))) {
+            !(read_id(walk_of(&w, f.bytes), &id) && visit_begin_map(v) && emit_id(&id, v) && visit_end_map(v))) {
             return false;
         }
     }
@@ -166,7 +166,7 @@ static bool tell_causes(const struct event *e, struct reel_visitor *v) {
 
 static const char *const time_names[] = {"create_time", "send_time", "receive_time", "deliver_time"};
 
-static bool tell_times(struct walk w, struct reel_visitor *v) {
+static bool emit_times(struct walk w, struct reel_visitor *v) {
     int64_t times[4] = {0};
     struct proto_field f;
     while (next_field(&w, &f)) {
@@ -181,33 +181,33 @@ static bool tell_times(struct walk w, struct reel_visitor *v) {
     return goes_on;
 }
 
-/* {1 key, 2 value}: the value is a time or bytes. */
-static bool tell_user(struct walk w, struct reel_visitor *v) {
+/* Emits {1 key, 2 value}: the value is a time or bytes. */
+static bool emit_user(struct walk w, struct reel_visitor *v) {
     struct proto_field f, value = {.wire = PROTO_BYTES};
     struct reel_bytes key = {0};
     while (next_field(&w, &f)) {
         key = proto_is(&f, 1, PROTO_BYTES) ? f.bytes : key;
         value = f.number == 2 ? f : value;
     }
-    return !w.c.failed && visit_key(v, key) && (value.wire == PROTO_BYTES ? tell_text(value.bytes, v) : visit_natural(v, value.value));
+    return !w.c.failed && visit_key(v, key) && (value.wire == PROTO_BYTES ? emit_text(value.bytes, v) : visit_natural(v, value.value));
 }
 
-static bool tell_users(struct walk w, const char *name, uint32_t number, struct reel_visitor *v) {
+static bool emit_users(struct walk w, const char *name, uint32_t number, struct reel_visitor *v) {
     struct proto_field f;
     if (!visit_key_text(v, name) || !visit_begin_map(v)) {
         return false;
     }
     while (next_field(&w, &f)) {
-        if (proto_is(&f, number, PROTO_BYTES) && !tell_user(walk_of(&w, f.bytes), v)) {
+        if (proto_is(&f, number, PROTO_BYTES) && !emit_user(walk_of(&w, f.bytes), v)) {
             return false;
         }
     }
     return !w.c.failed && visit_end_map(v);
 }
 
-static bool tell_meta(const struct event *e, struct reel_visitor *v) {
+static bool emit_meta(const struct event *e, struct reel_visitor *v) {
     struct walk meta = walk_of(&e->walk, e->part[FIELD_META]);
-    return tell_times(meta, v) && tell_users(meta, "user_times", 6, v) && tell_users(meta, "user_infos", 7, v);
+    return emit_times(meta, v) && emit_users(meta, "user_times", 6, v) && emit_users(meta, "user_infos", 7, v);
 }
 
 /* ---- the payload */
@@ -217,30 +217,30 @@ static bool hears_numbers(struct reel_visitor *v, enum reel_number type, struct 
     return true;
 }
 
-/* Asked first, because what is told cannot be taken back. */
+/* Checked before decoding, because emitted values cannot be taken back. */
 static bool fits_definition(const struct rsb *r, struct reel_bytes data) {
     static const struct reel_visitor_ops deaf = {.numbers = hears_numbers};
     struct reel_visitor nobody = {.ops = &deaf};
     return reel_decode(r->message, data, &nobody, NULL);
 }
 
-static bool tell_payload(const struct rsb *r, struct reel_bytes schema, struct reel_bytes data, struct reel_visitor *v,
+static bool emit_payload(const struct rsb *r, struct reel_bytes schema, struct reel_bytes data, struct reel_visitor *v,
                          struct reel_error *err) {
     const struct rsb_value *value = rsb_value_find(schema);
     if (!data.data) {
-        data = bytes_of("", 0); /* which is what an absent field says in protobuf */
+        data = bytes_of("", 0); /* which means the same as an absent field in protobuf */
     }
     if (value && rsb_value_fits(value, data)) {
-        return rsb_value_tell(value, data, v);
+        return rsb_value_emit(value, data, v);
     }
     bool message = schema.size > 0 && schema.data[0] == '.';
     if (message && r->message && bytes_equal(schema, r->wire_schema) && fits_definition(r, data)) {
         return reel_decode(r->message, data, v, err);
     }
-    return message && rsb_guess_fits(data) ? rsb_guess_tell(data, v) : visit_binary(v, data);
+    return message && rsb_guess_fits(data) ? rsb_guess_emit(data, v) : visit_binary(v, data);
 }
 
-/* Files of 0.4 … 0.8 have it in the user infos as well. */
+/* Files of 0.4 … 0.8 have the schema in the user infos too. */
 static struct reel_bytes schema_in_infos(const struct event *e) {
     struct cursor meta = cursor_of(e->part[FIELD_META]);
     struct proto_field f, g;
@@ -265,10 +265,10 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
         return false;
     }
     struct reel_bytes schema = e.part[7].size > 0 ? e.part[7] : r->wire_schema.size > 0 ? r->wire_schema : schema_in_infos(&e);
-    return visit_begin_map(v) && visit_key_text(v, "scope") && tell_text(part_of(&e, 6, 3), v) && tell_id(&id, v) &&
-           visit_key_text(v, "method") && tell_text(part_of(&e, 14, 4), v) && tell_meta(&e, v) && tell_causes(&e, v) &&
-           visit_key_text(v, "wire_schema") && tell_text(schema, v) && visit_key_text(v, "payload") &&
-           tell_payload(r, schema, part_of(&e, 9, 8), v, err) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "scope") && emit_text(part_of(&e, 6, 3), v) && emit_id(&id, v) &&
+           visit_key_text(v, "method") && emit_text(part_of(&e, 14, 4), v) && emit_meta(&e, v) && emit_causes(&e, v) &&
+           visit_key_text(v, "wire_schema") && emit_text(schema, v) && visit_key_text(v, "payload") &&
+           emit_payload(r, schema, part_of(&e, 9, 8), v, err) && visit_end_map(v);
 }
 
 /* ---- the channel */
@@ -280,13 +280,13 @@ static void close_rsb(void *state) {
     free(r);
 }
 
-/* Who takes part, said on the channels of /__rsb/introspection: for logs that keep no definition of it. */
-/* Is the first schema that of the event around the payload? */
+/* True when the first schema is that of the event around the payload. */
 static bool has_envelope(const struct reel_channel *channel) {
     const char *name = channel->n_schemas > 0 ? channel->schemas[0].name : "";
     return strcmp(name, "rsb.protocol.Notification") == 0 || strcmp(name, "rsb.serialization.Event") == 0;
 }
 
+/* The definition of the messages on /__rsb/introspection, for logs that lack it. */
 static const char introspection[] =
     "package rsb.protocol.introspection;"
     "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required "
@@ -301,7 +301,7 @@ static const char introspection[] =
     "  repeated string transport = 6; optional Process process = 7; optional Host host = 8; }"
     "message Bye { required bytes id = 1; }";
 
-/* Without a definition, payloads are told by number. */
+/* Without a definition, payloads are decoded by field number. */
 static void open_message(struct rsb *r, const struct reel_channel *channel) {
     struct reel_error err = {0};
     bool compiled = proto_text_compile_channel(channel, has_envelope(channel), &r->definition, &err);

@@ -1,6 +1,5 @@
-/* Payloads of RSB's fundamental types; and the payloads of TIDE channels that are no events but name such a type. Rule: the size must be
- * the type's.
- */
+/* Decodes payloads of RSB's fundamental types, and the payloads of TIDE channels that have such a type without an event around them. The
+ * payload's size must be that of the type */
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"
@@ -10,7 +9,7 @@
 enum kind { KIND_VOID, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
 
 static const struct rsb_value {
-    const char *wire_schema, *type; /* `type` as fields() calls it */
+    const char *wire_schema, *type; /* name of the type in fields() */
     enum kind kind;
     enum reel_number number;
 } values[] = {
@@ -49,7 +48,7 @@ bool rsb_value_fits(const struct rsb_value *type, struct reel_bytes data) {
     }
 }
 
-bool rsb_value_tell(const struct rsb_value *type, struct reel_bytes data, struct reel_visitor *v) {
+bool rsb_value_emit(const struct rsb_value *type, struct reel_bytes data, struct reel_visitor *v) {
     switch (type->kind) {
     case KIND_VOID:
         return visit_null(v);
@@ -81,7 +80,7 @@ static void close_bytes(void *state) {
 static bool decode_bytes(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct rsb_value *type = state;
     if (rsb_value_fits(type, payload)) {
-        return rsb_value_tell(type, payload, v);
+        return rsb_value_emit(type, payload, v);
     }
     size_t size = type->kind == KIND_NUMBER ? reel_number_size(type->number) : 0;
     if (payload.size < size) {

@@ -1,5 +1,5 @@
-/* From a message that was read to an entry of the index pack. Rule: what is odd is counted while scanning and told once at the end, so that
- * a recording of a million odd messages makes one finding. */
+/* Makes index pack entries from messages. Oddities are counted while scanning and reported once at the end, so that a million odd
+ * messages make one finding. */
 #include "formats/nanover/scan.h"
 #include "wire/cleanup.h"
 
@@ -12,7 +12,7 @@ enum { PROGRESS_BYTES = 8 << 20, PAUSE_NS = 1000000000 };
 
 static const struct {
     enum reel_severity severity;
-    const char *text; /* "N messages " in front */
+    const char *text; /* follows "N messages " */
 } quirk_texts[QUIRKS] = {
     [QUIRK_TEXT] = {REEL_WARNING, "hold text that is no UTF-8"},
     [QUIRK_KEY] = {REEL_WARNING, "hold a map key that is no text: the official reader refuses them"},
@@ -50,7 +50,7 @@ void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t o
     }
 }
 
-void nanover_quirks_tell(struct nanover_scan *s) {
+void nanover_quirks_report(struct nanover_scan *s) {
     for (int q = 0; q < QUIRKS; q++) {
         if (s->quirks[q].count > 0) {
             reel_scan_finding(s->scan, quirk_texts[q].severity, 0, place(s, s->quirks[q].first_offset), 0,
@@ -70,7 +70,7 @@ void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, cons
 }
 
 const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err) {
-    if (offset >= s->window.offset) { /* the window only moves on, so it reads every byte once however the entries jump */
+    if (offset >= s->window.offset) { /* the window only moves forward, so every byte is read once however the entries jump */
         return window_at(&s->window, offset, length, err);
     }
     if (length > s->jump_capacity) {
@@ -96,7 +96,7 @@ void nanover_running_crc(struct nanover_scan *s, uint64_t offset, const uint8_t 
 
 /* --- channels --- */
 
-/* The types of a message as one key. */
+/* Packs the types of a message as a hash table key. */
 static bool pack_types(struct grow *out, const struct nanover_message *m, struct reel_error *err) {
     out->size = 0;
     for (unsigned t = 0; t < m->n_types; t++) {
@@ -140,7 +140,7 @@ void nanover_scan_tables_free(struct nanover_scan *s) {
 
 /* --- entries --- */
 
-/* What holds only for a frame among the frames of its run. */
+/* Checks a frame against the other frames of its run. */
 static void check_run(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset) {
     bool reset = m->has_frame_index && m->frame_index == 0;
     if (!s->seen_frame && !reset) {
@@ -212,7 +212,7 @@ bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m,
     return true;
 }
 
-bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err) {
+bool nanover_entry_emit(struct nanover_scan *s, const struct reel_entry *entry, struct reel_error *err) {
     uint64_t offset = entry->offset - s->base;
     if (s->taken > 0 && entry->time_ns < s->time_ns) {
         nanover_quirk_note(s, QUIRK_TIME_BACK, offset);
@@ -224,8 +224,8 @@ bool nanover_entry_give(struct nanover_scan *s, const struct reel_entry *entry, 
     }
     s->time_ns = entry->time_ns;
     s->taken++;
-    if (s->checked - s->told >= PROGRESS_BYTES) {
-        s->told = s->checked;
+    if (s->checked - s->reported >= PROGRESS_BYTES) {
+        s->reported = s->checked;
         if (!reel_scan_progress(s->scan, s->checked < s->size ? s->checked : s->size, s->size, err)) {
             return false;
         }

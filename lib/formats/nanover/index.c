@@ -1,5 +1,5 @@
-/* The index of a NanoVer recording. Rule: it says where messages are and when they came, each message says what it is; both are walked
- * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
+/* Reads the index of a NanoVer recording. The index has the positions and times of messages; types and keys come from the messages
+ * themselves. Both are read through windows, every message is checked, and where the index breaks off the walk goes on without it. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 
@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum {
-    INDEX_ENTRY_MAX = 1 << 20, /* bytes of one index entry */
+    INDEX_ENTRY_MAX = 1 << 20, /* most bytes of one index entry */
     FIRST_READ = 4096,
     OVERLAP_SLACK = 1 << 20,
 };
@@ -107,18 +107,18 @@ static enum msgpack_result claim_read(struct cursor *c, struct nanover_claim *e)
 
 bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_t *begin, const char **why, struct reel_error *err) {
     uint64_t left = w->size - w->at < INDEX_ENTRY_MAX ? w->size - w->at : INDEX_ENTRY_MAX;
-    uint64_t want = window_held(&w->window, w->at);
+    uint64_t size = window_held(&w->window, w->at);
     *begin = w->at;
     *why = left == 0 ? "ends before its last entry" : NULL;
-    for (want = want > 0 ? want : FIRST_READ; left > 0; want = want < FIRST_READ ? FIRST_READ : want * 2) {
-        want = want < left ? want : left;
-        const uint8_t *p = window_at(&w->window, w->at, (size_t)want, err);
+    for (size = size > 0 ? size : FIRST_READ; left > 0; size = size < FIRST_READ ? FIRST_READ : size * 2) {
+        size = size < left ? size : left;
+        const uint8_t *p = window_at(&w->window, w->at, (size_t)size, err);
         if (!p) {
             return false;
         }
-        struct cursor c = cursor_of(bytes_of(p, (size_t)want));
+        struct cursor c = cursor_of(bytes_of(p, (size_t)size));
         enum msgpack_result r = claim_read(&c, e);
-        if (r != MSGPACK_SHORT || want == left) {
+        if (r != MSGPACK_SHORT || size == left) {
             *why = r == MSGPACK_OK ? NULL : msgpack_result_text(r);
             w->at += r == MSGPACK_OK ? (uint64_t)(c.at - p) : 0;
             return true;
@@ -150,7 +150,7 @@ static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const
     }
 }
 
-/* Remembers where the metadata map of the entry is, for writing its own keys again. */
+/* Keeps the position of the entry's metadata map, so that a writer can copy its other keys. */
 static void keep_metadata(const struct nanover_walk *w, const struct nanover_claim *e, uint64_t begin, struct reel_entry *entry) {
     uint64_t place = w->base + begin + e->metadata_at;
     if (!e->own_metadata) {
@@ -205,10 +205,10 @@ static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t
     compare_claim(s, e, &m);
     keep_metadata(w, e, begin, &entry);
     entry.time_ns = e->has_time ? e->time_ns : s->time_ns;
-    return nanover_entry_give(s, &entry, err);
+    return nanover_entry_emit(s, &entry, err);
 }
 
-/* Why the walk stopped before its end, and how the messages go on. */
+/* Reports why the index walk stopped, and how the messages are read from there. */
 static bool index_broken(struct nanover_walk *w, const char *why, struct reel_error *err) {
     reel_scan_finding(w->s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + w->at : 0, 0, "index.msgpack %s at %" PRIu64 " of %" PRIu64, why,
                       w->at, w->size);

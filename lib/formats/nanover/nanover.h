@@ -1,4 +1,4 @@
-/* What the files of the NanoVer format share: the members of the archive, and the format's tables. */
+/* Internals of the NanoVer format: the members of the archive, and the format's table. */
 #ifndef REEL_FORMATS_NANOVER_H
 #define REEL_FORMATS_NANOVER_H
 
@@ -12,11 +12,10 @@ extern const struct reel_writer reel_writer_nanover;
 
 struct nanover_archive {
     struct zip_contents zip;
-    const struct zip_member *messages, *index; /* NULL = not there */
-    const char *lost; /* why there is no directory and the members come from a walk over local headers; NULL = there is one */
+    const struct zip_member *messages, *index; /* NULL: no such member */
+    const char *lost; /* why the members were found through local headers instead of the directory; NULL: the directory was read */
 };
-/* Reads the directory, or, when there is none, the local headers from the file's start. REEL_NOT_MINE when that gives no messages member.
- */
+/* Reads the directory or, without one, the local headers from the start of the file. REEL_NOT_MINE when no messages member is found */
 bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err);
 void nanover_archive_close(struct nanover_archive *archive);
 static inline void reel_auto_nanover_archive_close(struct nanover_archive *archive) { /* for AUTO() on the struct itself */

@@ -1,5 +1,5 @@
-/* Messages without an index: the recorder was killed, or the index is damaged. They delimit themselves, so they are walked; their times are
- * gone and are put together again from what frames carry. Rule: a time never runs backwards, and a clock that jumps is not believed. */
+/* Reads messages without an index, after a crash of the recorder or damage to the index. Messages delimit themselves, so they can be
+ * walked; their times are estimated from the timestamps in frames. A time never runs backwards, and a jump of the clock is ignored. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -8,13 +8,13 @@
 #include <math.h>
 
 enum {
-    PENDING_MAX = 4096, /* messages that wait for the frame after them */
+    PENDING_MAX = 4096, /* messages that wait for the time of the next frame */
     FRAME_NS = 1000000000 / 30,
     FIRST_READ = 64 << 10,
 };
-#define STEP_MAX_SECONDS 120.0 /* a longer step between two frames is a clock that jumped */
+#define STEP_MAX_SECONDS 120.0 /* a longer step between two frames counts as a jump of the clock */
 
-struct stamp { /* a clock inside the frames: its last value, and what time that was */
+struct stamp { /* a clock inside the frames: its last value, and the recording time of that value */
     bool known;
     double seconds;
     int64_t time_ns;
@@ -22,20 +22,20 @@ struct stamp { /* a clock inside the frames: its last value, and what time that 
 
 struct recovery {
     struct nanover_scan *s;
-    struct reel_entry *pending; /* since the last frame; their time is not set yet */
+    struct reel_entry *pending; /* messages since the last frame; their time is not set yet */
     uint32_t n_pending;
-    int64_t time_ns; /* of the last frame, or of the last message given */
+    int64_t time_ns; /* of the last frame, or of the last message emitted */
     bool started;
     struct stamp server, simulation;
-    uint64_t by_server, by_simulation, by_rate; /* frames timed by each */
+    uint64_t by_server, by_simulation, by_rate; /* number of frames timed with each clock */
 };
 
-/* Gives the pending messages times evenly between the last frame and `until_ns`. */
+/* Spreads the pending messages evenly between the last frame and `until_ns`, and emits them. */
 static bool flush(struct recovery *r, int64_t until_ns, struct reel_error *err) {
     int64_t step = until_ns < NANOVER_TIME_MAX ? (until_ns - r->time_ns) / (int64_t)(r->n_pending + 1) : 0;
     for (uint32_t i = 0; i < r->n_pending; i++) {
         r->pending[i].time_ns = r->time_ns + step * (int64_t)(i + 1);
-        if (!nanover_entry_give(r->s, &r->pending[i], err)) {
+        if (!nanover_entry_emit(r->s, &r->pending[i], err)) {
             return false;
         }
     }
@@ -65,7 +65,7 @@ static int64_t frame_time(struct recovery *r, const struct nanover_message *m) {
     if (step_by(&r->server, m->has_server_time, m->server_time, r->time_ns, &t)) {
         r->by_server++;
     } else if (step_by(&r->simulation, m->has_simulation_time, m->simulation_time, r->time_ns, &t)) {
-        r->by_simulation++; /* one picosecond as one second */
+        r->by_simulation++; /* one picosecond counts as one second */
     } else if (r->started) {
         r->by_rate++;
         t += t < NANOVER_TIME_MAX ? FRAME_NS : 0;
@@ -91,9 +91,9 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
             return false;
         }
         r->time_ns = entry.time_ns = t;
-        return nanover_entry_give(r->s, &entry, err);
+        return nanover_entry_emit(r->s, &entry, err);
     }
-    if (r->n_pending == PENDING_MAX) { /* no frame in sight */
+    if (r->n_pending == PENDING_MAX) { /* no frame so far */
         int64_t until = r->time_ns + (int64_t)(PENDING_MAX + 1) * FRAME_NS;
         if (!flush(r, until, err)) {
             return false;
@@ -105,29 +105,29 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
     return true;
 }
 
-/* The message at `at`, however long it is. */
+/* Reads the message at `at`, whatever its length. */
 static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum msgpack_result *result, uint64_t *length,
                       const char **why, struct reel_error *err) {
     uint64_t left = s->size - at < REEL_MESSAGE_MEMORY_MAX ? s->size - at : REEL_MESSAGE_MEMORY_MAX;
-    uint64_t want = window_held(&s->window, at);
-    want = want > FIRST_READ ? want : FIRST_READ;
+    uint64_t size = window_held(&s->window, at);
+    size = size > FIRST_READ ? size : FIRST_READ;
     for (;;) {
-        want = want < left ? want : left;
-        const uint8_t *p = nanover_scan_bytes(s, at, (size_t)want, err);
+        size = size < left ? size : left;
+        const uint8_t *p = nanover_scan_bytes(s, at, (size_t)size, err);
         if (!p) {
             return false;
         }
-        struct cursor c = cursor_of(bytes_of(p, (size_t)want));
+        struct cursor c = cursor_of(bytes_of(p, (size_t)size));
         *result = nanover_message_read(&c, m, &s->keys, why);
         *length = (uint64_t)(c.at - p);
-        if (*result != MSGPACK_SHORT || want == left) {
+        if (*result != MSGPACK_SHORT || size == left) {
             return true;
         }
-        want *= 2;
+        size *= 2;
     }
 }
 
-/* The messages end where the next record of the archive begins. */
+/* True when the next record of the archive begins here: the messages end. */
 static bool at_zip_record(struct nanover_scan *s, uint64_t at, bool *is, struct reel_error *err) {
     *is = false;
     if (s->size - at < 4) {
@@ -142,7 +142,7 @@ static bool at_zip_record(struct nanover_scan *s, uint64_t at, bool *is, struct 
     return true;
 }
 
-static void tell(const struct recovery *r, uint64_t from) {
+static void report(const struct recovery *r, uint64_t from) {
     if (r->s->taken > 0) {
         reel_scan_finding(
             r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
@@ -185,6 +185,6 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
     if (!flush(&r, r.time_ns + (int64_t)(r.n_pending + 1) * FRAME_NS, err)) {
         return false;
     }
-    tell(&r, from);
+    report(&r, from);
     return true;
 }

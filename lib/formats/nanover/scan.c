@@ -1,5 +1,5 @@
-/* Reads NanoVer recordings. Rule: the index says where messages are and when they came, each message says what it is; both are walked
- * through windows, every message is checked, and where the index breaks off the messages themselves are walked on. */
+/* Scans NanoVer recordings: the archive's members, then the walk over index and messages (index.c), or over the messages alone
+ * (recover.c). */
 #include "formats/nanover/scan.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -10,8 +10,8 @@
 #include <strings.h>
 
 enum {
-    DEFLATE_RATIO_MAX = 1100,   /* Deflate cannot do better than 1032 : 1 */
-    EXTRAS_TRIED_MAX = 1 << 30, /* raw bytes of compressed extra members that a scan tries */
+    DEFLATE_RATIO_MAX = 1100,   /* the best ratio that Deflate can reach is 1032 : 1 */
+    EXTRAS_TRIED_MAX = 1 << 30, /* most raw bytes of compressed extra members that a scan unpacks as a check */
 };
 
 /* --- members --- */
@@ -80,7 +80,8 @@ static const char *suffix_type(const char *name) {
     return "application/octet-stream";
 }
 
-/* A compressed member is tried while the budget lasts, so that one that cannot be had is told now and not when it is written again. */
+/* Unpacks a compressed member as a check while the budget lasts, so that an unreadable one is reported by the scan and not only when it
+ * is exported. */
 static bool try_member(struct reel_scan *scan, const struct zip_member *m, uint64_t *budget, struct reel_error *err) {
     uint64_t raw = m->raw;
     if (m->codec == REEL_CODEC_NONE || m->raw > *budget) {
@@ -91,7 +92,7 @@ static bool try_member(struct reel_scan *scan, const struct zip_member *m, uint6
            (raw == m->raw || reel_fail(err, REEL_DAMAGED, "it has %" PRIu64 " bytes instead of %" PRIu64, raw, m->raw));
 }
 
-/* Every other member, as an attachment. */
+/* Adds every other member as an attachment. */
 static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
     for (size_t i = 0; i < archive->zip.count; i++) {
         const struct zip_member *m = &archive->zip.members[i];
@@ -152,7 +153,7 @@ bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *ar
     return true;
 }
 
-bool nanover_tell_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
+bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
     const struct zip_member *m = archive->messages, *index = archive->index;
     reel_scan_container(scan, m->codec == REEL_CODEC_NONE ? "ZIP, stored" : "ZIP, deflated");
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
@@ -195,14 +196,14 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
     if (!(w.source ? nanover_walk_index(&w, err) : nanover_recover(&s, 0, err)) || !check_crc(&s, m, err)) {
         return false;
     }
-    nanover_quirks_tell(&s);
-    return nanover_tell_archive(scan, &archive, EXTRAS_TRIED_MAX, err);
+    nanover_quirks_report(&s);
+    return nanover_report_archive(scan, &archive, EXTRAS_TRIED_MAX, err);
 }
 
 /* --- the format --- */
 
-/* The usual file begins with its messages; any other archive must name both members. A ZIP may have something in front: then our suffix has
- * to speak for it. */
+/* Most files begin with the messages member; any other archive must list both members. A ZIP may have other data in front: then the
+ * file's suffix decides. */
 static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     const size_t name = sizeof NANOVER_MESSAGES - 1;
     bool zip = head.size >= ZIP_LOCAL_SIZE && load_u32le(head.data) == ZIP_LOCAL_MAGIC;

@@ -1,7 +1,7 @@
-/* The summary of a NanoVer recording: what the archive's directory and the index say, and the simulation's name from the first messages,
- * where it stands. Read are the end of the archive, its directory, the local header of every member, index.msgpack through a window, and of
- * the messages, when they are stored plain, the first LOOK_MESSAGES, LOOK_BYTES in all at most. Rule: the index must name every message's
- * types, and no byte of a message twice; else nothing is told. */
+/* The summary of a NanoVer recording: what the archive's directory and the index state, and the simulation's name from the first
+ * messages. It reads the end of the archive, its directory, the local header of every member, index.msgpack through a window and, when
+ * the messages are stored without compression, the first NAME_MESSAGES_MAX of them, at most NAME_BYTES_MAX bytes in all. The index must
+ * name every message's types, and messages must not overlap; otherwise there is no summary. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -10,23 +10,23 @@
 #include <stdlib.h>
 
 enum {
-    OUTLINE_INDEX_MAX = 256 << 20, /* raw bytes of the index */
-    EMPTY_MESSAGE_MAX = 5,         /* bytes of a message without types: a map's header */
+    SUMMARY_INDEX_MAX = 256 << 20, /* most raw bytes of the index */
+    EMPTY_MESSAGE_MAX = 5,         /* size of a message without types: a map's header */
     PROGRESS_BYTES = 4 << 20,
-    LOOK_MESSAGES = 64,
-    LOOK_BYTES = 4 << 20,
+    NAME_MESSAGES_MAX = 64,
+    NAME_BYTES_MAX = 4 << 20,
 };
 
-struct looking {                  /* for the simulation's name */
-    struct reel_source *messages; /* NULL: not here */
+struct name_search {              /* search for the simulation's name */
+    struct reel_source *messages; /* NULL: not readable here */
     unsigned left;
     uint64_t bytes_left;
 };
-static inline void reel_auto_looking(struct looking *l) {
+static inline void reel_auto_name_search(struct name_search *l) {
     reel_source_free(l->messages);
 }
 
-static bool look_for_name(struct looking *l, struct nanover_scan *s, const struct nanover_claim *e, struct reel_error *err) {
+static bool search_name(struct name_search *l, struct nanover_scan *s, const struct nanover_claim *e, struct reel_error *err) {
     if (!l->messages || s->named || l->left == 0 || e->length > l->bytes_left) {
         return true;
     }
@@ -52,7 +52,7 @@ static bool refuse(struct nanover_walk *w, uint64_t begin, const char *why, stru
                      begin, w->size, why);
 }
 
-/* The types of an entry as those of a message; false when it does not tell them, or its length cannot be right with them. */
+/* Takes the types of a message from its index entry. False when the entry lacks them, or its length is too small for them. */
 static bool take_types(const struct nanover_claim *e, struct nanover_message *m) {
     struct cursor types = e->types;
     uint64_t least = 1;
@@ -71,7 +71,8 @@ static bool take_types(const struct nanover_claim *e, struct nanover_message *m)
     return e->length >= least && (m->n_types > 0 || e->length <= EMPTY_MESSAGE_MAX);
 }
 
-static bool count_entry(struct nanover_walk *w, struct looking *l, const struct nanover_claim *e, uint64_t begin, struct reel_error *err) {
+static bool count_entry(struct nanover_walk *w, struct name_search *l, const struct nanover_claim *e, uint64_t begin,
+                        struct reel_error *err) {
     struct nanover_scan *s = w->s;
     const char *problem = nanover_claim_problem(e, s->size);
     struct nanover_message m;
@@ -94,12 +95,12 @@ static bool count_entry(struct nanover_walk *w, struct looking *l, const struct 
         return refuse(w, begin, "has too many or too long message types", err);
     }
     s->time_ns = e->has_time ? e->time_ns : s->time_ns;
-    const struct reel_channel_stats said = {.count = 1, .bytes = e->length, .first_ns = s->time_ns, .last_ns = s->time_ns};
-    return look_for_name(l, s, e, err) && reel_scan_count(s->scan, channel, &said, err);
+    const struct reel_channel_stats stats = {.count = 1, .bytes = e->length, .first_ns = s->time_ns, .last_ns = s->time_ns};
+    return search_name(l, s, e, err) && reel_scan_count(s->scan, channel, &stats, err);
 }
 
-static bool count_all(struct nanover_walk *w, struct looking *l, struct reel_error *err) {
-    uint64_t count, told = 0;
+static bool count_all(struct nanover_walk *w, struct name_search *l, struct reel_error *err) {
+    uint64_t count, reported = 0;
     const char *why;
     if (!nanover_index_begin(w, &count, &why, err)) {
         return false;
@@ -110,8 +111,8 @@ static bool count_all(struct nanover_walk *w, struct looking *l, struct reel_err
         if (!nanover_index_next(w, &e, &begin, &why, err) || (!why && !count_entry(w, l, &e, begin, err))) {
             return false;
         }
-        if (w->at - told >= PROGRESS_BYTES) {
-            told = w->at;
+        if (w->at - reported >= PROGRESS_BYTES) {
+            reported = w->at;
             if (!reel_scan_progress(w->s->scan, w->at, w->size, err)) {
                 return false;
             }
@@ -127,9 +128,9 @@ static bool open_index(struct reel_scan *scan, const struct nanover_archive *arc
     if (archive->lost || m->problem) {
         return reel_fail(err, REEL_UNSUPPORTED, "%s: only a scan tells what there is", archive->lost ? archive->lost : m->problem);
     }
-    if (index && !index->problem && index->raw > OUTLINE_INDEX_MAX) {
+    if (index && !index->problem && index->raw > SUMMARY_INDEX_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " has %" PRIu64 " bytes: over %d MiB only a scan reads it", index->raw,
-                         OUTLINE_INDEX_MAX >> 20);
+                         SUMMARY_INDEX_MAX >> 20);
     }
     return nanover_open_index(scan, archive, w, &why, err) &&
            (w->source || reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: only a scan tells what there is", why.text));
@@ -139,23 +140,23 @@ static inline void reel_auto_free_ids(struct nanover_scan *s) {
     nanover_scan_tables_free(s);
 }
 
-/* Members become chunks in the same order as in a scan: the index, the messages, the others. */
+/* Adds members as chunks in the same order as a scan: the index, the messages, the others. */
 bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
     AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     AUTO(free_ids) struct nanover_scan s = {.scan = scan};
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
-    AUTO(looking) struct looking look = {.left = LOOK_MESSAGES, .bytes_left = LOOK_BYTES};
+    AUTO(name_search) struct name_search search = {.left = NAME_MESSAGES_MAX, .bytes_left = NAME_BYTES_MAX};
     struct reel_chunk run;
     bool good = nanover_archive_open(&archive, scan->parts[0], err) && open_index(scan, &archive, &w, err);
     if (good) {
         s.size = archive.messages->raw;
-        look.messages =
+        search.messages =
             archive.messages->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL) : NULL;
-        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) && count_all(&w, &look, err) &&
-               nanover_tell_archive(scan, &archive, 0, err);
+        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) && count_all(&w, &search, err) &&
+               nanover_report_archive(scan, &archive, 0, err);
     }
     if (!good && (err->code == REEL_DAMAGED || err->code == REEL_LIMIT)) {
-        err->code = REEL_UNSUPPORTED; /* a scan may still find something */
+        err->code = REEL_UNSUPPORTED; /* a scan may still read the file */
     }
     return good;
 }

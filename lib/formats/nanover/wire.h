@@ -12,6 +12,6 @@
 #define NANOVER_MESSAGES "messages.msgpack"
 #define NANOVER_INDEX "index.msgpack"
 
-enum { NANOVER_DATA_START = 66 }; /* of the messages in a written file: 30 + 16 of name + 20 of ZIP64 extra */
+enum { NANOVER_DATA_START = 66 }; /* offset of the messages in a written file: 30 + 16 of name + 20 of ZIP64 extra */
 
 #endif

@@ -1,6 +1,6 @@
-/* Writes NanoVer recordings: exactly the layout of the official recorder (nanover_wire.h), messages stored first, at offset 66, then the
- * index, then whatever else the source's archive held. Rule: nothing is patched; sizes and CRCs stand in front of the bytes, so the plan
- * learns them. */
+/* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at offset 66; then the
+ * index; then the other members of the source's archive. Sizes and CRCs come before the bytes they describe and nothing is patched, so
+ * planning computes them. */
 #include "reel/write.h"
 #include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
@@ -14,20 +14,20 @@
 enum {
     GROUP_BYTES = 1 << 20,
     GROUP_MESSAGES = 8192,
-    PIECE_BYTES = 4 << 20, /* of an extra member, one a tail part */
+    PIECE_BYTES = 4 << 20, /* of an extra member in one part of the tail */
 };
 
-struct extra { /* a member of the source's archive that is none of ours */
+struct extra { /* a member of the source's archive besides messages and index */
     const char *name;
     uint32_t chunk;
-    uint64_t offset, size; /* in that chunk */
+    uint64_t offset, size; /* position in that chunk */
     uint64_t first_piece;
-    uint64_t header_at; /* in the output */
+    uint64_t header_at; /* position in the output */
     uint32_t crc;
 };
 
 struct totals {
-    uint64_t messages; /* how many */
+    uint64_t messages; /* number of messages */
     uint64_t messages_size, index_size;
     uint32_t messages_crc, index_crc;
     struct extra *extras;
@@ -44,7 +44,7 @@ struct run_crc {
 static struct run_crc crc_begin(const struct reel_sink *out) {
     return (struct run_crc){.pos = out->pos, .crc = out->crc};
 }
-/* Joins what was given since `begin` to the member's CRC and size. */
+/* Adds the bytes emitted since `begin` to the member's CRC and size. */
 static void crc_join(const struct reel_sink *out, const struct run_crc *begin, uint32_t *crc, uint64_t *size) {
     uint64_t length = out->pos - begin->pos;
     uint32_t of_run = out->crc ^ (uint32_t)crc32_combine(begin->crc, 0, (z_off_t)length);
@@ -63,7 +63,7 @@ static uint16_t name_flags(const char *name) {
     return 0;
 }
 
-/* `wide`: the sizes stand in a ZIP64 extra field, whatever they are. */
+/* `wide`: the sizes are in a ZIP64 extra field, whatever their value. */
 static void put_local(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, bool wide) {
     reel_sink_u32le(out, ZIP_LOCAL_MAGIC);
     reel_sink_u16le(out, wide ? ZIP_VERSION_64 : ZIP_VERSION);
@@ -157,14 +157,14 @@ static const struct reel_attachment *source_extras(const struct reel_stream *str
     return items;
 }
 
-/* Those of the first recording: of several, names would meet. */
+/* Collects the extra members of the first recording only: those of several could have equal names. */
 static bool collect_extras(struct reel_write *w, struct totals *t, struct reel_error *err) {
     size_t n = 0;
     const struct reel_attachment *items = w->stream->n_sources > 0 ? source_extras(w->stream, 0, &n) : NULL;
     t->extras = n > 0 ? reel_write_keep(w, n * sizeof *t->extras, err) : NULL;
     for (size_t i = 0; i < n && t->extras; i++) {
         size_t name_size = strlen(items[i].name);
-        if (name_size > UINT16_MAX) { /* only an escaped one can be; no archive has room for it */
+        if (name_size > UINT16_MAX) { /* only an escaped name can be so long; no archive has room for it */
             continue;
         }
         char *name = reel_write_keep(w, name_size + 1, err);
@@ -224,7 +224,7 @@ static void pack_word(msgpack_packer *pk, const char *word) {
     msgpack_pack_str_with_body(pk, word, strlen(word));
 }
 
-/* The metadata keys of the source's index entry that are not ours: counted, and written when `out` is there. */
+/* Counts the other keys of the source's index entry, and writes them when `out` is not NULL. */
 static bool own_metadata(struct reel_bytes map_bytes, struct reel_sink *out, size_t *count) {
     struct cursor c = cursor_of(map_bytes);
     struct msgpack_faults faults = {.text = false};
@@ -260,7 +260,7 @@ static bool read_kept(struct reel_write *w, const struct reel_message *m, struct
 
 struct index_walk {
     struct reel_sink *out;
-    uint64_t offset; /* of the next message in its member */
+    uint64_t offset; /* offset of the next message in its member */
 };
 
 static bool put_entry(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
@@ -332,7 +332,7 @@ static bool write_index_group(struct reel_write *w, uint64_t group, struct reel_
 static bool write_piece(struct reel_write *w, uint64_t piece, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
     size_t low = 0, high = t->n_extras;
-    while (high - low > 1) { /* the last one that begins at or before it */
+    while (high - low > 1) { /* finds the last one that begins at or before it */
         size_t middle = low + (high - low) / 2;
         *(t->extras[middle].first_piece <= piece ? &low : &high) = middle;
     }
@@ -355,8 +355,8 @@ static bool write_piece(struct reel_write *w, uint64_t piece, struct reel_sink *
     struct run_crc begin = crc_begin(out);
     reel_sink_put(out, data, size);
     if (w->planning) {
-        uint64_t given = 0;
-        crc_join(out, &begin, &e->crc, &given);
+        uint64_t added = 0;
+        crc_join(out, &begin, &e->crc, &added);
     }
     return true;
 }
@@ -372,7 +372,7 @@ static void write_directory(const struct totals *t, uint64_t index_at, struct re
     put_end(out, directory_at, t->n_extras + 2);
 }
 
-/* Parts: the index's header, its entries by message group, pieces of extra members, the directory. */
+/* Parts of the tail: the index's header, its entries by message group, pieces of extra members, the directory. */
 static uint64_t tail_parts(struct reel_write *w) {
     const struct totals *t = w->totals;
     return 1 + reel_write_groups(w) + t->n_pieces + 1;

@@ -1,4 +1,4 @@
-/* The older NanoVer form: a .traj, a .state, or both as the two parts of one recording. */
+/* The older NanoVer format: a .traj, a .state, or both as the two parts of one recording. */
 #ifndef REEL_FORMATS_NANOVER_LEGACY_H
 #define REEL_FORMATS_NANOVER_LEGACY_H
 

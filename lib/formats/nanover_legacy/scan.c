@@ -1,6 +1,6 @@
-/* Reads NanoVer recordings of the older form: a .traj, a .state, or both as the two parts of one recording. Rule: a record counts when its
- * message is whole and can be converted, so what is scanned can be written as a recording of today; whatever follows damage is looked for
- * byte by byte. */
+/* Scans NanoVer recordings of the older format: a .traj, a .state, or both as the two parts of one recording. A record counts when its
+ * message is complete and can be converted, so that every scanned message can be exported as a current recording. After damage the next
+ * record is searched byte by byte. */
 #include "reel/scan.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover_legacy/wire.h"
@@ -15,12 +15,12 @@
 #include <strings.h>
 
 enum {
-    KIND_RECORDS_MAX = 16, /* looked at to tell a .traj from a .state */
+    KIND_RECORDS_MAX = 16, /* records read to decide between .traj and .state */
     PROGRESS_BYTES = 8 << 20,
-    CONVERTED_MAX = 4, /* times the part that may be converted while looking for records in damage */
+    CONVERTED_MAX = 4, /* most bytes converted while searching for records after damage, as a multiple of the part's size */
 };
 #define TIME_MAX_US ((uint64_t)NANOVER_TIME_MAX / 1000)
-#define JUMP_MAX_US UINT64_C(120000000) /* between two records, where damage must be told from records */
+#define JUMP_MAX_US UINT64_C(120000000) /* largest step between two records that is accepted after damage */
 
 struct header {
     uint64_t time_us, upper, size;
@@ -33,14 +33,14 @@ struct part {
     enum legacy_kind kind;
     struct window window;
     struct legacy_converter converter;
-    struct nanover_keys keys; /* of the message that was read last */
+    struct nanover_keys keys; /* keys of the last message read */
     struct nanover_key_sets sets;
-    uint64_t at, before;          /* the next record; bytes of the parts before this one */
+    uint64_t at, before;          /* position of the next record; bytes of the parts before this one */
     uint64_t total;               /* bytes of all parts */
-    uint64_t converted, told;     /* bytes of messages; of them when progress was last told */
-    uint64_t taken, last_us;      /* records, the time of the last */
-    uint64_t back, unknown, text; /* how many have a time before that of the one before, fields of their own, text that is no UTF-8 */
-    bool named;                   /* a simulation name was told */
+    uint64_t converted, reported; /* bytes of messages converted; position at the last progress report */
+    uint64_t taken, last_us;      /* number of records, time of the last one */
+    uint64_t back, unknown, text; /* counts: time before that of the previous message; unknown fields; text that is not UTF-8 */
+    bool named;                   /* a simulation name was reported */
 };
 static inline void reel_auto_part_done(struct part *p) {
     window_close(&p->window);
@@ -60,14 +60,14 @@ static enum legacy_kind kind_by_name(const char *name) {
     return !dot ? LEGACY_NONE : strcasecmp(dot, ".traj") == 0 ? LEGACY_FRAME : strcasecmp(dot, ".state") == 0 ? LEGACY_STATE : LEGACY_NONE;
 }
 
-/* The first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a message 1. */
+/* Decides by the first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a message 1. */
 static enum legacy_kind kind_by_tag(uint8_t tag) {
     return tag == (FRAME_INDEX << 3 | 0) || tag == (FRAME_DATA << 3 | 2) ? LEGACY_FRAME
            : tag == (STATE_CHANGED << 3 | 2)                             ? LEGACY_STATE
                                                                          : LEGACY_NONE;
 }
 
-/* By the first message that says it; an empty one says nothing. */
+/* Decides by the first message that is not empty. */
 static bool kind_by_content(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
     uint64_t at = LEGACY_HEADER_SIZE;
     *kind = LEGACY_NONE;
@@ -89,7 +89,7 @@ static bool kind_by_content(struct reel_source *source, enum legacy_kind *kind, 
     return true;
 }
 
-/* What the messages say counts before the name. A file of neither is taken for a .state, whose empty messages change nothing. */
+/* The messages decide before the name. A file that neither decides counts as a .state, whose empty messages change nothing. */
 static bool kind_of(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
     if (!kind_by_content(source, kind, err)) {
         return false;
@@ -108,7 +108,7 @@ static bool is_plausible(const struct header *h, uint64_t from_us, uint64_t left
            h->size <= left - LEGACY_RECORD_SIZE;
 }
 
-/* Does a record begin at `at`, or does the file end there? */
+/* *yes: a record begins at `at`, or the file ends there. */
 static bool follows(struct part *p, uint64_t at, uint64_t from_us, bool *yes, struct reel_error *err) {
     uint8_t head[LEGACY_RECORD_SIZE];
     uint64_t left = p->source->size - at;
@@ -124,7 +124,7 @@ static bool follows(struct part *p, uint64_t at, uint64_t from_us, bool *yes, st
     return true;
 }
 
-/* A record found behind damage: a believable header, a message of this kind, and another record or the end behind it. */
+/* *yes: a plausible header, a message of this kind, and then another record or the end of the file. */
 static bool begins_here(struct part *p, uint64_t at, bool *yes, struct reel_error *err) {
     const uint8_t *head = window_at(&p->window, at, LEGACY_RECORD_SIZE + 1, err);
     if (!head) {
@@ -136,20 +136,20 @@ static bool begins_here(struct part *p, uint64_t at, bool *yes, struct reel_erro
     return !*yes || follows(p, at + LEGACY_RECORD_SIZE + h.size, h.time_us, yes, err);
 }
 
-static bool tell_progress(struct part *p, uint64_t at, struct reel_error *err) {
-    if (at - p->told < PROGRESS_BYTES) {
+static bool report_progress(struct part *p, uint64_t at, struct reel_error *err) {
+    if (at - p->reported < PROGRESS_BYTES) {
         return true;
     }
-    p->told = at;
+    p->reported = at;
     return reel_scan_progress(p->scan, p->before + at, p->total, err);
 }
 
-/* Goes on at the first record from `from` on; what lies between is lost, because of `why`. */
+/* Goes on at the first record from `from` on, and reports what is between as lost because of `why`. */
 static bool resume(struct part *p, uint64_t from, const char *why, struct reel_error *err) {
     uint64_t begin = p->at, size = p->source->size;
     bool found = false;
     for (p->at = from; p->at + LEGACY_RECORD_SIZE < size && p->converted <= CONVERTED_MAX * size; p->at++) {
-        if (!begins_here(p, p->at, &found, err) || !tell_progress(p, p->at, err)) {
+        if (!begins_here(p, p->at, &found, err) || !report_progress(p, p->at, err)) {
             return false;
         }
         if (found) {
@@ -162,7 +162,7 @@ static bool resume(struct part *p, uint64_t from, const char *why, struct reel_e
     return true;
 }
 
-static bool tell_name(struct part *p, const struct nanover_message *m, struct reel_error *err) {
+static bool report_name(struct part *p, const struct nanover_message *m, struct reel_error *err) {
     if (p->named || m->simulation_name.size == 0 || m->simulation_name.size >= REEL_TEXT_MAX) {
         return true;
     }
@@ -170,10 +170,10 @@ static bool tell_name(struct part *p, const struct nanover_message *m, struct re
     return reel_scan_metadata(p->scan, "system.simulation.name", m->simulation_name, err);
 }
 
-static bool give(struct part *p, const struct header *h, const struct nanover_message *m, size_t converted, struct reel_error *err) {
+static bool emit_entry(struct part *p, const struct header *h, const struct nanover_message *m, size_t converted, struct reel_error *err) {
     bool reset = m->has_frame_index && m->frame_index == 0;
     uint32_t set;
-    if (!nanover_key_sets_id(&p->sets, &p->keys, &set, err) || !tell_name(p, m, err)) {
+    if (!nanover_key_sets_id(&p->sets, &p->keys, &set, err) || !report_name(p, m, err)) {
         return false;
     }
     struct reel_entry entry = {.time_ns = (int64_t)h->time_us * 1000,
@@ -192,7 +192,7 @@ static bool give(struct part *p, const struct header *h, const struct nanover_me
     return reel_scan_entry(p->scan, &entry, err);
 }
 
-/* The message as MessagePack, and what it says; *whole is false, with `why`, when it is damaged. */
+/* Converts the message to MessagePack and reads its keys; *whole is false, with `why`, when it is damaged. */
 static bool read_message(struct part *p, const struct header *h, struct nanover_message *m, size_t *size, bool *whole,
                          struct reel_error *why, struct reel_error *err) {
     const uint8_t *data = window_at(&p->window, p->at + LEGACY_RECORD_SIZE, (size_t)h->size, err);
@@ -228,7 +228,7 @@ static bool lose_message(struct part *p, const struct header *h, const struct re
     return true;
 }
 
-/* The bytes that are left are no record: its end is cut, or it is damaged. */
+/* Reports the remaining bytes as lost: the last record is cut or damaged. */
 static bool lose_record(struct part *p, const struct header *h, uint64_t left, struct reel_error *err) {
     char text[128];
     if (left < LEGACY_RECORD_SIZE) {
@@ -269,7 +269,7 @@ static bool walk_record(struct part *p, struct reel_error *err) {
     if (!read_message(p, &h, &m, &converted, &whole, &why, err)) {
         return false;
     }
-    return whole ? give(p, &h, &m, converted, err) : lose_message(p, &h, &why, err);
+    return whole ? emit_entry(p, &h, &m, converted, err) : lose_message(p, &h, &why, err);
 }
 
 /* --- parts --- */
@@ -282,17 +282,18 @@ static bool add_channel(struct part *p, struct reel_error *err) {
     return reel_scan_channel(p->scan, &channel, &p->channel, err);
 }
 
-static void tell_counts(const struct part *p) {
+static void report_counts(const struct part *p) {
     const struct {
         uint64_t count;
         enum reel_severity severity;
         const char *text;
-    } told[] = {{p->back, REEL_WARNING, "are earlier than the message before"},
-                {p->text, REEL_WARNING, "hold text that is no UTF-8"},
-                {p->unknown, REEL_NOTE, "have fields that nobody knows: a conversion leaves them out"}};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        if (told[i].count > 0) {
-            reel_scan_finding(p->scan, told[i].severity, p->number, 0, 0, "%" PRIu64 " message(s) %s", told[i].count, told[i].text);
+    } reported[] = {{p->back, REEL_WARNING, "are earlier than the message before"},
+                    {p->text, REEL_WARNING, "hold text that is no UTF-8"},
+                    {p->unknown, REEL_NOTE, "have fields that nobody knows: a conversion leaves them out"}};
+    for (size_t i = 0; i < sizeof reported / sizeof *reported; i++) {
+        if (reported[i].count > 0) {
+            reel_scan_finding(p->scan, reported[i].severity, p->number, 0, 0, "%" PRIu64 " message(s) %s", reported[i].count,
+                              reported[i].text);
         }
     }
     enum legacy_kind named = kind_by_name(p->source->name);
@@ -307,11 +308,11 @@ static bool scan_part(struct part *p, struct reel_error *err) {
         return false;
     }
     for (p->at = LEGACY_HEADER_SIZE; p->at < p->source->size;) {
-        if (!walk_record(p, err) || !tell_progress(p, p->at, err)) {
+        if (!walk_record(p, err) || !report_progress(p, p->at, err)) {
             return false;
         }
     }
-    tell_counts(p);
+    report_counts(p);
     return true;
 }
 
@@ -334,8 +335,8 @@ static bool check_version(struct reel_source *source, struct reel_error *err) {
                      LEGACY_VERSION);
 }
 
-/* At equal times frames come before states. Entries of one time are in the order of their chunks, so a .state that stands before its .traj
- * is addressed as a chunk of its own, behind both. */
+/* At equal times frames come before states. Entries of equal time are ordered by chunk, so a .state given before its .traj is addressed
+ * as a chunk of its own, after both. */
 static bool choose_chunk(struct reel_scan *scan, const enum legacy_kind *kinds, struct part *p, struct reel_error *err) {
     p->chunk = p->number;
     if (p->kind != LEGACY_STATE || p->number + 1 >= scan->n_parts || kinds[p->number + 1] != LEGACY_FRAME) {
@@ -376,7 +377,7 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
 
 /* --- the format --- */
 
-/* Version 1 had no header: its suffix and a believable first record speak for it, so that it is refused by name. */
+/* Version 1 had no header: a matching suffix and a plausible first record identify it, so that the error can name the version. */
 static int probe_version_1(struct reel_bytes head, const struct reel_source *source) {
     if (kind_by_name(source->name) == LEGACY_NONE || head.size <= LEGACY_RECORD_SIZE) {
         return 0;
@@ -397,7 +398,7 @@ static size_t stem_size(const char *name) {
     return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* A .traj and a .state of one name. */
+/* True for a .traj and a .state with the same name. */
 static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
     struct reel_error err;
     enum legacy_kind x, y;
