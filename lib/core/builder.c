@@ -267,14 +267,14 @@ static bool widen(struct reel_builder *b, struct builder_lane *lane, struct reel
     if (b->lane_bytes >= REEL_BUILD_MEMORY_MAX && !relieve(b, err)) {
         return false;
     }
-    uint32_t want = lane->capacity ? lane->capacity * 2 : LANE_FIRST;
-    struct reel_entry *p = realloc(lane->entries, want * sizeof *p);
+    uint32_t new_capacity = lane->capacity ? lane->capacity * 2 : LANE_FIRST;
+    struct reel_entry *p = realloc(lane->entries, new_capacity * sizeof *p);
     if (!p) {
         return reel_fail_memory(err);
     }
-    b->lane_bytes += (want - lane->capacity) * sizeof *p;
+    b->lane_bytes += (new_capacity - lane->capacity) * sizeof *p;
     lane->entries = p;
-    lane->capacity = want;
+    lane->capacity = new_capacity;
     return true;
 }
 

@@ -172,9 +172,9 @@ static enum step lz4_open(union state *state) {
 }
 static enum step lz4_step(union state *state, struct run *run) {
     size_t taken = run->left;
-    size_t given = run->room;
+    size_t written = run->room;
     const LZ4F_decompressOptions_t options = {.stableDst = run->stable}; /* lets the library skip an internal copy */
-    size_t result = LZ4F_decompress(state->lz4, run->out, &given, run->in, &taken, &options);
+    size_t result = LZ4F_decompress(state->lz4, run->out, &written, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
         return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY
@@ -182,8 +182,8 @@ static enum step lz4_step(union state *state, struct run *run) {
     }
     run->in += taken;
     run->left -= taken;
-    run->out += given;
-    run->room -= given;
+    run->out += written;
+    run->room -= written;
     return result == 0 ? STEP_END : STEP_MORE;
 }
 static void lz4_close(union state *state) {
@@ -333,9 +333,9 @@ static enum step decoder_step(struct decoder *d) {
     enum step step = d->codec->step(&d->state, &d->run);
     bool whole = d->run.left == 0;
     d->run.left += hidden;
-    size_t given = before - d->run.room;
-    d->made += given;
-    d->out_used += allowed > 0 ? given : 0;
+    size_t written = before - d->run.room;
+    d->made += written;
+    d->out_used += allowed > 0 ? written : 0;
     if (whole && (step == STEP_MORE || step == STEP_END) && d->made <= d->limit) {
         d->sound = d->made;
     }

@@ -183,12 +183,12 @@ static bool is_first_with_state(size_t place) {
 }
 
 /* The selected channels of one source whose encodings share this state function. */
-static bool mark_wanted(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how, bool *wanted) {
+static bool select_channels(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how, bool *selected) {
     bool any = false;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         const struct reel_encoding *own = s->channel_source[i] == source ? reel_encoding_of(s->channels[i]) : NULL;
         if (own && own->state_at == how->state_at) {
-            any = wanted[s->channels[i]->id] = true;
+            any = selected[s->channels[i]->id] = true;
         }
     }
     return any;
@@ -197,15 +197,15 @@ static bool mark_wanted(const struct reel_stream *s, uint32_t source, const stru
 static bool add_state_of(struct reel_front *f, const struct reel_selection *selection, uint32_t source, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t n = reel_index_info(reel_recording_index(reel_reader_recording(s->readers[source])))->n_channels;
-    AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
-    if (!wanted) {
+    AUTO_MEM bool *selected = calloc(n ? n : 1, sizeof *selected);
+    if (!selected) {
         return reel_fail_memory(err);
     }
     f->source = source;
     for (size_t i = 0; reel_encodings[i]; i++) {
-        memset(wanted, 0, n * sizeof *wanted);
-        if (is_first_with_state(i) && mark_wanted(s, source, reel_encodings[i], wanted) &&
-            !reel_encodings[i]->state_at(s->readers[source], start_of(s, selection, source), wanted, f, err)) {
+        memset(selected, 0, n * sizeof *selected);
+        if (is_first_with_state(i) && select_channels(s, source, reel_encodings[i], selected) &&
+            !reel_encodings[i]->state_at(s->readers[source], start_of(s, selection, source), selected, f, err)) {
             return false;
         }
     }

@@ -41,17 +41,17 @@ void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struc
     if (!loss || (loss->count == loss->capacity && !loss_grow(loss))) {
         return;
     }
-    AUTO_MEM char *told = NULL;
+    AUTO_MEM char *formatted = NULL;
     va_list args;
     va_start(args, text);
-    int size = vasprintf(&told, text, args);
+    int size = vasprintf(&formatted, text, args);
     va_end(args);
     if (size < 0) {
-        told = NULL;
+        formatted = NULL;
         reel_fail_memory(NULL);
         return;
     }
-    struct reel_loss_item item = {.kind = kind, .text = arena_text(&loss->arena, told)};
+    struct reel_loss_item item = {.kind = kind, .text = arena_text(&loss->arena, formatted)};
     item.channel = channel ? arena_text(&loss->arena, channel->name) : NULL;
     if (item.text && (item.channel || !channel)) {
         loss->items[loss->count++] = item;

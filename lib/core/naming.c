@@ -90,11 +90,11 @@ const char *naming_prefix(const struct naming *n, const struct reel_channel *c, 
     if (n->prefixing == REEL_PREFIX_NEVER) {
         return "";
     }
-    bool wanted = n->prefixing == REEL_PREFIX_ALWAYS || clashes(n, c->name, source);
-    for (uint32_t t = 0; t < c->n_topics && !wanted; t++) {
-        wanted = clashes(n, c->topics[t], source);
+    bool prefixed = n->prefixing == REEL_PREFIX_ALWAYS || clashes(n, c->name, source);
+    for (uint32_t t = 0; t < c->n_topics && !prefixed; t++) {
+        prefixed = clashes(n, c->topics[t], source);
     }
-    return wanted ? n->sources[source].prefix : "";
+    return prefixed ? n->sources[source].prefix : "";
 }
 
 bool naming_join(const char *prefix, const char *topic, char *out, size_t size) {

@@ -328,24 +328,24 @@ static bool fill_window(struct reel_reader *r, struct reel_source *source, uint6
     uint64_t end = r->window_offset + r->window_size;
     bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
     r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
-    size_t want = size > r->ahead || source->sparse ? size : r->ahead;
-    want = want > source->size - at ? (size_t)(source->size - at) : want;
+    size_t length = size > r->ahead || source->sparse ? size : r->ahead;
+    length = length > source->size - at ? (size_t)(source->size - at) : length;
     r->window_size = 0;
-    if (want > r->window_capacity || (r->window_capacity > WINDOW_KEPT && want <= WINDOW_KEPT)) {
+    if (length > r->window_capacity || (r->window_capacity > WINDOW_KEPT && length <= WINDOW_KEPT)) {
         free(TAKE(r->window));
         r->window_capacity = 0;
-        size_t capacity = want > AHEAD_MAX ? want : follows ? AHEAD_MAX : want;
+        size_t capacity = length > AHEAD_MAX ? length : follows ? AHEAD_MAX : length;
         if (!(r->window = malloc(capacity))) {
             return reel_fail_memory(err);
         }
         r->window_capacity = capacity;
     }
     r->window_source = source;
-    if (!reel_source_read(source, at, r->window, want, err)) {
+    if (!reel_source_read(source, at, r->window, length, err)) {
         return false;
     }
     r->window_offset = at;
-    r->window_size = want;
+    r->window_size = length;
     return true;
 }
 

@@ -25,7 +25,7 @@ struct reel_render {
     /* streamed: */
     enum { AT_START, AT_HEAD, AT_MESSAGES, AT_TAIL, AT_END, BROKEN } stage;
     uint64_t tail_part, tail_parts;
-    uint64_t group_size, given; /* of the section being returned */
+    uint64_t group_size, returned; /* of the section being returned */
     uint64_t group_count;
 };
 
@@ -257,22 +257,22 @@ static bool next_stage(struct reel_render *r, struct reel_error *err) {
     }
 }
 
-static bool give(struct reel_render *r, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
+static bool read_streamed(struct reel_render *r, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
     while (*got < size && r->stage != AT_END) {
-        if (r->given == r->group_size) {
-            r->given = r->group_size = r->held_end = 0;
+        if (r->returned == r->group_size) {
+            r->returned = r->group_size = r->held_end = 0;
             if (!next_stage(r, err) || (r->stage != AT_END && !emit_streamed(r, 0, err))) {
                 return false;
             }
             continue;
         }
-        if (r->given >= r->held_end && !emit_streamed(r, r->given, err)) {
+        if (r->returned >= r->held_end && !emit_streamed(r, r->returned, err)) {
             return false;
         }
-        size_t n = r->held_end - r->given < size - *got ? (size_t)(r->held_end - r->given) : size - *got;
-        memcpy(to + *got, r->buffer + (r->given - r->held), n);
+        size_t n = r->held_end - r->returned < size - *got ? (size_t)(r->held_end - r->returned) : size - *got;
+        memcpy(to + *got, r->buffer + (r->returned - r->held), n);
         *got += n;
-        r->given += n;
+        r->returned += n;
     }
     return true;
 }
@@ -284,7 +284,7 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     }
     struct transient_watch watch;
     transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, give(r, buffer, size, got, err), err)) {
+    if (!transient_watch_end(&watch, read_streamed(r, buffer, size, got, err), err)) {
         r->stage = BROKEN;
         return false;
     }

@@ -54,19 +54,19 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
     return builder_add_entry(scan->builder, &e, err);
 }
 
-bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err) {
+bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (!m->shallow || channel >= m->n_channels) {
         return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts are said in summarys only",
                          channel);
     }
     struct reel_channel_stats *s = &m->stats[channel];
-    if (said->count > 0) {
-        s->first_ns = s->count == 0 || said->first_ns < s->first_ns ? said->first_ns : s->first_ns;
-        s->last_ns = s->count == 0 || said->last_ns > s->last_ns ? said->last_ns : s->last_ns;
+    if (stats->count > 0) {
+        s->first_ns = s->count == 0 || stats->first_ns < s->first_ns ? stats->first_ns : s->first_ns;
+        s->last_ns = s->count == 0 || stats->last_ns > s->last_ns ? stats->last_ns : s->last_ns;
     }
-    s->count += said->count;
-    s->bytes += said->bytes;
+    s->count += stats->count;
+    s->bytes += stats->bytes;
     return true;
 }
 

@@ -75,7 +75,7 @@ static int open_unlinked(struct reel_error *err) {
 }
 
 /* owned by the source from here on */
-static struct reel_source *give(int *fd, const char *name, struct reel_error *err) {
+static struct reel_source *source_of_fd(int *fd, const char *name, struct reel_error *err) {
     int taken = *fd;
     *fd = -1;
     return reel_source_from_fd(taken, name, err);
@@ -86,7 +86,7 @@ static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct
     if (fd < 0 || !codec_decode_chunk_to_fd(chunk, part, fd, err)) {
         return NULL;
     }
-    return give(&fd, part->name, err);
+    return source_of_fd(&fd, part->name, err);
 }
 
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err) {
@@ -94,7 +94,7 @@ struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_sourc
     if (fd < 0 || !codec_unpack_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, max, &chunk->raw, err)) {
         return NULL;
     }
-    return give(&fd, part->name, err);
+    return source_of_fd(&fd, part->name, err);
 }
 
 struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err) {
@@ -104,7 +104,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
     struct stat st;
     AUTO_FD int there = open(path, O_RDONLY | O_CLOEXEC); /* a cleanup of the folder may remove it at any time */
     if (there >= 0 && fstat(there, &st) == 0 && (uint64_t)st.st_size == chunk->raw) {
-        return give(&there, part->name, err);
+        return source_of_fd(&there, part->name, err);
     }
     AUTO_MEM char *temporary = NULL;
     if (asprintf(&temporary, "%s.tmp-XXXXXX", path) < 0) {
@@ -127,7 +127,7 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    return give(&fd, part->name, err);
+    return source_of_fd(&fd, part->name, err);
 }
 
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {

@@ -221,17 +221,17 @@ static bool select_channel(struct stream *s, const struct reel_selection *q, con
                            const struct reel_channel **shown, struct reel_error *err) {
     char name[1024] = "";
     size_t used = 0;
-    uint32_t wanted = 0;
+    uint32_t matching = 0;
     for (uint32_t t = 0; t < c->n_topics; t++) {
         if (wants(q, prefix, c->topics[t])) {
-            wanted++;
+            matching++;
             used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
             used = used < sizeof name ? used : sizeof name - 1;
         }
     }
     struct standing own = standing_of(q, prefix, c->name);
-    *shown = !own.excluded && (wanted == c->n_topics || own.named) ? c : NULL;
-    if (*shown || own.excluded || wanted == 0) {
+    *shown = !own.excluded && (matching == c->n_topics || own.named) ? c : NULL;
+    if (*shown || own.excluded || matching == 0) {
         return true;
     }
     struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);

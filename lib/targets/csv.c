@@ -1,8 +1,8 @@
-/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each field
- * that was asked for, or for each field of the schemas of all channels. A field that is a list of any length, a map or bytes is one cell:
- * JSON, or base64. Payloads without a schema stand in the column "data": JSON, or base64 when they are not decoded; no two columns have one
- * name. Rule: the columns follow from the selection alone, never from what the messages hold; a payload that does not fit its schema stands
- * as base64 in the column "data" where there is one, else as {"$base64":…} in its first cell. */
+/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each
+ * requested field, or for each field in the schemas of all channels. A field that is a list of variable length, a map or bytes is one cell:
+ * JSON, or base64. Payloads without a schema go to the column "data": JSON, or base64 when they are not decoded; column names are unique.
+ * The columns depend only on the selection, never on the messages; a payload that does not match its schema is written as base64 in the
+ * column "data" if there is one, else as {"$base64":…} in its first cell. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,11 +22,11 @@ struct csv_run {
     struct field_picker picker;
     struct json_out json; /* of a cell */
     const struct reel_visitor_ops *usual;
-    struct reel_visitor_ops ops; /* json's, but a text or bytes alone in a cell stand as they are */
+    struct reel_visitor_ops ops; /* like json's, but a text or bytes alone in a cell are written without quotes */
     struct cell *cells;
     bool *schemas;           /* by channel: it has fields */
-    struct grow values, row; /* what the cells hold; the line */
-    bool topics, whole;      /* there is a column topic, data */
+    struct grow values, row; /* contents of the cells; the line */
+    bool topics, whole;      /* columns topic and data exist */
     struct rows_place place;
 };
 
@@ -34,7 +34,7 @@ struct csv_run {
 
 struct columns {
     struct field_set *set;
-    bool any, failed; /* the channel has fields; one could not be added */
+    bool any, failed; /* the channel has fields; a field could not be added */
     struct reel_error *err;
 };
 
@@ -45,7 +45,7 @@ static bool add_column(void *context, const struct reel_field *field) {
     return !c->failed;
 }
 
-/* The fields of all channels; a channel without any makes the column "data". */
+/* Adds the fields of all channels; a channel without fields requires the column "data". */
 static struct field_set *columns_of_schemas(struct reel_write *w, struct reel_error *err) {
     struct csv_run *run = w->run;
     AUTO(field_set_free) struct field_set *set = field_set_new(NULL, 0, err);
@@ -102,7 +102,7 @@ static bool cell_binary(struct reel_visitor *v, struct reel_bytes value) {
 static bool cell_null(struct reel_visitor *v) {
     return run_of(v)->json.depth > 0 ? run_of(v)->usual->null(v) : true; /* an empty cell */
 }
-/* Numbers that JSON must quote need no quotes here. */
+/* Numbers that are quoted in JSON need no quotes here. */
 static bool bare(struct csv_run *run, size_t before, bool goes_on) {
     struct grow *g = &run->values;
     if (run->json.depth == 0 && !g->failed && g->size - before > 2 && g->data[before] == '"') {
@@ -171,14 +171,14 @@ static void put_value(struct grow *row, struct reel_bytes value) {
     for (size_t i = 0, plain = 0; i <= value.size; i++) {
         if (i == value.size || value.data[i] == '"') {
             grow_put(row, value.data + plain, i - plain);
-            put_text(row, i < value.size ? "\"" : ""); /* the quote itself begins the next plain run */
+            put_text(row, i < value.size ? "\"" : ""); /* the quote is written again as the start of the next plain run */
             plain = i;
         }
     }
     put_text(row, "\"");
 }
 
-/* A time as in JSON, without the quotes. */
+/* A time as in JSON, without quotes. */
 static void put_time(struct reel_write *w, const struct reel_message *m, int64_t time, struct grow *row) {
     struct csv_run *run = w->run;
     size_t before = row->size;
@@ -213,7 +213,7 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
     return true;
 }
 
-/* The payload as base64, in the cell of `data` or framed in the first one. */
+/* Writes the payload as base64, to the cell of `data` or wrapped in the first cell. */
 static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct cell *c, bool framed, struct reel_error *err) {
     struct csv_run *run = w->run;
     struct reel_bytes payload;
@@ -231,11 +231,11 @@ static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct 
     return true;
 }
 
-/* Fills the cells; the one behind the last field is `data`. */
+/* Fills the cells; the cell after the last field is `data`. */
 static bool fill_cells(struct reel_write *w, const struct reel_message *m, struct reel_error *err) {
     struct csv_run *run = w->run;
     uint32_t n = field_set_count(run->fields);
-    bool told = false, fields = w->options->n_fields > 0 || run->schemas[m->channel];
+    bool decoded = false, fields = w->options->n_fields > 0 || run->schemas[m->channel];
     memset(run->cells, 0, ((size_t)n + 1) * sizeof *run->cells);
     run->values.size = 0;
     if (fields) {
@@ -244,17 +244,17 @@ static bool fill_cells(struct reel_write *w, const struct reel_message *m, struc
         run->picker.close = close_cell;
         run->picker.context = run;
         field_picker_start(&run->picker);
-        if (!rows_tell(&run->rows, w, m, &run->picker.visitor, &told, err)) {
+        if (!rows_decode(&run->rows, w, m, &run->picker.visitor, &decoded, err)) {
             return false;
         }
-        told = told && !run->json.too_long;
+        decoded = decoded && !run->json.too_long;
     } else {
-        if (!rows_tell(&run->rows, w, m, open_cell(run, n), &told, err)) {
+        if (!rows_decode(&run->rows, w, m, open_cell(run, n), &decoded, err)) {
             return false;
         }
-        told = close_cell(run, n) && told;
+        decoded = close_cell(run, n) && decoded;
     }
-    if (told) {
+    if (decoded) {
         return true;
     }
     memset(run->cells, 0, ((size_t)n + 1) * sizeof *run->cells);
@@ -321,7 +321,7 @@ static void csv_close(struct reel_write *w) {
     free(run->row.data);
 }
 
-/* A field that has the name of a column of ours stands under the one it has in JSON: "data.topic". */
+/* A field with the name of a fixed column is renamed to its JSON path: "data.topic". */
 static void put_field_name(struct csv_run *run, const char *name) {
     static const char *const ours[] = {"log_time", "publish_time", "sequence", "recording", "topic"};
     bool taken = run->whole && strcmp(name, "data") == 0;

@@ -17,15 +17,15 @@ enum { PIECE = 48 << 10 /* of a payload; a multiple of 3 */ };
 struct rows_run {
     struct rows rows;
     struct rows_clock clock;
-    struct field_set *fields; /* NULL: all */
+    struct field_set *fields; /* NULL: all fields */
     struct field_picker picker;
     struct json_out json;
-    struct grow row;         /* the row under way, up to the payload or whole */
-    struct reel_mark row_of; /* whose row that is, so that another window on it does not decode it again */
-    bool row_told;
+    struct grow row;         /* the current row, up to the payload or complete */
+    struct reel_mark row_of; /* message of that row, so that another window on it does not decode it again */
+    bool row_decoded;
     struct rows_place place;
-    bool ended;                  /* the tail was met */
-    char next[REEL_CURSOR_ROOM]; /* where a limited stream goes on, or empty */
+    bool ended;                  /* the tail has been written */
+    char next[REEL_CURSOR_ROOM]; /* cursor to continue a limited stream, or empty */
     uint8_t piece[PIECE];
 };
 
@@ -44,12 +44,12 @@ static void put_text(struct reel_sink *out, const char *text) {
 static void add_text(struct grow *row, const char *text) {
     grow_put(row, text, strlen(text));
 }
-static void add_member(struct grow *row, const char *key, const char *value) { /* key with its punctuation: `,"topic":` */
+static void add_member(struct grow *row, const char *key, const char *value) { /* key with punctuation: `,"topic":` */
     add_text(row, key);
     json_put_string(row, bytes_text(value));
 }
 
-/* Pieces that fall outside the sink's window are counted, not read. */
+/* Pieces outside the sink's window are counted without being read. */
 static bool put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct rows_run *run = w->run;
     for (uint32_t done = 0; done < m->size;) {
@@ -86,8 +86,8 @@ static bool close_field(void *context, uint32_t column) {
     return true;
 }
 
-/* The payload's values behind what is in the row. *told false: the row is as it was. */
-static bool add_values(struct reel_write *w, const struct reel_message *m, bool *told, struct reel_error *err) {
+/* Appends the payload's values to the row. *decoded false: the row is unchanged. */
+static bool add_values(struct reel_write *w, const struct reel_message *m, bool *decoded, struct reel_error *err) {
     struct rows_run *run = w->run;
     size_t before = run->row.size;
     struct reel_visitor *v = &run->json.visitor;
@@ -101,21 +101,21 @@ static bool add_values(struct reel_write *w, const struct reel_message *m, bool 
         visit_begin_map(v);
         v = &run->picker.visitor;
     }
-    if (!rows_tell(&run->rows, w, m, v, told, err)) {
+    if (!rows_decode(&run->rows, w, m, v, decoded, err)) {
         return false;
     }
     if (run->fields) {
         visit_end_map(&run->json.visitor);
     }
-    *told = *told && !run->json.too_long;
-    if (!*told) {
+    *decoded = *decoded && !run->json.too_long;
+    if (!*decoded) {
         run->row.size = before;
-        run->row.failed = false; /* as bytes it takes no more memory */
+        run->row.failed = false; /* writing it as bytes needs no more memory */
     }
     return true;
 }
 
-static bool make_row(struct reel_write *w, const struct reel_message *m, bool *told, struct reel_error *err) {
+static bool make_row(struct reel_write *w, const struct reel_message *m, bool *decoded, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct grow *row = &run->row;
     const struct reel_channel *channel = w->stream->channels[m->channel];
@@ -137,7 +137,7 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *t
     rows_put_time(&run->clock, &run->rows, w, m, time, row);
     add_text(row, ",\"publish_time\":");
     rows_put_time(&run->clock, &run->rows, w, m, d.publish_ns, row);
-    if (d.frame_id) { /* before the payload, whose reading ends its life */
+    if (d.frame_id) { /* before the payload, because reading it invalidates the message */
         add_member(row, ",\"frame_id\":", d.frame_id);
     }
     if (run->rows.callerids[m->channel]) {
@@ -145,7 +145,7 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *t
     }
     add_text(row, m->before_start ? ",\"before_start\":true" : "");
     add_text(row, ",\"data\":");
-    return add_values(w, m, told, err) && (!row->failed || reel_fail_memory(err));
+    return add_values(w, m, decoded, err) && (!row->failed || reel_fail_memory(err));
 }
 
 static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
@@ -156,20 +156,20 @@ static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
 static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct reel_mark mark = reel_mark_of(m);
-    bool told = run->row_told && run->row.size > ROWS_KEPT && same_mark(&mark, &run->row_of);
-    if (!told) {
+    bool decoded = run->row_decoded && run->row.size > ROWS_KEPT && same_mark(&mark, &run->row_of);
+    if (!decoded) {
         if (run->row.capacity > ROWS_KEPT) {
             free(run->row.data);
             run->row = (struct grow){0};
         }
-        if (!make_row(w, m, &told, err)) {
+        if (!make_row(w, m, &decoded, err)) {
             return false;
         }
         run->row_of = mark;
-        run->row_told = told;
+        run->row_decoded = decoded;
     }
     reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
-    if (!told) {
+    if (!decoded) {
         put_text(out, "{\"$base64\":\"");
         if (!put_payload(w, m, out, err)) {
             return false;
@@ -182,7 +182,7 @@ static bool put_object(struct reel_write *w, const struct reel_message *m, struc
     return true;
 }
 
-/* What stands between the rows and what encloses one. */
+/* Text between the rows and around them. */
 static void put_row_start(const struct reel_write *w, struct reel_sink *out, bool first) {
     if (is_array(w)) {
         put_text(out, first ? "\n" : ",\n");
@@ -228,7 +228,7 @@ static bool rows_messages(struct reel_write *w, struct reel_sink *out, struct re
     return rows_group(w, &((struct rows_run *)w->run)->place, put_row, out, err);
 }
 
-/* When the limit stopped the rows and there are more, the cursor of the next. */
+/* When the limit ended the rows early: the cursor of the next row. */
 static bool find_next(struct reel_write *w, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct reel_message m;
@@ -244,11 +244,11 @@ static bool find_next(struct reel_write *w, struct reel_error *err) {
     return step != REEL_STEP_ERROR;
 }
 
-/* The record without which a stream is not known to be complete (asked for with `separated`). */
+/* The last record, by which clients recognise a complete stream (requested by `separated`). */
 static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     (void)part;
     struct rows_run *run = w->run;
-    if (w->options->separated || is_events(w)) { /* who listens to events must know that no more come, or he calls again */
+    if (w->options->separated || is_events(w)) { /* an event-stream client reconnects unless it is informed of the end */
         if (!find_next(w, err)) {
             return false;
         }

@@ -1,6 +1,6 @@
-/* Messages as MessagePack: a map a message, back to back, with the keys of the JSON rows; integers of any size, bytes and numbers that are
- * not finite are themselves. "data" is the decoded payload, or bytes with "encoding" beside them. Rule: sizes of maps and lists are not
- * known before they end, so each has a head of five bytes that is filled in then. */
+/* Messages as MessagePack: one map per message, concatenated, with the keys of the JSON rows; integers of any size, bytes and non-finite
+ * numbers keep their type. "data" is the decoded payload, or bytes together with "encoding". The sizes of maps and lists are only known at
+ * their end, so each begins with a header of five bytes that is filled in then. */
 #include <string.h>
 
 #include "targets/rows.h"
@@ -12,7 +12,7 @@
 enum { DEPTH_MAX = JSON_DEPTH_MAX };
 
 struct pack_out {
-    struct reel_visitor visitor; /* first */
+    struct reel_visitor visitor; /* must be the first member */
     struct grow *to;
     uint32_t depth;
     bool too_long;
@@ -34,7 +34,7 @@ static void store_be(uint8_t *at, uint64_t value, unsigned size) {
         at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
     }
 }
-/* A type byte and a big-endian number behind it. */
+/* A type byte and a big-endian number. */
 static void put_head(struct grow *to, uint8_t type, uint64_t value, unsigned size) {
     uint8_t head[9] = {type};
     store_be(head + 1, value, size);
@@ -60,7 +60,7 @@ static void put_integer(struct grow *to, int64_t v) {
         put_head(to, size == 1 ? 0xd0 : size == 2 ? 0xd1 : size == 4 ? 0xd2 : 0xd3, (uint64_t)v, size);
     }
 }
-/* Text that is no UTF-8 would not be text to who reads it: it goes as bytes. */
+/* Text that is not valid UTF-8 is written as bytes, because readers would reject it as a str. */
 static void put_string(struct grow *to, struct reel_bytes s) {
     uint8_t one = s.size < 32 ? (uint8_t)(0xa0 | s.size) : 0;
     if (one) {
@@ -86,7 +86,7 @@ static void put_text(struct grow *to, struct reel_bytes s) {
 
 static struct grow *value(struct reel_visitor *v) {
     struct pack_out *p = self(v);
-    p->counts[p->depth] += !p->maps[p->depth]; /* a map counts its keys */
+    p->counts[p->depth] += !p->maps[p->depth]; /* in a map only keys are counted */
     return p->to;
 }
 static bool begin(struct reel_visitor *v, bool map) {
@@ -200,7 +200,7 @@ static bool close_field(void *context, uint32_t column) {
     return true;
 }
 
-/* Numbers as numbers: nanoseconds fit, seconds and milliseconds are reals; what is text in JSON is text. */
+/* Nanoseconds as integers, seconds and milliseconds as reals; text in JSON is text here too. */
 static void put_time(struct reel_write *w, const struct reel_message *m, int64_t time) {
     struct msgpack_run *run = w->run;
     struct reel_visitor *v = &run->out.visitor;
@@ -211,11 +211,11 @@ static void put_time(struct reel_write *w, const struct reel_message *m, int64_t
     run->time.size = 0;
     rows_put_time(&run->clock, &run->rows, w, m, time, &run->time);
     grow_put(&run->time, "", 1);
-    const char *said = run->time.failed ? "0" : (const char *)run->time.data;
-    if (said[0] == '"') {
-        visit_text(v, bytes_of(said + 1, strlen(said) - 2));
+    const char *text = run->time.failed ? "0" : (const char *)run->time.data;
+    if (text[0] == '"') {
+        visit_text(v, bytes_of(text + 1, strlen(text) - 2));
     } else {
-        visit_real(v, strtod(said, NULL));
+        visit_real(v, strtod(text, NULL));
     }
 }
 
@@ -224,7 +224,7 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     struct pack_out before = run->out;
     size_t size = run->row.size;
     struct reel_visitor *v = &run->out.visitor;
-    bool told;
+    bool decoded;
     if (run->fields) {
         run->picker.set = run->fields;
         run->picker.open = open_field;
@@ -234,10 +234,10 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
         visit_begin_map(v);
         v = &run->picker.visitor;
     }
-    if (!rows_tell(&run->rows, w, m, v, &told, err)) {
+    if (!rows_decode(&run->rows, w, m, v, &decoded, err)) {
         return false;
     }
-    if (told && !run->out.too_long && !run->row.failed) {
+    if (decoded && !run->out.too_long && !run->row.failed) {
         return !run->fields || visit_end_map(&run->out.visitor) || reel_fail_memory(err);
     }
     struct reel_bytes payload;
@@ -255,9 +255,9 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     return true;
 }
 
-static void put_member(struct reel_visitor *v, const char *name, const char *said) {
+static void put_member(struct reel_visitor *v, const char *name, const char *text) {
     visit_key_text(v, name);
-    visit_text(v, bytes_text(said));
+    visit_text(v, bytes_text(text));
 }
 
 static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {

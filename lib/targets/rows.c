@@ -50,19 +50,19 @@ const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_wri
     return rows->decoders[channel];
 }
 
-bool rows_tell(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *told,
-               struct reel_error *err) {
+bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *decoded,
+                 struct reel_error *err) {
     const struct reel_decoder *decoder = m->size > ROWS_PAYLOAD_MAX ? NULL : rows_decoder(rows, w, m->channel);
     struct reel_bytes payload;
     struct reel_error why = {0};
-    *told = false;
+    *decoded = false;
     if (!decoder) {
         return true;
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {
         return false;
     }
-    *told = reel_decode(decoder, payload, v, &why) || why.code == REEL_OK;
+    *decoded = reel_decode(decoder, payload, v, &why) || why.code == REEL_OK;
     return true;
 }
 
@@ -118,7 +118,7 @@ bool rows_no_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, st
 
 /* ---- times */
 
-/* `value` in decimal, with a point `digits` places from the right when digits is not 0. */
+/* `value` in decimal, with a point `digits` places from the right unless digits is 0. */
 static void put_decimal(struct grow *out, bool negative, uint64_t value, int digits) {
     char text[32];
     size_t at = sizeof text;
@@ -171,8 +171,7 @@ static void put_quoted(struct grow *out, int64_t time, int digits) {
     grow_put(out, "\"", 1);
 }
 
-/* A recording whose times count from its own start has no date: RFC 3339 would lie, so it gets a string of decimal seconds, "12.345678000".
- */
+/* A recording with a relative clock has no dates, so RFC 3339 is replaced by a string of decimal seconds, "12.345678000". */
 void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w, const struct reel_message *m,
                    int64_t time, struct grow *out) {
     switch (w->options->time_format) {
@@ -189,7 +188,7 @@ void rows_put_time(struct rows_clock *clock, const struct rows *rows, const stru
     case REEL_TIME_MILLISECONDS:
         put_elapsed(out, time, 0, 6);
         break;
-    case REEL_TIME_NANOSECONDS: /* a string: JavaScript's numbers end at 2^53 */
+    case REEL_TIME_NANOSECONDS: /* a string, because JavaScript integers are exact only up to 2^53 */
         put_quoted(out, time, 0);
         break;
     case REEL_TIME_RELATIVE:

@@ -1,5 +1,4 @@
-/* See reel/series.h. Rule: a payload is decoded once for a column, and no further than the field; whatever the recording, a column is
- * bounded. */
+/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded for any recording. */
 #include "reel/series.h"
 
 #include <math.h>
@@ -15,10 +14,10 @@
 
 enum { SERIES_PAYLOAD_MAX = 64 << 20 };
 
-/* ---- catching one number */
+/* ---- finding one number */
 
 struct catch {
-    struct reel_visitor visitor; /* first */
+    struct reel_visitor visitor; /* must be the first member */
     double value;
     bool caught, is_float32;
 };
@@ -55,7 +54,7 @@ static bool no_numbers(struct reel_visitor *v, enum reel_number type, struct ree
     (void)type;
     (void)data;
     (void)columns;
-    return true; /* a list is no number */
+    return true; /* a list is not a number */
 }
 static const struct reel_visitor_ops catch_ops = {
     .boolean = catch_boolean,
@@ -94,7 +93,7 @@ static void join(struct run *a, const struct run *b) {
     a->count += b->count;
 }
 
-/* Pairs of runs become one, so that there is room for twice as many values. */
+/* Merges pairs of runs, so that there is room for twice as many values. */
 static void halve(struct reel_column *c) {
     for (size_t i = 0; i < c->count; i += 2) {
         c->runs[i / 2] = c->runs[i];
@@ -143,7 +142,7 @@ struct reading {
     struct field_set *path;
     struct field_picker picker;
     struct catch catch;
-    uint64_t decoded, caught; /* payloads that were, and that had the number */
+    uint64_t decoded, caught; /* number of payloads, and of those with the number */
 };
 
 static void reel_auto_reading_done(struct reading *r) {
@@ -213,26 +212,26 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
     return add(c, m->time_ns, r->catch.value, err);
 }
 
-/* The field, or the list that it is in, is one that the topic has. */
-struct asked {
+/* True when the topic has this field, or the list that contains it. */
+struct path_search {
     const char *path;
     bool there;
 };
-static bool is_asked(void *context, const struct reel_field *f) {
-    struct asked *a = context;
+static bool contains_path(void *context, const struct reel_field *f) {
+    struct path_search *a = context;
     size_t size = strlen(f->path);
     bool same = strncmp(f->path, a->path, size) == 0;
     a->there = same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
     return !a->there;
 }
 
-/* None of the messages read has the number: whether others may, as messages of one topic need not all tell the same. */
+/* None of the messages read has the number; others may, as messages of one topic can differ. Checks whether the topic can have it. */
 static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    struct asked a = {.path = path};
+    struct path_search a = {.path = path};
     struct reel_error err = {0};
     if (start_ns > info->start_ns || end_ns <= info->end_ns) {
-        reel_topic_fields(recording, topic, is_asked, &a, &err);
+        reel_topic_fields(recording, topic, contains_path, &a, &err);
     }
     return a.there;
 }

@@ -1,11 +1,10 @@
-/* Points of a column, few enough to be drawn. Rule: the time of a call goes with the runs of the column in the interval, never with its
- * messages. */
+/* Reduces the points of a column for drawing. The time of a call depends on the number of runs in the interval, not of messages. */
 #include <math.h>
 
 #include "targets/series_internal.h"
 
 struct drawing {
-    const struct run *runs; /* those in the interval */
+    const struct run *runs; /* the runs in the interval */
     size_t n;
     int64_t start_ns, end_ns;
     struct reel_point *out;
@@ -41,11 +40,11 @@ static void put_two(struct drawing *d, struct reel_point a, struct reel_point b)
     }
 }
 
-/* How long the interval is that has points: up to 2^64. */
+/* Length of the interval that has points: up to 2^64. */
 static unsigned __int128 span_of(const struct drawing *d) {
     return (unsigned __int128)((uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns) + 1;
 }
-/* Which of n equal parts of it a run begins in. */
+/* The index of the bucket, of n equal ones, in which a run begins. */
 static size_t bucket_of(const struct drawing *d, const struct run *r, size_t n) {
     uint64_t at = (uint64_t)r->first.time_ns - (uint64_t)d->runs[0].first.time_ns;
     return (size_t)((unsigned __int128)at * n / span_of(d));
@@ -54,7 +53,7 @@ static int64_t bucket_start(const struct drawing *d, size_t bucket, size_t n) {
     return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)(span_of(d) * bucket / n));
 }
 
-/* Runs [from, to) of the bucket that the run `from` is in. */
+/* Runs [from, to) of the bucket that contains run `from`. */
 static size_t bucket_end(const struct drawing *d, size_t from, size_t n) {
     size_t bucket = bucket_of(d, &d->runs[from], n), to = from + 1;
     while (to < d->n && bucket_of(d, &d->runs[to], n) == bucket) {
@@ -91,13 +90,13 @@ static double seconds_after(int64_t from_ns, int64_t to_ns) { /* however far apa
     return to_ns >= from_ns ? (double)((uint64_t)to_ns - (uint64_t)from_ns) / 1e9 : -(double)((uint64_t)from_ns - (uint64_t)to_ns) / 1e9;
 }
 
-/* Twice the area of the triangle of three points; times in seconds, from `a` on, so that nothing is rounded away. */
+/* Twice the area of the triangle of three points; times in seconds relative to `a`, to avoid rounding. */
 static double triangle(struct reel_point a, struct reel_point b, double c_s, double c_value) {
     double b_s = seconds_after(a.time_ns, b.time_ns);
     return fabs(b_s * (c_value - a.value) - c_s * (b.value - a.value));
 }
 
-/* The middle of the runs [from, to), seen from `a`. */
+/* The mean point of the runs [from, to), relative to `a`. */
 static void middle_of(const struct drawing *d, size_t from, size_t to, struct reel_point a, double *s, double *value) {
     double sum = 0, seconds = 0, count = 0;
     for (size_t i = from; i < to; i++) {

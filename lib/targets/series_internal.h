@@ -1,4 +1,4 @@
-/* What series.c and series_draw.c share: the runs of a column. */
+/* Shared by series.c and series_draw.c: the runs of a column. */
 #ifndef REEL_DECODE_SERIES_OWN_H
 #define REEL_DECODE_SERIES_OWN_H
 
@@ -6,7 +6,7 @@
 
 #include "reel/series.h"
 
-struct run { /* values that follow each other; of one value all points are that one */
+struct run { /* consecutive values; in a run of one value all points equal it */
     struct reel_point first, last, low, high;
     double sum;
     uint64_t count;
@@ -16,8 +16,8 @@ struct reel_column {
     atomic_uint references;
     struct run *runs;
     size_t count, capacity;
-    uint64_t each;  /* values in a run; 1: exact */
-    bool has_wider; /* a value was no float32 */
+    uint64_t each;  /* values per run; 1: exact */
+    bool has_wider; /* some value was not a float32 */
 };
 
 #endif

@@ -1,5 +1,4 @@
-/* The fields of a topic (reel/series.h). Rule: what a schema says goes before what a message shows; of messages only the first one is
- * looked at. */
+/* The fields of a topic (reel/series.h), from the schema, or from the first message when there is no schema. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 /* ---- the leaves of one payload */
 
 struct leaves {
-    struct reel_visitor visitor; /* first */
+    struct reel_visitor visitor; /* must be the first member */
     reel_field_visit visit;
     void *context;
     uint32_t depth, list_depth, length;
@@ -134,16 +133,16 @@ static const struct reel_visitor_ops ops = {
 struct telling { /* each path once */
     reel_field_visit visit;
     void *context;
-    struct field_set *told;
-    bool any; /* the channel under way has fields */
+    struct field_set *reported;
+    bool any; /* the current channel has fields */
     struct reel_error *err;
 };
 
-static bool tell(void *context, const struct reel_field *field) {
+static bool report_field(void *context, const struct reel_field *field) {
     struct telling *t = context;
-    uint32_t before = field_set_count(t->told);
+    uint32_t before = field_set_count(t->reported);
     t->any = true;
-    return field_set_add(t->told, field->path, t->err) && (field_set_count(t->told) == before || t->visit(t->context, field));
+    return field_set_add(t->reported, field->path, t->err) && (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 
 static bool tell_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
@@ -155,12 +154,12 @@ static bool tell_first_message(struct reel_recording *recording, const char *top
     struct reel_message m;
     struct reel_bytes payload;
     enum reel_step step = REEL_STEP_ERROR;
-    enum { LOOKED_AT = 1000 }; /* messages of other channels of this topic */
+    enum { LOOKED_AT = 1000 }; /* messages of other channels with this topic */
     for (unsigned i = 0; stream && i < LOOKED_AT && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
         if (stream->channels[m.channel]->id != channel) {
             continue;
         }
-        struct leaves l = {.visitor.ops = &ops, .visit = tell, .context = t};
+        struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
         if (!reel_stream_payload(stream, &m, &payload, err)) {
             return false;
         }
@@ -182,10 +181,10 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
                          struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     struct reel_error why = {0}, undecoded = {0};
-    AUTO(field_set_free) struct field_set *told = field_set_new(NULL, 0, err);
-    struct telling t = {.visit = visit, .context = context, .told = told, .err = &why};
+    AUTO(field_set_free) struct field_set *reported = field_set_new(NULL, 0, err);
+    struct telling t = {.visit = visit, .context = context, .reported = reported, .err = &why};
     bool found = false, decoded = false;
-    for (uint32_t i = 0; told && i < reel_index_info(index)->n_channels; i++) {
+    for (uint32_t i = 0; reported && i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         if (!has_topic(c, topic)) {
             continue;
@@ -195,7 +194,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, decoded ? NULL : &undecoded);
         decoded = decoded || decoder;
         if (decoder) {
-            reel_decoder_fields(decoder, tell, &t);
+            reel_decoder_fields(decoder, report_field, &t);
         }
         if (decoder && !t.any && !tell_first_message(recording, topic, i, decoder, &t, err)) {
             return false;
@@ -204,7 +203,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
     if (found && !decoded && err) {
         reel_error_pass(err, &undecoded);
     }
-    return decoded || (told && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
+    return decoded || (reported && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
 }
 
 bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err) {

@@ -1,6 +1,5 @@
-/* The stream of view=foxglove: what was selected, and beside it what the transforms make, merged by time; what is made of a message comes
- * right after its place. Rule: of a message made before, the bytes are made again by a second feed that is sent there, so that nothing is
- * kept. */
+/* The stream of view=foxglove: the selected messages and those that the transforms generate, merged by time; a generated message follows
+ * its source message. Generated messages are not stored: a second feed seeks to the source message and generates them again. */
 #include <stdlib.h>
 
 #include "reel/encoding.h"
@@ -8,7 +7,7 @@
 #include "wire/bytes.h"
 
 enum {
-    VIEW_VERSION = 2, /* part of every ETag: raise it when one byte changes (nanover_view.c says 1) */
+    VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in nanover_view.c) */
     STEPS_MAX = 64,
 };
 
@@ -18,16 +17,16 @@ struct view {
     struct view_setup setup;
     struct arena arena; /* channels */
     const struct reel_channel **channels;
-    uint32_t *channel_source, *position; /* of the stream; of each topic of the feed */
-    struct view_feed *feed, *again;      /* `again`: for messages asked for out of turn; made when needed */
-    struct reel_message next;            /* of `below`, waiting */
+    uint32_t *channel_source, *position; /* by channel of the stream; by topic of the feed */
+    struct view_feed *feed, *again;      /* `again`: second feed for random access; opened on first use */
+    struct reel_message next;            /* the pending message of `below` */
     bool waits, ended, made_ended;
-    size_t given; /* of what the feed has made of its message */
+    size_t emitted; /* position in the messages that the feed generated */
 };
 
 /* --- messages --- */
 
-static bool look_below(struct view *v, struct reel_error *err) {
+static bool read_source(struct view *v, struct reel_error *err) {
     if (!v->waits && !v->ended) {
         enum reel_step step = reel_stream_next(v->below, &v->next, err);
         v->waits = step == REEL_STEP_MESSAGE;
@@ -36,10 +35,10 @@ static bool look_below(struct view *v, struct reel_error *err) {
     return v->waits || v->ended;
 }
 
-static bool look_made(struct view *v, struct reel_error *err) {
-    if (v->given == v->feed->n_made && !v->made_ended) {
+static bool advance_feed(struct view *v, struct reel_error *err) {
+    if (v->emitted == v->feed->n_made && !v->made_ended) {
         enum reel_step step = view_feed_next(v->feed, err);
-        v->given = 0;
+        v->emitted = 0;
         v->made_ended = step == REEL_STEP_END;
         return step != REEL_STEP_ERROR;
     }
@@ -47,7 +46,7 @@ static bool look_made(struct view *v, struct reel_error *err) {
 }
 
 static bool comes_first(const struct view *v) {
-    if (!v->waits || v->next.front > 0 || v->given == v->feed->n_made) {
+    if (!v->waits || v->next.front > 0 || v->emitted == v->feed->n_made) {
         return v->waits;
     }
     struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
@@ -56,7 +55,7 @@ static bool comes_first(const struct view *v) {
 
 static enum reel_step view_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct view *v = (struct view *)base;
-    if (!look_below(v, err) || !look_made(v, err)) {
+    if (!read_source(v, err) || !advance_feed(v, err)) {
         return REEL_STEP_ERROR;
     }
     if (comes_first(v)) {
@@ -64,21 +63,21 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
         v->waits = false;
         return REEL_STEP_MESSAGE;
     }
-    if (v->given == v->feed->n_made) {
+    if (v->emitted == v->feed->n_made) {
         return REEL_STEP_END;
     }
-    const struct view_made *made = &v->feed->made[v->given++];
+    const struct view_made *made = &v->feed->made[v->emitted++];
     *m = v->feed->of;
     m->channel = v->position[made->topic];
     m->size = (uint32_t)made->size;
-    m->again = (uint32_t)v->given;
+    m->again = (uint32_t)v->emitted;
     m->front = 0;
     m->before_start = false;
     m->owned = NULL;
     return REEL_STEP_MESSAGE;
 }
 
-/* `feed` stands at the message that `mark` was made of, if there is one. */
+/* Positions `feed` at the message from which `mark` was generated, if any. */
 static bool send(struct view_feed *feed, const struct reel_mark *mark, bool *ended, struct reel_error *err) {
     *ended = false;
     if (!view_feed_seek(feed, mark, err)) {
@@ -92,20 +91,20 @@ static bool send(struct view_feed *feed, const struct reel_mark *mark, bool *end
 static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct view *v = (struct view *)base;
     v->waits = v->ended = false;
-    v->given = 0;
+    v->emitted = 0;
     if (!reel_stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->made_ended, err)) {
         return false;
     }
     if (mark->again == 0) {
         return true;
     }
-    if (!look_below(v, err)) { /* the message itself is past, and some of what is made of it */
+    if (!read_source(v, err)) { /* the source message is past, and so are some of its generated messages */
         return false;
     }
     struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
     v->waits = v->waits && view_compare(&below, mark) != 0;
     if (v->feed->n_made > 0 && view_compare(&made, mark) == 0) {
-        v->given = mark->again - 1 < v->feed->n_made ? mark->again - 1 : v->feed->n_made;
+        v->emitted = mark->again - 1 < v->feed->n_made ? mark->again - 1 : v->feed->n_made;
     }
     return true;
 }
@@ -115,7 +114,7 @@ static bool holds(const struct view_feed *feed, const struct reel_mark *mark) {
     return feed->n_made >= mark->again && view_compare(&made, mark) == 0;
 }
 
-/* Who asks out of turn mostly asks for one after the other: a few steps on are cheaper than a seek. */
+/* Random access is mostly sequential: a few steps forward are cheaper than a seek. */
 static bool bring(struct view_feed *feed, const struct reel_mark *mark, struct reel_error *err) {
     bool ended;
     for (unsigned steps = 0; steps < STEPS_MAX && feed->n_made > 0; steps++) {
@@ -147,7 +146,7 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
             return false;
         }
         for (size_t i = 0; i < v->feed->n_outs; i++) {
-            v->again->outs[i].wanted = v->feed->outs[i].wanted;
+            v->again->outs[i].selected = v->feed->outs[i].selected;
         }
         feed = v->again;
         if (!holds(feed, &mark) && !bring(v->again, &mark, err)) {
@@ -216,8 +215,9 @@ static uint32_t choose_topics(const struct view_feed *f, const struct reel_selec
     uint32_t n = 0;
     for (size_t i = 0; i < f->n_outs; i++) {
         const char *name = f->outs[i].name;
-        f->outs[i].wanted = (q->n_topics == 0 || any_matches(q->topics, q->n_topics, name)) && !any_matches(q->exclude, q->n_exclude, name);
-        n += f->outs[i].wanted;
+        f->outs[i].selected =
+            (q->n_topics == 0 || any_matches(q->topics, q->n_topics, name)) && !any_matches(q->exclude, q->n_exclude, name);
+        n += f->outs[i].selected;
     }
     return n;
 }
@@ -234,7 +234,7 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
     *c = (struct reel_channel){
         .name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
     c->n_schemas = 1;
-    c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* none of the recording's own */
+    c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* a channel of the feed, not of the recording */
     *made = c;
     return true;
 }
@@ -253,7 +253,7 @@ static bool add_channels(struct view *v, uint32_t n, struct reel_error *err) {
     }
     for (size_t i = 0; i < v->feed->n_outs; i++) {
         const struct view_out *out = &v->feed->outs[i];
-        if (!out->wanted) {
+        if (!out->selected) {
             continue;
         }
         v->position[i] = v->base.n_channels;
@@ -275,7 +275,7 @@ static struct reel_stream *view_open(struct reel_stream *below, struct reel_reco
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *below; /* sources, readers and the front are those below */
+    v->base = *below; /* sources, readers and the front belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_encodings_version() << 8);
     v->below = below;

@@ -1,16 +1,15 @@
-/* CARLA's packets as scenes: vehicles and walkers as cubes in frames of their own (actor/24) that move with every position packet, what
- * stands still as cubes in "map"; the ego vehicle as numbers; what happens as log lines. A scene tells all that is there, and comes when
- * something in it has changed, so that its last one holds after any seek. Rule: the state is made of events, boxes, and the last position
- * and collision packet; nothing else is remembered. */
+/* CARLA's packets as scenes: vehicles and walkers as cubes in their own frames (actor/24), updated by every position packet; static objects
+ * as cubes in "map"; the ego vehicle as numbers; events as log lines. A scene is complete and is sent when something in it changes, so the
+ * last scene is right after any seek. The state consists of events, boxes, and the last position and collision packet. */
 #include <math.h>
 #include <stdio.h>
 
 #include "views/foxglove_carla.h"
 #include "wire/bytes.h"
 
-enum { SCENE_ACTORS_MAX = 4096, SAME_MAX = 256 /* collisions of the frame before that one is compared with */ };
+enum { SCENE_ACTORS_MAX = 4096, SAME_MAX = 256 /* collisions kept of the previous frame */ };
 
-struct packets { /* the last one of a kind, as it was */
+struct packets { /* a copy of the last packet of a kind */
     struct grow data;
     int64_t time_ns;
     bool has;
@@ -20,9 +19,9 @@ struct carla {
     uint32_t scene, frames, log, paths, ego;
     struct carla_actors actors;
     struct packets position, before, collision;
-    struct carla_layout layout; /* of the position packets */
-    bool changed;               /* the scene, in this frame */
-    bool placed, driven;        /* `position`, `control` are of this frame */
+    struct carla_layout layout; /* from the position packets */
+    bool changed;               /* the scene changed in this frame */
+    bool placed, driven;        /* `position`, `control` belong to this frame */
     uint32_t driver;
     uint8_t control[17];
 };
@@ -87,8 +86,8 @@ static bool keep(struct packets *p, const struct reel_message *message, struct r
 
 /* --- log --- */
 
-static bool tell(struct view_maker *m, const struct reel_message *message, int level, const char *name, struct grow *text,
-                 struct reel_error *err) {
+static bool write_log(struct view_maker *m, const struct reel_message *message, int level, const char *name, struct grow *text,
+                      struct reel_error *err) {
     struct carla *s = m->state;
     struct grow *g = view_begin(m, s->log);
     if (g && !text->failed) {
@@ -108,24 +107,24 @@ static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
     }
 }
 
-static bool tell_one(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after,
-                     struct reel_error *err) {
+static bool log_actor(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after,
+                      struct reel_error *err) {
     struct grow text = {0};
     carla_say(&text, before);
     say_actor(m->state, &text, id);
     carla_say(&text, after);
-    bool good = tell(m, message, FG_INFO, "carla.actors", &text, err);
+    bool good = write_log(m, message, FG_INFO, "carla.actors", &text, err);
     free(text.data);
     return good;
 }
 
-static bool tell_two(struct view_maker *m, const struct reel_message *message, uint32_t one, const char *between, uint32_t two, int level,
+static bool log_pair(struct view_maker *m, const struct reel_message *message, uint32_t one, const char *between, uint32_t two, int level,
                      const char *name, struct reel_error *err) {
     struct grow text = {0};
     say_actor(m->state, &text, one);
     carla_say(&text, between);
     say_actor(m->state, &text, two);
-    bool good = tell(m, message, level, name, &text, err);
+    bool good = write_log(m, message, level, name, &text, err);
     free(text.data);
     return good;
 }
@@ -144,13 +143,13 @@ static bool take_add(struct view_maker *m, const struct carla_layout *layout, co
         return false;
     }
     s->changed |= a && carla_drawn(a);
-    return m->silent || tell_one(m, message, "created ", added.id, "", err);
+    return m->silent || log_actor(m, message, "created ", added.id, "", err);
 }
 
 static bool take_del(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
     struct carla *s = m->state;
     uint32_t id = load_u32le(record.data);
-    if (!m->silent && !tell_one(m, message, "destroyed ", id, "", err)) {
+    if (!m->silent && !log_actor(m, message, "destroyed ", id, "", err)) {
         return false;
     }
     struct carla_actor *a = carla_actor_of(&s->actors, id);
@@ -169,7 +168,7 @@ static bool take_parent(struct view_maker *m, const struct reel_message *message
         child->child = true;
     }
     return m->silent ||
-           tell_two(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4), FG_DEBUG, "carla.actors", err);
+           log_pair(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4), FG_DEBUG, "carla.actors", err);
 }
 
 static void take_box(struct carla *s, const struct carla_layout *layout, struct reel_bytes record) {
@@ -178,14 +177,14 @@ static void take_box(struct carla *s, const struct carla_layout *layout, struct 
     carla_vec_read(record.data + 4, layout, origin);
     carla_vec_read(record.data + 4 + layout->vec, layout, half);
     double sum = fabs(origin[0]) + fabs(origin[1]) + fabs(origin[2]) + half[0] + half[1] + half[2];
-    if (a && isfinite(sum) && half[0] > 0 && half[1] > 0 && half[2] > 0) { /* those of sensors are not finite */
+    if (a && isfinite(sum) && half[0] > 0 && half[1] > 0 && half[2] > 0) { /* sensors have values that are not finite */
         a->origin = (struct view_vec){origin[0] / 100, -origin[1] / 100 + 0, origin[2] / 100};
         a->size = (struct view_vec){half[0] / 50, half[1] / 50, half[2] / 50};
         s->changed |= carla_drawn(a);
     }
 }
 
-/* CARLA reports a collision anew in each frame that it lasts: the first of them is told. */
+/* CARLA repeats a collision in each frame while it lasts: only the first is logged. */
 static bool is_new(const struct carla *s, struct reel_bytes record) {
     struct carla_layout layout = {.vec = CARLA_VEC_FLOAT};
     struct cursor c = cursor_of(bytes_of(s->collision.data.data, s->collision.has ? s->collision.data.size : 0));
@@ -200,9 +199,9 @@ static bool is_new(const struct carla *s, struct reel_bytes record) {
 }
 
 static bool take_collision(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
-    int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* is one of them the hero? */
+    int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* true when one of them is the hero */
     return m->silent || !is_new(m->state, record) ||
-           tell_two(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level, "carla.collisions", err);
+           log_pair(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level, "carla.collisions", err);
 }
 
 static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout, const struct reel_message *message,
@@ -229,7 +228,7 @@ static bool take_records(struct view_maker *m, enum carla_kind kind, const struc
 
 /* --- positions --- */
 
-struct walk { /* over the records of a position packet */
+struct walk { /* iterates over the records of a position packet */
     struct cursor c;
     struct carla_layout layout;
     uint32_t left;
@@ -251,7 +250,7 @@ static struct carla_place place_in(const struct carla_layout *layout, struct ree
     return carla_place_of(location, rotation);
 }
 
-/* Are others in this packet than in the one before, or has moved what is drawn where it stands? */
+/* True when the set of actors differs from the previous packet, or an actor drawn in "map" has moved. */
 static bool scene_differs(const struct carla *s) {
     struct walk now = walk_of(&s->position, &s->layout), before = walk_of(&s->before, &s->layout);
     struct reel_bytes a, b;
@@ -330,12 +329,12 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
     return !any || m->silent || show_frames(m, message, err);
 }
 
-/* --- what is shown at the end of a frame --- */
+/* --- output at the end of a frame --- */
 
 static void show_actor(struct grow *g, const struct carla_actors *actors, const struct carla_actor *a, int64_t time_ns) {
     char name[CARLA_FRAME_ROOM];
     bool moves = carla_moves(a), seen = a->seen > 0 && a->seen == actors->packets;
-    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) { /* a child's own place is relative to its parent */
+    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) { /* a child's location is relative to its parent */
         return;
     }
     carla_frame_name(a, name);
@@ -383,7 +382,7 @@ static void put_member(struct grow *g, const char *name, double value) {
     fg_number(g, value);
 }
 
-/* Metres a second, from its place in the packet before. */
+/* Metres per second, from the change since the previous packet. */
 static void put_speed(struct grow *g, const struct carla *s, const struct carla_actor *ego) {
     struct walk w = walk_of(&s->before, &s->layout);
     struct reel_bytes record;
@@ -469,7 +468,7 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
     }
     switch (kind) {
     case CARLA_FRAME_START:
-        s->changed = s->placed = s->driven = false; /* what a frame that never ended has left is not told */
+        s->changed = s->placed = s->driven = false; /* discard what an unfinished frame left */
         return true;
     case CARLA_POSITION:
         return take_position(m, &layout, message, payload, err);

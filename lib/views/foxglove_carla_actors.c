@@ -1,4 +1,4 @@
-/* Who is there in a CARLA recording, as the packets tell it. Rule: only those alive are kept, in the order of their creation. */
+/* The actors that exist at a point of a CARLA recording, in the order of their creation. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ struct carla_place carla_place_of(const double location[3], const double rotatio
                                 .yaw = -rotation[2] + 0};
 }
 
-/* Turned about x, then y, then z. */
+/* Rotates about x, then y, then z. */
 struct view_quat carla_turn_of(const struct carla_place *p) {
     double r = p->roll * M_PI / 360, t = p->pitch * M_PI / 360, y = p->yaw * M_PI / 360;
     double cr = cos(r), sr = sin(r), cp = cos(t), sp = sin(t), cy = cos(y), sy = sin(y);
@@ -71,7 +71,7 @@ static void read_attributes(const struct carla_added *added, struct carla_actor 
     }
 }
 
-/* Of what has no box of its own a usual one: a vehicle stands on its place, a walker has it in the middle. */
+/* Default box for an actor without one: vehicles stand on their location, walkers are centred on it. */
 static void usual_box(struct carla_actor *a) {
     if (a->type == CARLA_VEHICLE) {
         a->origin = (struct view_vec){0, 0, 0.75};
@@ -109,14 +109,14 @@ bool carla_actor_add(struct carla_actors *actors, const struct carla_added *adde
     return true;
 }
 
-/* Takes the gone out. */
+/* Removes deleted actors. */
 static void compact(struct carla_actors *actors) {
     struct reel_error ignored = {0};
     size_t n = 0;
     for (size_t i = 0; i < actors->count; i++) {
         if (!actors->items[i].gone) {
             actors->items[n++] = actors->items[i];
-            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n, &ignored); /* it is in it: nothing grows */
+            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n, &ignored); /* already in the table: it does not grow */
         }
     }
     actors->count = n;

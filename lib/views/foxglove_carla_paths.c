@@ -1,5 +1,5 @@
-/* Where vehicles and walkers went, as one line each: a pass over all position packets of the selection. Rule: a line keeps a bounded number
- * of points; when it has more, every second goes and the next ones stand twice as far apart. */
+/* The paths of vehicles and walkers, one line each, from all position packets of the selection. A line has a bounded number of points; when
+ * it is full, every second point is dropped and the distance between new points doubles. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,11 +8,11 @@
 #include "wire/cleanup.h"
 
 enum { PATHS_MAX = 1024, POINTS_MAX = 256 };
-#define APART 0.5 /* metres between points, at first */
+#define APART 0.5 /* metres between points, initially */
 
 struct path {
     struct view_vec points[POINTS_MAX];
-    struct view_vec last; /* where it was last */
+    struct view_vec last; /* last location */
     unsigned n;
     double apart;
     uint32_t id;
@@ -21,7 +21,7 @@ struct path {
 struct paths {
     struct path *items;
     size_t count, capacity;
-    struct carla_ids open; /* place in items + 1 of the actor that has the id now; PATHS_MAX + 1: none */
+    struct carla_ids open; /* index + 1 of the item of the actor that has the id now; PATHS_MAX + 1: none */
 };
 
 static void paths_done(struct paths *p) {

@@ -1,5 +1,5 @@
-/* Point clouds of ROS before 2010 (sensor_msgs/PointCloud, which no viewer draws) as foxglove.PointCloud: places and channels interleaved,
- * in the frame and at the time of their header. Rule: nothing is remembered from one to the next. */
+/* ROS point clouds from before 2010 (sensor_msgs/PointCloud, which viewers do not draw) as foxglove.PointCloud: positions and channels
+ * interleaved, with frame and time of their header. */
 #include "encodings/ros/ros.h"
 #include "views/foxglove.h"
 #include "wire/bytes.h"
@@ -9,7 +9,7 @@ enum { CLOUD_CHANNELS_MAX = 32, CLOUD_DEPTH_MAX = 8 };
 
 struct cloud_topic {
     const struct reel_channel *channel; /* of the feed's stream */
-    struct reel_decoder *decoder;       /* NULL: its definition cannot be read */
+    struct reel_decoder *decoder;       /* NULL: its definition is invalid */
     uint32_t topic;
 };
 struct clouds {
@@ -55,11 +55,11 @@ static void close_state(void *state) {
 
 enum part { PART_NONE, PART_STAMP, PART_FRAME, PART_POINTS, PART_CHANNELS };
 struct cloud {
-    struct reel_visitor visitor; /* first: this is one */
-    unsigned depth;              /* of maps and lists */
+    struct reel_visitor visitor; /* must be the first member */
+    unsigned depth;              /* depth of maps and lists */
     enum part part;
-    bool header; /* inside of it */
-    char axis;   /* of a point: x, y, z; of a channel: n name, v values; of the stamp: s, n */
+    bool header; /* keys on the path to the current value */
+    char axis;   /* in a point: x, y, z; in a channel: n name, v values; in the stamp: s, n */
     uint64_t sec, nsec;
     struct grow frame, points, values; /* points: f32 × 3; values: of all channels, f32 */
     struct {
@@ -163,7 +163,7 @@ static void put_field(struct grow *g, struct reel_bytes name, uint64_t offset) {
     fg_put(g, ",\"type\":7}");
 }
 
-/* A channel is shown when it has a value for each point. */
+/* A channel is included when it has a value for each point. */
 static bool whole(const struct cloud *c, unsigned i) {
     return c->channels[i].count == c->points.size / 12 && c->channels[i].size > 0;
 }

@@ -1,5 +1,5 @@
-/* What is made for viewers, in time order: a stream of its own runs over all channels that the transforms look at, whatever was selected,
- * and each message goes to its maker. Rule: after a seek a maker knows what it would know had the stream run there (restore()). */
+/* Generates messages for viewers in time order: a separate stream runs over all channels that the transforms use, independent of the
+ * selected topics, and passes each message to its transform. After a seek, restore() rebuilds the state that streaming would have. */
 #include <stdlib.h>
 
 #include "core/merge.h"
@@ -10,9 +10,9 @@
 #include "wire/limits.h"
 #include "wire/nanover_view.h"
 
-enum { NAMED_TOPICS_MAX = 64 }; /* more are not told one by one: all are opened */
+enum { NAMED_TOPICS_MAX = 64 }; /* with more topics than this, all are opened */
 
-/* THE table of transforms. */
+/* The table of transforms. */
 static const struct view_transform *const transforms[] = {&view_carla, &view_nanover, &view_cloud};
 enum { TRANSFORMS = sizeof transforms / sizeof *transforms };
 
@@ -44,11 +44,11 @@ bool view_topic(struct view_maker *m, const char *name, const struct view_schema
         return reel_fail_memory(err);
     }
     *topic = (uint32_t)f->n_outs;
-    f->outs[f->n_outs++] = (struct view_out){.name = copy, .schema = schema, .source = m->source, .wanted = true, .how = m->how};
+    f->outs[f->n_outs++] = (struct view_out){.name = copy, .schema = schema, .source = m->source, .selected = true, .how = m->how};
     return true;
 }
 
-/* Topics of several recordings are told apart as their own topics would be. */
+/* Topics of several recordings get the same prefixes as the recordings' own topics. */
 static bool name_topics(struct view_feed *f, struct reel_error *err) {
     const struct view_setup *s = f->setup;
     char name[2 * REEL_PREFIX_ROOM];
@@ -68,8 +68,8 @@ static bool name_topics(struct view_feed *f, struct reel_error *err) {
 
 struct grow *view_begin(struct view_maker *m, uint32_t topic) {
     struct view_feed *f = m->feed;
-    if (m->silent || !f->outs[topic].wanted || !GROW_ARRAY(f->made, f->n_made, f->cap_made)) {
-        f->bytes.failed |= !m->silent && f->outs[topic].wanted;
+    if (m->silent || !f->outs[topic].selected || !GROW_ARRAY(f->made, f->n_made, f->cap_made)) {
+        f->bytes.failed |= !m->silent && f->outs[topic].selected;
         return NULL;
     }
     f->made[f->n_made++] = (struct view_made){.topic = topic, .at = f->bytes.size};
@@ -87,39 +87,40 @@ bool view_end(struct view_maker *m, struct reel_error *err) {
 
 /* --- streams --- */
 
-/* The topics of a recording's channels that have one of these roles for the transform (NULL: for any). */
-struct wanted {
+/* The topics of a recording's channels with one of these roles in the transform (NULL: any transform). */
+struct topic_list {
     const char *topics[NAMED_TOPICS_MAX];
     uint32_t n;
     bool all; /* there are more */
 };
-static void want_channels(struct wanted *w, const struct reel_recording *recording, const struct view_transform *how, unsigned roles) {
+static void select_channels(struct topic_list *w, const struct reel_recording *recording, const struct view_transform *how,
+                            unsigned roles) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
-        bool want = false;
+        bool needed = false;
         for (size_t t = 0; t < TRANSFORMS; t++) {
             bool older = transforms[t]->older && reel_encoding_of(c) == transforms[t]->older;
-            want |= (!how || how == transforms[t]) && (older || (role_of(transforms[t], c) & roles));
+            needed |= (!how || how == transforms[t]) && (older || (role_of(transforms[t], c) & roles));
         }
-        if (want && w->n == NAMED_TOPICS_MAX) {
+        if (needed && w->n == NAMED_TOPICS_MAX) {
             w->all = true;
-        } else if (want) {
+        } else if (needed) {
             w->topics[w->n++] = c->name;
         }
     }
 }
 
-/* Messages of older NanoVer files come as those of today. */
+/* Messages of older NanoVer files are converted to today's form. */
 static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
                                        struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
     return stream ? nanover_view(stream, err) : NULL;
 }
 
-/* Of the maker's recording alone. */
-static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns, const struct wanted *w, bool state_at_cut,
-                                    struct reel_error *err) {
+/* Restricted to the maker's recording. */
+static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns, const struct topic_list *w,
+                                    bool state_at_cut, struct reel_error *err) {
     const struct view_setup *s = m->feed->setup;
     struct reel_selection q = {.topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
     q.state_at_cut = state_at_cut;
@@ -129,22 +130,22 @@ static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns
 }
 
 struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics, struct reel_error *err) {
-    struct wanted w = {.n = n_topics};
+    struct topic_list w = {.n = n_topics};
     memcpy(w.topics, topics, n_topics * sizeof *topics);
     return open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
 }
 
 /* --- the state at an instant --- */
 
-static bool learn(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
+static bool update_state(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
     struct reel_bytes payload;
     return reel_stream_payload(stream, message, &payload, err) &&
            m->how->take(m, stream->channels[message->channel], message, payload, err);
 }
 
-static bool learn_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
-    struct wanted w = {.n = 0};
-    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL);
+static bool replay_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+    struct topic_list w = {.n = 0};
+    select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL);
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, time_ns, time_ns, &w, true, err);
     for (;;) {
         struct reel_message message;
@@ -152,7 +153,7 @@ static bool learn_front(struct view_maker *m, int64_t time_ns, struct reel_error
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
-        if (role_of(m->how, stream->channels[message.channel]) && !learn(m, stream, &message, err)) {
+        if (role_of(m->how, stream->channels[message.channel]) && !update_state(m, stream, &message, err)) {
             return false;
         }
     }
@@ -163,7 +164,7 @@ static bool take_newest(void *context, const struct reel_entry *entry) {
     return false;
 }
 
-/* The last message before the instant of each VIEW_LAST channel, in their order. */
+/* The last message before the instant of each VIEW_LAST channel, in stream order. */
 struct lasts {
     struct reel_message *items;
     size_t count;
@@ -206,20 +207,20 @@ static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, i
     return true;
 }
 
-/* Those that stand before `message` (NULL: all), each once. */
-static bool learn_lasts(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at,
+/* Processes those before `message` (NULL: all), each once. */
+static bool replay_last(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at,
                         const struct reel_message *message, struct reel_error *err) {
     for (; *at < lasts->count && (!message || compare_messages(&lasts->items[*at], message) < 0); ++*at) {
-        if (!learn(m, stream, &lasts->items[*at], err)) {
+        if (!update_state(m, stream, &lasts->items[*at], err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool learn_all(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
-    struct wanted w = {.n = 0};
-    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL | VIEW_LAST);
+static bool replay_all(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+    struct topic_list w = {.n = 0};
+    select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL | VIEW_LAST);
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, REEL_TIME_MIN, time_ns, &w, false, err);
     AUTO(lasts_free) struct lasts lasts = {.count = 0};
     size_t at = 0;
@@ -230,10 +231,10 @@ static bool learn_all(struct view_maker *m, int64_t time_ns, struct reel_error *
         struct reel_message message;
         enum reel_step step = reel_stream_next(stream, &message, err);
         if (step != REEL_STEP_MESSAGE) {
-            return step == REEL_STEP_END && learn_lasts(m, stream, &lasts, &at, NULL, err);
+            return step == REEL_STEP_END && replay_last(m, stream, &lasts, &at, NULL, err);
         }
         bool counts = message.size > m->how->nothing && (role_of(m->how, stream->channels[message.channel]) & VIEW_ALL);
-        if (counts && (!learn_lasts(m, stream, &lasts, &at, &message, err) || !learn(m, stream, &message, err))) {
+        if (counts && (!replay_last(m, stream, &lasts, &at, &message, err) || !update_state(m, stream, &message, err))) {
             return false;
         }
     }
@@ -246,12 +247,12 @@ static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *er
     m->opening = false;
     m->how->forget(m->state);
     if (!good && m->how->from_front) {
-        good = learn_front(m, time_ns, &own); /* it fails where a message is none: then all are read, and that one is passed over */
+        good = replay_front(m, time_ns, &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
         if (!good) {
             m->how->forget(m->state);
         }
     }
-    good = good || learn_all(m, time_ns, err);
+    good = good || replay_all(m, time_ns, err);
     m->silent = false;
     return good;
 }
@@ -295,10 +296,10 @@ static bool add_makers(struct view_feed *f, struct reel_error *err) {
     return true;
 }
 
-/* The first message of the selection that opens. */
+/* The first VIEW_OPENS message of the selection. */
 static bool find_first(struct view_maker *m, struct reel_error *err) {
-    struct wanted w = {.n = 0};
-    want_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_OPENS);
+    struct topic_list w = {.n = 0};
+    select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_OPENS);
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
     struct reel_message message;
     enum reel_step step;
@@ -314,9 +315,9 @@ static bool find_first(struct view_maker *m, struct reel_error *err) {
 }
 
 static bool feed_open(struct view_feed *f, struct reel_error *err) {
-    struct wanted w = {.n = 0};
+    struct topic_list w = {.n = 0};
     for (uint32_t i = 0; i < f->setup->n; i++) {
-        want_channels(&w, f->setup->recordings[i], NULL, UINT32_MAX);
+        select_channels(&w, f->setup->recordings[i], NULL, UINT32_MAX);
     }
     if (w.n == 0) {
         return true;
@@ -382,7 +383,7 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
             continue;
         }
         m->opening = m->has_first && view_compare(&place, &m->first) == 0;
-        if (!learn(m, f->stream, &f->of, err)) {
+        if (!update_state(m, f->stream, &f->of, err)) {
             return REEL_STEP_ERROR;
         }
         if (f->bytes.failed) {
@@ -403,7 +404,7 @@ bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct re
     if (!restore_all(f, time_ns, err) || !reel_stream_seek(f->stream, &begin, err)) {
         return false;
     }
-    while (mark->front == 0) { /* what stands before it in its own instant is learnt too */
+    while (mark->front == 0) { /* earlier messages of the same instant update the state too */
         struct reel_message message;
         enum reel_step step = reel_stream_next(f->stream, &message, err);
         struct reel_mark place = step == REEL_STEP_MESSAGE ? reel_mark_of(&message) : begin;
@@ -417,7 +418,7 @@ bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct re
         if (m) {
             m->silent = true;
             m->opening = m->has_first && view_compare(&place, &m->first) == 0;
-            bool good = learn(m, f->stream, &message, err);
+            bool good = update_state(m, f->stream, &message, err);
             m->silent = false;
             if (!good) {
                 return false;

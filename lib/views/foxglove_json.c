@@ -1,4 +1,4 @@
-/* The pieces that messages for viewers are made of, as JSON. Rule: every message is what its schema says, whatever the numbers. */
+/* JSON building blocks for viewer messages. Every message is valid for its schema, whatever the numbers. */
 #include <math.h>
 
 #include "views/foxglove.h"
@@ -36,7 +36,7 @@ static void named(struct grow *g, const char *name, double value) {
     fg_number(g, value);
 }
 
-/* Viewers have no times before 0. */
+/* Viewers do not accept times before 0. */
 void fg_time(struct grow *g, int64_t ns) {
     uint64_t time = ns > 0 ? (uint64_t)ns : 0;
     fg_comma(g);

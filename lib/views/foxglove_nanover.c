@@ -1,6 +1,6 @@
-/* NanoVer's frames as scenes: a sphere for each particle, its bonds and the box as lines, in frame "simulation", a nanometre as a metre;
- * where visitors' heads and hands are, seen from there; energies as numbers. Of more than SPHERES_MAX particles a point each
- * (/view/points). Rule: a scene tells all that is known, so that the last one holds after any seek. */
+/* NanoVer's frames as scenes: a sphere per particle, bonds and box as lines, in frame "simulation" with a nanometre as a metre; heads and
+ * hands of the users in that frame; energies as numbers. More than SPHERES_MAX particles become points (/view/points). A scene is complete,
+ * so the last one is right after any seek. */
 #include "views/foxglove_nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -39,7 +39,7 @@ static void close_state(void *state) {
 /* --- particles --- */
 
 struct element {
-    float radius; /* nm, a third of the van der Waals radius: bonds stay to be seen */
+    float radius; /* nm, a third of the van der Waals radius, so that bonds stay visible */
     uint8_t r, g, b;
 };
 static struct element element_of(uint8_t number) {
@@ -93,7 +93,7 @@ static void put_bonds(struct fg_entity *e, const struct nanover_room *room, size
     fg_array_end(e);
 }
 
-/* The twelve edges: from each corner along each vector that it does not hold yet. */
+/* The twelve edges: from each corner along each vector not yet added to it. */
 static void put_box(struct fg_entity *e, const struct nanover_room *room) {
     fg_array(e, "lines");
     fg_line(e->g, 2, 0.01);
@@ -168,7 +168,7 @@ static bool show_points(struct view_maker *m, int64_t time_ns, struct reel_error
     return view_end(m, err);
 }
 
-/* --- the rest --- */
+/* --- users and energies --- */
 
 static void put_pose(struct grow *g, struct view_vec at, struct view_quat turn) {
     fg_comma(g);
@@ -220,7 +220,7 @@ static bool show_energies(struct view_maker *m, const struct nanover_news *news,
     return view_end(m, err);
 }
 
-static bool tell(struct view_maker *m, int64_t time_ns, int level, struct reel_bytes text, struct reel_error *err) {
+static bool write_log(struct view_maker *m, int64_t time_ns, int level, struct reel_bytes text, struct reel_error *err) {
     struct grow *g = view_begin(m, ((const struct nanover *)m->state)->log);
     if (g) {
         fg_log(g, time_ns, level, "nanover.simulation", text);
@@ -243,9 +243,9 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
     if ((news.scene || m->opening) && (!show_scene(m, now, err) || !show_points(m, now, err))) {
         return false;
     }
-    bool told = !news.reset || tell(m, now, FG_INFO, bytes_text("the simulation begins anew"), err);
-    told = told && (news.exception.size == 0 || tell(m, now, FG_ERROR, news.exception, err));
-    return told && (!(news.visitors || m->opening) || show_visitors(m, now, err)) && show_energies(m, &news, err);
+    bool good = !news.reset || write_log(m, now, FG_INFO, bytes_text("the simulation begins anew"), err);
+    good = good && (news.exception.size == 0 || write_log(m, now, FG_ERROR, news.exception, err));
+    return good && (!(news.visitors || m->opening) || show_visitors(m, now, err)) && show_energies(m, &news, err);
 }
 
 const struct view_transform view_nanover = {

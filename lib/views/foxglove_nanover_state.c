@@ -1,5 +1,5 @@
-/* What NanoVer's messages make known: the last word on each key. Rule: it is the same whether all messages were read or the one that
- * aggregates them. */
+/* The last value of each key in NanoVer's messages. The result is the same whether all messages were read or the one that aggregates them.
+ */
 #include <math.h>
 
 #include "views/foxglove_nanover.h"
@@ -21,7 +21,7 @@ static bool put_number(struct grow *out, enum nanover_packed type, double value)
     return !out->failed;
 }
 
-/* A packed value, or a list of numbers as one. What is neither empties it. */
+/* A packed value, or a list of numbers in packed form. Anything else empties it. */
 static bool read_packed(struct cursor at, enum nanover_packed type, struct grow *out) {
     struct msgpack_item item, number;
     out->size = 0;
@@ -125,7 +125,7 @@ static bool take_frame(struct nanover_room *room, struct cursor c, struct nanove
     return true;
 }
 
-/* --- who is there --- */
+/* --- users --- */
 
 static size_t visitor_at(const struct nanover_room *room, struct reel_bytes key, bool *found) {
     size_t low = 0, high = room->n_visitors;
@@ -160,7 +160,7 @@ static struct reel_bytes copy_of(struct reel_bytes b) {
     return bytes_of(data, b.size);
 }
 
-/* More than VISITORS_MAX are no people: further ones are not kept. */
+/* At most VISITORS_MAX users are kept. */
 static bool put_visitor(struct nanover_room *room, struct reel_bytes key, struct reel_bytes value, struct reel_error *err) {
     bool found;
     size_t at = visitor_at(room, key, &found);
@@ -242,7 +242,7 @@ static void take_removals(struct nanover_room *room, struct cursor c, struct nan
     }
 }
 
-/* --- the whole --- */
+/* --- messages --- */
 
 bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news, struct reel_error *err) {
     struct nanover_body body;
@@ -293,21 +293,21 @@ static struct view_vec turned_back(const double q[4], struct view_vec v) {
     return (struct view_vec){v.x + 2 * (y * c.z - z * c.y), v.y + 2 * (z * c.x - x * c.z), v.z + 2 * (x * c.y - y * c.x)};
 }
 
-/* From the visitors' room into the simulation: the other way of place, turn and scale. */
-static void tell_pose(const struct nanover_room *room, const double at[3], const double turn[4],
-                      void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+/* From the users' room into the simulation: the inverse of position, rotation and scale. */
+static void emit_pose(const struct nanover_room *room, const double at[3], const double turn[4],
+                      void (*emit)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
     const double *o = room->origin;
     double n = sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5] + o[6] * o[6]), q[4] = {o[3] / n, o[4] / n, o[5] / n, o[6] / n};
     struct view_vec v = turned_back(q, (struct view_vec){at[0] - o[0], at[1] - o[1], at[2] - o[2]});
     double x = -q[0], y = -q[1], z = -q[2], w = q[3];
     struct view_quat t = {w * turn[0] + x * turn[3] + y * turn[2] - z * turn[1], w * turn[1] - x * turn[2] + y * turn[3] + z * turn[0],
                           w * turn[2] + x * turn[1] - y * turn[0] + z * turn[3], w * turn[3] - x * turn[0] - y * turn[1] - z * turn[2]};
-    tell(g, (struct view_vec){v.x / o[7], v.y / o[8], v.z / o[9]}, t);
+    emit(g, (struct view_vec){v.x / o[7], v.y / o[8], v.z / o[9]}, t);
 }
 
-/* {name, position[3], rotation[4]}; the cursor steps over it. */
+/* {name, position[3], rotation[4]}; the cursor skips it. */
 static void read_component(const struct nanover_room *room, struct cursor *c,
-                           void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+                           void (*emit)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
     struct msgpack_faults faults = {.text = false};
     struct cursor whole = *c;
     struct msgpack_item map;
@@ -326,12 +326,12 @@ static void read_component(const struct nanover_room *room, struct cursor *c,
         msgpack_skip(&whole, DEPTH, &faults);
     }
     if (placed) {
-        tell_pose(room, at, turn, tell, g);
+        emit_pose(room, at, turn, emit, g);
     }
 }
 
 void nanover_visitor_poses(const struct nanover_room *room, const struct nanover_visitor *visitor,
-                           void (*tell)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
+                           void (*emit)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
     struct msgpack_faults faults = {.text = false};
     struct cursor c = cursor_of(visitor->value);
     struct msgpack_item map, list;
@@ -343,7 +343,7 @@ void nanover_visitor_poses(const struct nanover_room *room, const struct nanover
         struct cursor value = c;
         if (bytes_is(key, "components") && msgpack_read(&value, &list) == MSGPACK_OK && list.kind == MSGPACK_ARRAY) {
             for (uint64_t k = 0; k < list.count && k < POSES_MAX && !cursor_done(&value); k++) {
-                read_component(room, &value, tell, g);
+                read_component(room, &value, emit, g);
             }
         }
         if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {

@@ -1,5 +1,4 @@
-/* What the made messages hold, as JSON Schema. Rule: only what viewers' own readers of schemas take: one type each, no references, no list
- * of lists. */
+/* JSON Schemas of the generated messages, using only what viewers support: one type each, no references, no nested lists. */
 #include "views/foxglove.h"
 
 #define NUMBER "{\"type\":\"number\"}"
@@ -34,7 +33,7 @@
         P("type", WHOLE) "," P("pose", POSE) "," P("thickness", NUMBER) "," P("scale_invariant", YES_NO) "," P(                            \
             "points", LIST(POINT)) "," P("color", COLOR) "," P("colors", LIST(COLOR)) "," P("indices", LIST(WHOLE)),                       \
         Q("type") "," Q("points") "," Q("color"))
-/* Of what we never draw viewers need to know that it is a list. */
+/* Members that are never filled only need to be declared as lists. */
 #define NONE LIST("{\"type\":\"object\",\"properties\":{}}")
 #define ENTITY                                                                                                                                                                        \
     MAP("foxglove.SceneEntity",                                                                                                                                                       \

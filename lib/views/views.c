@@ -1,4 +1,4 @@
-/* THE table of views. */
+/* The table of views. */
 #include <stdio.h>
 
 #include "views/foxglove.h"

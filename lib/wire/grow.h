@@ -17,12 +17,12 @@ struct grow {
 /* Reserves `size` more bytes without counting them: the caller adds what it writes to g->size. NULL: no memory. */
 static inline uint8_t *grow_room(struct grow *g, size_t size) {
     if (g->capacity - g->size < size && !g->failed) {
-        size_t want = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
-        uint8_t *data = realloc(g->data, want);
+        size_t new_capacity = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
+        uint8_t *data = realloc(g->data, new_capacity);
         g->failed = data == NULL;
         if (data) {
             g->data = data;
-            g->capacity = want;
+            g->capacity = new_capacity;
         } else {
             reel_fail_memory(NULL); /* recorded as transient, in case nobody checks `failed` */
         }
@@ -61,11 +61,11 @@ static inline void grow_u64(struct grow *g, uint64_t v) {
 /* Makes room for one more item in `array`, whose capacity is in a second variable; false: no memory. */
 #define GROW_ARRAY(array, count, capacity) ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
 static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
-    size_t want = *capacity ? *capacity * 2 : 16;
-    void *p = want > SIZE_MAX / item ? NULL : realloc(*array, want * item);
+    size_t new_capacity = *capacity ? *capacity * 2 : 16;
+    void *p = new_capacity > SIZE_MAX / item ? NULL : realloc(*array, new_capacity * item);
     if (p) {
         *array = p;
-        *capacity = want;
+        *capacity = new_capacity;
     }
     return p || reel_fail_memory(NULL);
 }

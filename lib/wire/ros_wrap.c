@@ -68,11 +68,11 @@ bool ros_wrap_is_field(struct reel_bytes name) {
     return bytes_start(name, bytes_text("reel."));
 }
 
-static struct reel_bytes field_named(struct reel_bytes header, const char *wanted) {
+static struct reel_bytes field_named(struct reel_bytes header, const char *expected) {
     struct cursor c = cursor_of(header);
     struct reel_bytes name, value;
     while (rosrecord_field(&c, &name, &value)) {
-        if (bytes_is(name, wanted)) {
+        if (bytes_is(name, expected)) {
             return value;
         }
     }

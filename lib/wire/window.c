@@ -40,10 +40,10 @@ bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_err
     }
     w->offset = offset;
     w->size = kept; /* true also when the read below fails */
-    size_t want = end - offset < w->capacity ? (size_t)(end - offset) : w->capacity;
-    if (!reel_source_read(w->source, offset + kept, w->buffer + kept, want - kept, err)) {
+    size_t length = end - offset < w->capacity ? (size_t)(end - offset) : w->capacity;
+    if (!reel_source_read(w->source, offset + kept, w->buffer + kept, length - kept, err)) {
         return false;
     }
-    w->size = want;
+    w->size = length;
     return true;
 }
