@@ -8,7 +8,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
-import { readContract } from './openapi.mjs';
+import { readComponents } from './openapi.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SRC = path.join(HERE, 'src');
@@ -211,7 +211,7 @@ async function build() {
     files.set(icon, iconBytes);
     const scripts = firstScripts(outputs);
     files.set('index.html', Buffer.from(buildIndex(scripts, style, icon, collectLicences(files))));
-    files.set('openapi.json', Buffer.from(JSON.stringify(readContract()) + '\n'));
+    files.set('openapi.json', Buffer.from(JSON.stringify(readComponents()) + '\n'));
     write(files);
     const size = (names) => names.reduce((sum, name) => sum + gzipSync(files.get(name), { level: 9 }).length, 0);
     const kib = (n) => `${(n / 1024).toFixed(1)} KiB`;

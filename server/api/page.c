@@ -1,11 +1,14 @@
-/* The web page: files compiled into the program. They contain no data of the archive, so they need no token; the API requests of the page
- * are checked like all others. */
+/* The page and the OpenAPI document, which are built into the program. They contain nothing of the archive, so they need no token; the
+ * requests that the page then sends do. */
 #include "api/page.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/common.h"
+#include "api/openapi.h"
 #include "api/routes.h"
 
 static const char not_built[] =
@@ -82,14 +85,40 @@ void api_root(struct http_request *r) {
     }
 }
 
-void api_openapi(struct http_request *r) {
+/* ---- the OpenAPI document */
+
+static json_t *document;
+static char document_etag[64];
+
+static void make_document(void) {
     const struct page_file *f = find("openapi.json");
-    if (f) {
-        reply(r, f, "no-cache");
+    struct reel_error err = {0};
+    json_auto_t *components = f ? json_loadb((const char *)f->plain, (size_t)(f->plain_end - f->plain), 0, NULL) : NULL;
+    document = components ? openapi_document(components, &err) : NULL;
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    if (text) {
+        api_etag(text, document_etag);
+    }
+    free(text);
+}
+
+json_t *page_openapi(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_document);
+    return document;
+}
+
+void api_openapi(struct http_request *r) {
+    json_t *whole = page_openapi();
+    if (whole) {
+        add_guards(r);
+        http_add_header(r, "Cache-Control", "no-cache");
+        http_add_header(r, "ETag", document_etag);
+        http_reply_json(r, 200, json_incref(whole));
     } else {
         http_reply_problem(
             r, 404, "not-found",
-            "This server was built without its page, and the document comes with that: it is web/openapi.yaml in the source.");
+            "This server was built without its page, and the document's components come with it (web/openapi.yaml in the source).");
     }
 }
 

@@ -21,9 +21,14 @@ void paging_reply_found(struct http_request *r, json_t *items, const char *next,
 
 extern const char *const paging_outputs[];
 #define PAGING_PARAMS                                                                                                                      \
-    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "instead of Accept"},                                       \
-        {.name = "limit", .type = HTTP_UINT, .help = "rows of a page, 1 to 1000 (larger is taken as 1000), default 100"}, {                \
-        .name = "cursor", .type = HTTP_TEXT, .help = "the next of the page before"                                                         \
+    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "The output format; takes precedence over Accept."},        \
+        {.name = "limit",                                                                                                                  \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 1,                                                                                                                         \
+         .fallback = "100",                                                                                                                \
+         .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                       \
+    {                                                                                                                                      \
+        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
     }
 
 #endif

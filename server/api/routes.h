@@ -1,10 +1,33 @@
-/* THE table of endpoints, and the handlers it names: one file per resource. */
+/* The route table and its handlers. To add an endpoint: write its handler, declare it here, add its row to a routes_*.c file, and add its
+ * response (and the body it takes) to web/openapi.yaml. The OpenAPI document's paths come from the rows (openapi.h). */
 #ifndef SERVER_ROUTES_H
 #define SERVER_ROUTES_H
 
 #include "http/http.h"
 
-extern const struct http_route api_routes[]; /* ends with {0} */
+/* The HEAD of a GET route as an operation of its own. */
+struct api_head {
+    const char *id, *summary, *answers;
+};
+
+/* A route and its description. Names of components are those of web/openapi.yaml. */
+struct api_route {
+    struct http_route http; /* .summary: one sentence that says what the operation does */
+    const char *id, *tag;   /* the operation id; also names its response and its request body in the components */
+    const char *detail;     /* more sentences; NULL: none */
+    const char *headers;    /* names of components/parameters, separated by spaces; NULL: none */
+    /* Statuses separated by spaces: "200" is answered by the response component that is called like the operation, "404:NotFound" by that
+     * of this name. */
+    const char *answers;
+    const struct api_head *head;
+};
+
+extern const struct api_route *const api_tables[]; /* by resource, each ends with a row without id; ends with NULL */
+
+/* The rows as the HTTP server takes them; ends with {0}. */
+const struct http_route *api_routes(void);
+/* What a {name} in a path is, by the literal segment before it ("recordings" of /recordings/{id}); NULL: nothing is known. */
+const struct http_param *api_path_param(const char *segment, const char *name);
 
 /* service.c */
 void api_service(struct http_request *r);
@@ -68,7 +91,7 @@ void api_stats(struct http_request *r);
 void api_coverage_across(struct http_request *r);
 /* coverage.c */
 void api_coverage(struct http_request *r);
-/* inside.c */
+/* contents.c */
 void api_topics(struct http_request *r);
 void api_schema(struct http_request *r);
 void api_scan(struct http_request *r);
@@ -121,7 +144,7 @@ void api_nanover_resets(struct http_request *r);
 void api_nanover_changes(struct http_request *r);
 void api_nanover_energies(struct http_request *r);
 void api_nanover_frames(struct http_request *r);
-/* upkeep.c */
+/* maintenance.c */
 void api_backup(struct http_request *r);
 void api_backup_last(struct http_request *r);
 void api_scrub(struct http_request *r);

@@ -1,6 +1,9 @@
-/* reel routes: the table of endpoints as JSON, for the test that holds web/openapi.yaml against it; not in the list of commands. */
+/* reel routes: the route table as JSON. reel routes --openapi [COMPONENTS.json]: the OpenAPI document, with the components of the program
+ * or of the file. Not in the list of commands. */
 #include "access/access.h"
 #include "access/token.h"
+#include "api/openapi.h"
+#include "api/page.h"
 #include "api/routes.h"
 #include "cli/cli.h"
 
@@ -28,18 +31,38 @@ static json_t *view_route(const struct http_route *r) {
                      r->summary, "body", r->piece != NULL, "params", view_params(r->params));
 }
 
+static json_t *view_routes(void) {
+    json_t *routes = json_array();
+    for (const struct http_route *r = api_routes(); r->path; r++) {
+        json_array_append_new(routes, view_route(r));
+    }
+    return json_pack("{s:o, s:o}", "routes", routes, "everywhere", view_params(access_params));
+}
+
+static json_t *read_openapi(const char *file, struct reel_error *err) {
+    if (!file) {
+        json_t *out = page_openapi();
+        return out ? json_incref(out)
+                   : (reel_fail(err, REEL_NOT_FOUND, "this program was built without the page and the OpenAPI document"), NULL);
+    }
+    json_error_t why;
+    json_auto_t *components = json_load_file(file, 0, &why);
+    if (!components) {
+        reel_fail(err, REEL_ARGUMENT, "%s: %s", file, why.text);
+        return NULL;
+    }
+    return openapi_document(components, err);
+}
+
 static int run(int argc, char **argv) {
-    const struct cli_option options[] = {{0}};
+    bool openapi = false;
+    const struct cli_option options[] = {{.name = "openapi", .kind = CLI_FLAG, .to = &openapi, .help = "print the OpenAPI document"}, {0}};
     int first, code;
     struct reel_error err = {0};
     if (!cli_options(&cli_routes, options, 0, argc, argv, &first, &code)) {
         return code;
     }
-    json_auto_t *routes = json_array();
-    for (const struct http_route *r = api_routes; r->path; r++) {
-        json_array_append_new(routes, view_route(r));
-    }
-    json_auto_t *all = json_pack("{s:O, s:o}", "routes", routes, "everywhere", view_params(access_params));
+    json_auto_t *all = openapi ? read_openapi(first < argc ? argv[first] : NULL, &err) : view_routes();
     if (!all || json_dumpf(all, stdout, JSON_COMPACT) != 0 || putchar('\n') == EOF || !cli_flush(&err)) {
         return cli_fail(&cli_routes, NULL, &err);
     }

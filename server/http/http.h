@@ -21,7 +21,11 @@ struct http_param { /* tables end with {0} */
     enum http_type type; /* checked before the handler runs: 400 naming the parameter */
     bool repeats;
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
-    const char *help;           /* one line, for the OpenAPI document */
+    /* For the OpenAPI document; what a handler checks and assumes itself. */
+    const char *help; /* a sentence */
+    bool required;
+    const char *fallback; /* the default value; NULL: none */
+    uint64_t min, max;    /* of a number; max of a parameter that repeats: how often; max 0: no limit */
 };
 
 /* One row of the route table (server/api/routes.c). */

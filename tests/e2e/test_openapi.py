@@ -1,43 +1,21 @@
-"""web/openapi.yaml says what the program's table of routes says: the same paths, methods, roles, parameters and bodies, no more and no less."""
+"""The OpenAPI document: generated from the route table, complete, and in sentences; and an explanation of every problem type."""
+import glob
 import json
 import os
 import re
 import subprocess
 import unittest
 
-import yaml
+from harness import REEL, Server
+from openapi_document import document
 
-from harness import REEL
-
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../web/openapi.yaml')
-PLAIN = {'text': {'type': 'string'}, 'glob': {'$ref': '#/components/schemas/GlobText'}, 'uint': {'type': 'integer'}, 'int': {'type': 'integer'},
-         'bool': {'type': 'boolean'}, 'time': {'$ref': '#/components/schemas/TimeText'}, 'time_ms': {'$ref': '#/components/schemas/TimeMsText'},
-         'duration': {'$ref': '#/components/schemas/DurationText'}}
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 METHODS = ('get', 'head', 'post', 'put', 'patch', 'delete', 'options')
 
 
-def resolve(document, node):
-    while '$ref' in node:
-        at = document
-        for key in node['$ref'][2:].split('/'):
-            at = at[key]
-        node = at
-    return node
-
-
-def shape(document, schema):
-    """(type, repeats, choices) of a query parameter, in the words of the table."""
-    repeats = schema.get('type') == 'array'
-    item = schema['items'] if repeats else schema
-    for name, plain in PLAIN.items():
-        if '$ref' in plain and item.get('$ref') == plain['$ref']:
-            return name, repeats, []
-    item = resolve(document, item)
-    if 'enum' in item:
-        return 'choice', repeats, item['enum']
-    if item['type'] == 'integer':
-        return ('uint' if item.get('minimum', -1) >= 0 else 'int'), repeats, []
-    return {'string': 'text', 'boolean': 'bool'}[item['type']], repeats, []
+def sentence(text):
+    """At least two words and a full stop, and none of the pronouns that explained nothing: "It", "Of the note"."""
+    return bool(re.fullmatch(r'(?!(It|They|Of|This)\b)\S+ .*[.…*)]', text, re.S))
 
 
 class OpenApi(unittest.TestCase):
@@ -45,63 +23,108 @@ class OpenApi(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        with open(DOCUMENT, encoding='utf-8') as file:
-            cls.document = yaml.safe_load(file)
-        told = json.loads(subprocess.run([REEL, 'routes'], check=True, capture_output=True).stdout)
-        cls.everywhere = told['everywhere']
-        cls.routes = {(r['method'], re.sub(r'\.\.\.\}', '}', r['path'])): r for r in told['routes']}
+        cls.document = document()
+        table = json.loads(subprocess.run([REEL, 'routes'], check=True, stdout=subprocess.PIPE).stdout)
+        cls.everywhere = table['everywhere']
+        cls.routes = {(r['method'], re.sub(r'\.\.\.\}', '}', r['path'])): r for r in table['routes']}
         cls.operations = {}
         for path, item in cls.document['paths'].items():
             for method in METHODS:
                 if method in item:
                     cls.operations[method.upper(), path] = {**item[method], 'parameters': [
-                        resolve(cls.document, p) for p in item.get('parameters', []) + item[method].get('parameters', [])]}
+                        cls.resolve(p) for p in item.get('parameters', []) + item[method]['parameters']]}
 
-    def route_of(self, method, path):
-        return self.routes.get((method, path)) or (self.routes.get(('GET', path)) if method == 'HEAD' else None)
+    @classmethod
+    def resolve(cls, node):
+        while '$ref' in node:
+            at = cls.document
+            for key in node['$ref'][2:].split('/'):
+                at = at[key]
+            node = at
+        return node
 
-    def test_every_route_is_in_the_document_and_nothing_else(self):
-        self.assertEqual([], sorted(set(self.routes) - set(self.operations)), 'routes that the document does not have')
-        self.assertEqual([], sorted(key for key in self.operations if not self.route_of(*key)), 'what no route answers')
+    def test_every_route_is_in_the_document(self):
+        self.assertEqual(set(self.routes), {key for key in self.operations if key[0] != 'HEAD'})
         self.assertGreater(len(self.routes), 90)
 
-    def test_roles_and_who_may_come_in(self):
+    def test_every_reference_leads_somewhere_and_nothing_is_unused(self):
+        found = set(re.findall(r'"#/components/(\w+)/([\w.-]+)"', json.dumps(self.document)))
+        have = {(section, name) for section, members in self.document['components'].items() if section != 'securitySchemes' for name in members}
+        self.assertEqual([], sorted(found - have), 'missing')
+        self.assertEqual([], sorted(have - found), 'unused')
+
+    def test_operation_ids_and_tags(self):
+        ids = [o['operationId'] for o in self.operations.values()]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual({t['name'] for t in self.document['tags']}, {t for o in self.operations.values() for t in o['tags']})
+
+    def test_roles_and_credentials(self):
         default, by_token = self.document['security'], [{'bearer': []}, {'basic': []}]
         self.assertIn({'linkSignature': [], 'linkExpiry': []}, default)
         for key, operation in self.operations.items():
-            role, security = self.route_of(*key)['role'], operation.get('security', default)
+            role = (self.routes.get(key) or self.routes['GET', key[1]])['role']
             self.assertEqual(role, operation['x-role'], key)
-            self.assertEqual([] if role == 'none' else default if key[0] in ('GET', 'HEAD') else by_token, security, key)
+            self.assertEqual([] if role == 'none' else default if key[0] in ('GET', 'HEAD') else by_token, operation.get('security', default), key)
 
-    def test_what_signs_a_link_is_taken_everywhere(self):
+    def test_signed_links_are_accepted_everywhere(self):
         schemes = self.document['components']['securitySchemes'].values()
         self.assertEqual(sorted(p['name'] for p in self.everywhere), sorted(s['name'] for s in schemes if s['type'] == 'apiKey' and s['in'] == 'query'))
 
-    def test_names_in_paths(self):
-        for (method, path), operation in self.operations.items():
-            told = sorted(p['name'] for p in operation['parameters'] if p['in'] == 'path')
-            self.assertEqual(sorted(re.findall(r'\{(\w+)\}', path)), told, (method, path))
-
     def test_parameters(self):
         for key, operation in self.operations.items():
-            taken = {p['name']: (p['type'], p['repeats'], p['choices']) for p in self.route_of(*key)['params'] if p['name'] != '*'}
-            told = {p['name']: shape(self.document, p['schema']) for p in operation['parameters'] if p['in'] == 'query'}
-            self.assertEqual(taken, told, key)
-            for p in operation['parameters']:
-                self.assertTrue(p.get('description'), (key, p['name']))
+            route = self.routes.get(key) or self.routes['GET', key[1]]
+            query = [p for p in operation['parameters'] if p['in'] == 'query']
+            self.assertEqual([p['name'] for p in route['params'] if p['name'] != '*'], [p['name'] for p in query], key)
+            self.assertEqual(re.findall(r'\{(\w+)\}', key[1]), [p['name'] for p in operation['parameters'] if p['in'] == 'path'], key)
+            for given, p in zip([p for p in route['params'] if p['name'] != '*'], query):
+                self.assertEqual(given['repeats'], p['schema'].get('type') == 'array', (key, p['name']))
+                self.assertEqual(given['choices'], p['schema'].get('enum', []), (key, p['name']))
+
+    def test_recordings_tar_has_one_output(self):
+        names = {p['name'] for p in self.operations['GET', '/api/v1/recordings.tar']['parameters']}
+        self.assertEqual(set(), names & {'output', 'count'})
+        self.assertLessEqual({'q', 'sort', 'limit'}, names)
+
+    def test_everything_is_explained_in_a_sentence(self):
+        texts = []
+        for key, operation in self.operations.items():
+            texts.append((key, operation['summary']))
+            texts += [(key, p['name'], p['description']) for p in operation['parameters']]
+            texts += [(key, status, self.resolve(answer)['description']) for status, answer in operation['responses'].items()]
+        self.assertEqual([], [text for text in texts if not sentence(text[-1])])
 
     def test_bodies(self):
         for key, operation in self.operations.items():
-            self.assertEqual(self.route_of(*key)['body'], 'requestBody' in operation, key)
+            self.assertEqual(self.routes.get(key, {'body': False})['body'], 'requestBody' in operation, key)
 
     def test_errors_are_problems(self):
         for key, operation in self.operations.items():
             for status, answer in operation['responses'].items():
-                answer = resolve(self.document, answer)
+                answer = self.resolve(answer)
                 if int(status) >= 400:
                     self.assertEqual({'$ref': '#/components/schemas/Problem'}, answer['content']['application/problem+json']['schema'], (key, status))
             if operation['x-role'] != 'none':
                 self.assertLessEqual({'401', '403'}, set(operation['responses']), key)
+
+
+class ProblemTypes(unittest.TestCase):
+    def sent(self):
+        """The types that the server's sources send."""
+        found = set()
+        for path in glob.glob(os.path.join(ROOT, 'server/**/*.c'), recursive=True):
+            with open(path, encoding='utf-8') as file:
+                text = file.read()
+            found |= set(re.findall(r'http_reply_problem(?:_with)?\(\s*r,[^;"]*?"([a-z-]+)"', text))
+            found |= set(re.findall(r'\[REEL_\w+\] = \{\d+, "([a-z-]+)"\}', text))
+        return found
+
+    def test_each_type_that_is_sent_is_explained(self):
+        types = self.sent()
+        self.assertGreater(len(types), 40)
+        server = Server()
+        self.addCleanup(server.stop)
+        missing = sorted(t for t in types if server.get('/problems/' + t).status != 200)
+        self.assertEqual([], missing)
 
 
 if __name__ == '__main__':

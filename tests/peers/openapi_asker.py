@@ -1,5 +1,5 @@
-"""Asks a server what web/openapi.yaml tells of: each answer's status, media type, headers and values must be there. What came is kept for
-openapi_check.mjs; what was asked is kept, so that nothing of the document goes unasked."""
+"""Sends the operations of the OpenAPI document to a server: each answer's status, media type and headers must be in the document. The values are kept
+for openapi_check.mjs, and the operations that were sent, so that none is left out."""
 import http.client
 import json
 import os
@@ -8,10 +8,9 @@ import subprocess
 import tempfile
 import urllib.parse
 
-import yaml
+from openapi_document import document
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DOCUMENT = os.path.join(HERE, '../../web/openapi.yaml')
 # What any answer may carry (info.description), and what is HTTP's own.
 EVERYWHERE = {'date', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'content-encoding', 'vary', 'cache-control', 'server-timing',
               'x-request-id', 'x-content-type-options', 'x-frame-options', 'x-accel-buffering', 'referrer-policy', 'content-security-policy',
@@ -35,8 +34,7 @@ def values_of(media, body):
 
 class Asker:
     def __init__(self, server, token):
-        with open(DOCUMENT, encoding='utf-8') as file:
-            self.document = yaml.safe_load(file)
+        self.document = document()
         self.server, self.token = server, token
         self.values, self.wrong, self.asked = [], [], set()
 

@@ -1,4 +1,4 @@
-"""web/openapi.yaml and a running server: every operation is asked, every answer is what the document says (openapi_asker.py), by npm's ajv."""
+"""The OpenAPI document and a running server: every operation is sent, every answer matches the document (openapi_asker.py), by npm's ajv."""
 import base64
 import io
 import os

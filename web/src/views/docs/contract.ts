@@ -43,6 +43,10 @@ export interface ApiResponse {
     headers?: Record<string, Header | Reference>;
     content?: Record<string, Media>;
 }
+export interface RequestBody {
+    content: Record<string, Media>;
+    required?: boolean;
+}
 export interface Operation {
     operationId: string;
     tags: string[];
@@ -50,7 +54,7 @@ export interface Operation {
     description?: string;
     'x-role': string;
     parameters?: (Parameter | Reference)[];
-    requestBody?: { content: Record<string, Media>; required?: boolean };
+    requestBody?: RequestBody | Reference;
     responses: Record<string, ApiResponse | Reference>;
 }
 type PathItem = { parameters?: (Parameter | Reference)[] } & { [method in Method]?: Operation };

@@ -2,7 +2,7 @@
 import { text } from '../../text';
 import { Badge, Button } from '../../ui';
 import { copyText } from '../../clipboard';
-import { exampleText, nameOf, resolve, type ApiResponse, type Contract, type Entry, type Header, type Media, type Parameter } from './contract';
+import { exampleText, nameOf, resolve, type ApiResponse, type Contract, type Entry, type Header, type Media, type Parameter, type RequestBody } from './contract';
 import { Facts, Members, TypeOf } from './schema';
 
 const variable = (name: string) => '$' + name.toUpperCase().replaceAll('-', '_');
@@ -15,8 +15,12 @@ function requiredOf(contract: Contract, entry: Entry): { query: string; headers:
     return { query: query.length > 0 ? '?' + query.join('&') : '', headers: headers.join('') };
 }
 
-function bodyOf({ operation }: Entry): string {
-    const [media, first] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+function requestBodyOf(contract: Contract, { operation }: Entry): RequestBody | undefined {
+    return operation.requestBody && resolve<RequestBody>(contract, operation.requestBody);
+}
+
+function curlBodyOf(contract: Contract, entry: Entry): string {
+    const [media, first] = Object.entries(requestBodyOf(contract, entry)?.content ?? {})[0] ?? [];
     if (!media) {
         return '';
     }
@@ -29,7 +33,7 @@ function curlOf(contract: Contract, entry: Entry): string {
     const { method, path, operation } = entry;
     const { query, headers } = requiredOf(contract, entry);
     const address = location.origin + path.replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
-    const body = bodyOf(entry);
+    const body = curlBodyOf(contract, entry);
     const isDefault = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
     const option = isDefault ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;
     const token = operation['x-role'] === 'none' ? '' : ' -H "Authorization: Bearer $TOKEN"';
@@ -133,7 +137,7 @@ function ResponseOf({ contract, status, response }: { contract: Contract; status
 
 export function OperationOf({ contract, entry }: { contract: Contract; entry: Entry }) {
     const { operation } = entry;
-    const body = operation.requestBody;
+    const body = requestBodyOf(contract, entry);
     const inline = body && Object.values(body.content).find((media) => media.schema && !nameOf(media.schema) && media.schema.properties)?.schema;
     return (
         <article class="docs-operation">

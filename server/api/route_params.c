@@ -1,0 +1,6 @@
+/* See route_params.h. */
+#include "api/route_params.h"
+
+const struct http_param api_no_params[] = {{0}};
+const struct http_param api_any_params[] = {{.name = "*", .type = HTTP_TEXT}, {0}}; /* the page and Grafana add their own */
+const struct http_param api_page_params[] = {PAGING_PARAMS, {0}};

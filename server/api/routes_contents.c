@@ -1,0 +1,178 @@
+/* Endpoints of the contents of a recording. */
+#include "api/route_params.h"
+
+static const struct http_param coverage_params[] = {
+    PARAM_TOPICS,
+    {.name = "bins",
+     .type = HTTP_UINT,
+     .min = 1,
+     .max = 2000,
+     .fallback = "100",
+     .help = "The number of time bins, the resolution of the result."},
+    {.name = "tolerance", .type = HTTP_DURATION, .help = "Gaps up to this duration are closed; default: the width of a bin."},
+    PARAM_ROW_OUTPUT,
+    {0},
+};
+static const struct http_param topics_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param messages_params[] = {
+    PARAM_SELECTION,
+    {.name = "limit",
+     .type = HTTP_UINT,
+     .min = 1,
+     .max = 1000000,
+     .help = "The maximum number of messages; a Link header has the address of the rest. Without it, all."},
+    {.name = "cursor", .type = HTTP_TEXT, .help = "Where a limited response ended; the Link header contains it."},
+    PARAM_DECODING,
+    PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events"),
+    {.name = "end_record", .type = HTTP_BOOL, .help = "Ends the response with {\"$end\": {\"complete\": true, …}}."},
+    {0},
+};
+static const struct http_param message_params[] = {
+    {.name = "topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "The topic of the message."},
+    {.name = "at", .type = HTTP_TIME, .help = "Selects the last message at or before this time."},
+    {.name = "index", .type = HTTP_INT, .help = "Selects the message at this index in time order; a negative index counts from the end."},
+    PARAM_DECODING,
+    {0},
+};
+#define SERIES_FIELD                                                                                                                       \
+    {                                                                                                                                      \
+        .name = "field", .type = HTTP_TEXT, .repeats = true, .max = 16, .required = true,                                                  \
+        .help = "A numeric field: /gps_odom.pose.pose.position.x, /scan.ranges[0]."                                                        \
+    }
+#define SERIES_PARAMS                                                                                                                      \
+    SERIES_FIELD, PARAM_SPAN,                                                                                                              \
+        {.name = "max_points",                                                                                                             \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 2,                                                                                                                         \
+         .max = 100000,                                                                                                                    \
+         .fallback = "1000",                                                                                                               \
+         .help = "The maximum number of points of each field."},                                                                           \
+        {.name = "agg",                                                                                                                    \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("minmax", "mean", "lttb", "last"),                                                                             \
+         .fallback = "minmax",                                                                                                             \
+         .help = "How a field with more values is downsampled."},                                                                          \
+        PARAM_TIME_FORMAT
+static const struct http_param series_params[] = {SERIES_PARAMS, {0}};
+static const struct http_param series_across_params[] = {
+    {.name = "recording",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 20,
+     .help = "The id of a recording; without it, the recordings that match the other filters."},
+    PARAM_Q,
+    PARAM_FORMAT,
+    PARAM_COLLECTION,
+    PARAM_HAS_TOPIC,
+    SERIES_PARAMS,
+    {0},
+};
+static const struct http_param plot_params[] = {
+    SERIES_FIELD,
+    PARAM_SPAN,
+    {.name = "width", .type = HTTP_UINT, .min = 200, .max = 4000, .fallback = "800", .help = "The width in pixels."},
+    {.name = "height", .type = HTTP_UINT, .max = 4000, .fallback = "300", .help = "The height in pixels; the fields share it."},
+    {0},
+};
+static const struct http_param fields_params[] = {{.name = "topic", .type = HTTP_TEXT, .required = true, .help = "The topic."}, {0}};
+static const struct http_param frame_params[] = {
+    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images."},
+    {.name = "at", .type = HTTP_TIME, .help = "Selects the last image at or before this time; without it, the first."},
+    {.name = "width", .type = HTTP_UINT, .min = 1, .max = 16384, .help = "The maximum width in pixels; larger images are scaled down."},
+    {0},
+};
+
+const struct api_route api_routes_contents[] = {
+    {.http = {"GET", BASE "/recordings/{id}/topics", ROLE_READ, topics_params, "Lists the topics of a recording and their channels.",
+              api_topics, NULL, NULL, NULL},
+     .id = "listTopics",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/coverage", ROLE_READ, coverage_params,
+              "Returns the time spans in which each topic has messages.", api_coverage, NULL, NULL, NULL},
+     .id = "getCoverage",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/schemas/{sid}", ROLE_READ, api_no_params, "Returns the text of a message definition.",
+              api_schema, NULL, NULL, NULL},
+     .id = "getSchema",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/scan", ROLE_READ, api_no_params,
+              "Returns the scan report: what is damaged or unusual in a recording.", api_scan, NULL, NULL, NULL},
+     .id = "getScan",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/attachments", ROLE_READ, api_no_params, "Lists the attachments of a recording.",
+              api_attachments_list, NULL, NULL, NULL},
+     .id = "listAttachments",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/attachments/{n}", ROLE_READ, api_no_params, "Downloads an attachment of a recording.",
+              api_attachment, NULL, NULL, NULL},
+     .id = "getAttachment",
+     .tag = "contents",
+     .headers = "range prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/metadata", ROLE_READ, api_no_params, "Lists the metadata records of a recording.", api_metadata,
+              NULL, NULL, NULL},
+     .id = "getMetadata",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/messages", ROLE_READ, messages_params, "Streams the messages of a recording in time order.",
+              api_messages, NULL, NULL, NULL},
+     .id = "listMessages",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params, "Returns numeric fields over time, downsampled for drawing.",
+              api_series, NULL, NULL, NULL},
+     .id = "getSeries",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/plot.svg", ROLE_READ, plot_params, "Draws numeric fields over time as an SVG image.", api_plot,
+              NULL, NULL, NULL},
+     .id = "getPlot",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/topics/fields", ROLE_READ, fields_params, "Lists the fields of a topic's messages.",
+              api_topic_fields, NULL, NULL, NULL},
+     .id = "listFields",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/message", ROLE_READ, message_params, "Returns one message, by its time or its index.",
+              api_message, NULL, NULL, NULL},
+     .id = "getMessage",
+     .tag = "contents",
+     .detail = "Either at or index is required.",
+     .headers = "range prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/frame", ROLE_READ, frame_params, "Returns an image message as JPEG or PNG.", api_frame, NULL,
+              NULL, NULL},
+     .id = "getFrame",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/series", ROLE_READ, series_across_params, "Returns the same numeric fields of several recordings over time.",
+              api_series_across, NULL, NULL, NULL},
+     .id = "getSeriesAcross",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/layout.json", ROLE_READ, api_no_params,
+              "Returns a panel layout for viewers of the Foxglove lineage.", api_layout, NULL, NULL, NULL},
+     .id = "getLayout",
+     .tag = "contents",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.id = NULL},
+};

@@ -1,0 +1,89 @@
+/* Endpoints of exports. */
+#include "api/route_params.h"
+
+static const struct http_param tar_params[] = {
+    PARAM_FILTERS,
+    PARAM_PAGE,
+    {.name = "offset", .type = HTTP_UINT, .fallback = "0", .help = "The number of recordings to skip; cursor is faster."},
+    {0},
+};
+#define CONVERT_PARAMS                                                                                                                     \
+    PARAM_SELECTION, {.name = "version", .type = HTTP_TEXT, .help = "The version of the target format: 1.2 for .bag."},                    \
+        {.name = "compression",                                                                                                            \
+         .type = HTTP_TEXT,                                                                                                                \
+         .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each target."},              \
+        {.name = "view",                                                                                                                   \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("raw", "foxglove"),                                                                                            \
+         .fallback = "raw",                                                                                                                \
+         .help = "foxglove adds topics that viewers draw: scenes, transforms, logs and plots."},                                           \
+        {.name = "report",                                                                                                                 \
+         .type = HTTP_BOOL,                                                                                                                \
+         .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
+        PARAM_DECODING, {                                                                                                                  \
+        .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
+    }
+static const struct http_param convert_params[] = {
+    CONVERT_PARAMS,
+    {.name = "run",
+     .type = HTTP_UINT,
+     .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the first reset."},
+    {0},
+};
+static const struct http_param merge_params[] = {
+    {.name = "recording",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 64,
+     .required = true,
+     .help = "The id of a recording; messages with equal times are ordered as the recordings."},
+    {.name = "align",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("start", "none"),
+     .fallback = "start",
+     .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."},
+    {.name = "prefix",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("clash", "always", "never"),
+     .fallback = "clash",
+     .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."},
+    CONVERT_PARAMS,
+    {0},
+};
+
+const struct api_route api_routes_export[] = {
+    {.http = {"GET", BASE "/recordings.tar", ROLE_READ, tar_params,
+              "Downloads the original files of all recordings that match a search as one tar archive.", api_recordings_tar, NULL, NULL,
+              NULL},
+     .id = "downloadRecordings",
+     .tag = "export",
+     .headers = "range",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/file/{name...}", ROLE_READ, api_no_params, "Downloads an original file of a recording.",
+              api_file, NULL, NULL, NULL},
+     .id = "getFile",
+     .tag = "export",
+     .headers = "range ifRange",
+     .answers = "200 206:Partial" ERRORS_FILE,
+     .head = &(const struct api_head){"headFile", "Returns length, digest and entity tag of an original file.", "200:getFile" ERRORS_FILE}},
+    {.http = {"GET", BASE "/recordings/{id}/as/{name}", ROLE_READ, convert_params,
+              "Exports a recording, converted to the format that the name ends in.", api_convert, NULL, NULL, NULL},
+     .id = "convertRecording",
+     .tag = "export",
+     .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. Text targets are "
+               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+     .headers = "range ifRange prefer",
+     .answers = "200 206:Partial" ERRORS_FILE,
+     .head = &(const struct api_head){"headConversion", "Returns length and entity tag of an export.", "200:convertRecording" ERRORS_FILE}},
+    {.http = {"GET", BASE "/merge/as/{name}", ROLE_READ, merge_params, "Exports several recordings as one, ordered by time.", api_merge,
+              NULL, NULL, NULL},
+     .id = "mergeRecordings",
+     .tag = "export",
+     .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. Text targets are "
+               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+     .headers = "range ifRange prefer",
+     .answers = "200 206:Partial" ERRORS_FILE,
+     .head = &(const struct api_head){"headMerge", "Returns length and entity tag of an export of several recordings.",
+                                      "200:mergeRecordings" ERRORS_FILE}},
+    {.id = NULL},
+};
