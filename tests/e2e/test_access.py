@@ -14,7 +14,6 @@ import harness
 from harness import API, Case, Server, curl, eventually, files_below, reel
 from samples import bag, lab_messages
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 ROLES = ('none', 'read', 'upload', 'edit', 'admin')
 DATA = bag(lab_messages(1))
 

@@ -235,7 +235,7 @@ class OpenApi(unittest.TestCase):
         for form in ('csv', 'ndjson', 'json'):
             failures = self.ask('GET', API + '/failures', '?output=' + form)
         self.assertTrue(eventually(lambda: self.ask('GET', API + '/watches').json()['items'][0]['last_scan']['ended']))
-        number = failures.json()[0]['id']
+        number = failures.json()['items'][0]['id']
         self.ask('POST', API + '/failures/{id}/retry', '', 202, id=number)
         self.ask('DELETE', API + '/failures/{id}', '', 204, id=number)
 
