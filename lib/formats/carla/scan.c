@@ -298,8 +298,8 @@ static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found,
 
 /* A packet that has the id of a frame's start, but another size, with no packet behind it: bytes inside of a damaged one. */
 static bool is_stray_start(struct carla_scan *s, uint8_t id, uint32_t size) {
-    return s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && size != CARLA_START_SIZE &&
-           !plausible(s, s->at + CARLA_PACKET_HEAD + size);
+    bool odd = size == 0 || size > CARLA_START_SIZE; /* shorter ones have been met */
+    return odd && s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && !plausible(s, s->at + CARLA_PACKET_HEAD + size);
 }
 
 /* The packet at s->at is not whole, for the reason told: on to the next frame's end, or to the file's. */
