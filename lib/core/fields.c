@@ -1,70 +1,43 @@
-/* See fields.h. Its one rule: what no path leads into is passed over without looking at it. */
+/* See fields.h. What no path leads into is skipped unread. */
 #include "core/fields.h"
 
 #include <stdlib.h>
 
+#include "wire/arena.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/hash_table.h"
 #include "wire/visit.h"
 
 struct slot {
-    char *path; /* NULL: free */
-    size_t size;
     bool leads;     /* a longer path begins with this one */
     int64_t column; /* -1: no column of its own */
 };
 struct field_set {
-    struct slot *slots;
-    char **names; /* by column */
+    struct hash_table paths; /* → struct slot */
+    struct arena arena;      /* paths and slots */
+    char **names;            /* by column */
     size_t cap_names;
-    uint32_t capacity, used, columns; /* capacity: a power of two */
+    uint32_t columns;
 };
 
-static uint32_t hash_of(const char *text, size_t size) { /* FNV-1a */
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < size; i++) {
-        h = (h ^ (uint8_t)text[i]) * 16777619u;
-    }
-    return h;
-}
-
-/* The slot of a path, or the free one where it belongs. */
+/* What is known of a path; NULL: nothing. */
 static struct slot *slot_of(const struct field_set *set, const char *path, size_t size) {
-    for (uint32_t i = hash_of(path, size);; i++) {
-        struct slot *s = &set->slots[i & (set->capacity - 1)];
-        if (!s->path || (s->size == size && memcmp(s->path, path, size) == 0)) {
-            return s;
-        }
-    }
-}
-
-static bool grow_set(struct field_set *set) {
-    struct field_set more = *set;
-    more.capacity = set->capacity ? set->capacity * 2 : 64;
-    if (!(more.slots = calloc(more.capacity, sizeof *more.slots))) {
-        return false;
-    }
-    for (uint32_t i = 0; i < set->capacity; i++) {
-        struct slot *s = &set->slots[i];
-        if (s->path) {
-            *slot_of(&more, s->path, s->size) = *s;
-        }
-    }
-    free(set->slots);
-    *set = more;
-    return true;
+    return (struct slot *)hash_table_get(&set->paths, hash_key_bytes(bytes_of(path, size)));
 }
 
 static struct slot *add(struct field_set *set, const char *path, size_t size) {
-    if (set->used * 2 >= set->capacity && !grow_set(set)) {
+    struct slot *known = slot_of(set, path, size);
+    if (known) {
+        return known;
+    }
+    struct slot *s = arena_alloc(&set->arena, sizeof *s);
+    const char *copy = s ? arena_copy(&set->arena, path, size) : NULL;
+    if (!copy || !hash_table_set(&set->paths, hash_key_bytes(bytes_of(copy, size)), (uintptr_t)s, NULL)) {
         return NULL;
     }
-    struct slot *s = slot_of(set, path, size);
-    if (!s->path) {
-        *s = (struct slot){.path = strndup(path, size), .size = size, .column = -1};
-        set->used += s->path != NULL;
-    }
-    return s->path ? s : NULL;
+    *s = (struct slot){.column = -1};
+    return s;
 }
 
 /* "a[3].b" → "a.3.b". False: too long. */
@@ -109,7 +82,7 @@ bool field_set_add(struct field_set *set, const char *path, struct reel_error *e
 
 struct field_set *field_set_new(const char *const *paths, uint32_t n, struct reel_error *err) {
     AUTO(field_set_free) struct field_set *set = calloc(1, sizeof *set);
-    if (!set || !grow_set(set)) {
+    if (!set) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -125,13 +98,11 @@ void field_set_free(struct field_set *set) {
     if (!set) {
         return;
     }
-    for (uint32_t i = 0; i < set->capacity; i++) {
-        free(set->slots[i].path);
-    }
     for (uint32_t i = 0; i < set->columns; i++) {
         free(set->names[i]);
     }
-    free(set->slots);
+    hash_table_free(&set->paths);
+    arena_free(&set->arena);
     free(set->names);
     free(set);
 }
@@ -185,7 +156,7 @@ static void arrive(struct field_picker *p) {
 
 static const struct slot *wanted(const struct field_picker *p) {
     const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : slot_of(p->set, p->path, p->length);
-    return s && s->path ? s : NULL;
+    return s;
 }
 
 static bool begin_telling(struct field_picker *p, const struct slot *s) {

@@ -131,7 +131,7 @@ void carla_actor_remove(struct carla_actors *actors, struct carla_actor *actor) 
 }
 
 void carla_actors_free(struct carla_actors *actors) {
-    carla_ids_free(&actors->ids);
+    hash_table_free(&actors->ids);
     free(actors->items);
     arena_free(&actors->names);
     *actors = (struct carla_actors){.count = 0};

@@ -21,12 +21,12 @@ struct path {
 struct paths {
     struct path *items;
     size_t count, capacity;
-    struct carla_ids open; /* index + 1 of the item of the actor that has the id now; PATHS_MAX + 1: none */
+    struct hash_table open; /* index + 1 of the item of the actor that has the id now; PATHS_MAX + 1: none */
 };
 
 static void paths_done(struct paths *p) {
     free(p->items);
-    carla_ids_free(&p->open);
+    hash_table_free(&p->open);
 }
 static inline void reel_auto_paths_done(struct paths *p) {
     paths_done(p);

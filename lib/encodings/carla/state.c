@@ -6,8 +6,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
-
-#include <sys/random.h>
+#include "wire/hash_table.h"
 
 enum {
     FOLD_PACKETS_MAX = 1 << 20,    /* most packets with records read for one cut */
@@ -89,16 +88,14 @@ struct fold {
     struct arena arena;
     struct item *items; /* in the order of their first records */
     size_t count, capacity;
-    uint32_t *slots; /* index in items + 1; 0: free */
-    size_t n_slots;
-    uint64_t seed; /* only protects against hostile ids that collide: results do not depend on it */
+    struct hash_table by_key; /* → index in items + 1 */
 };
 
 static void fold_free(struct fold *f) {
     arena_free(&f->arena);
     free(f->places.items);
     free(f->items);
-    free(f->slots);
+    hash_table_free(&f->by_key);
 }
 static inline void reel_auto_fold_free(struct fold *f) {
     fold_free(f);
@@ -112,33 +109,9 @@ static uint64_t actor_key(uint32_t id) {
     return (uint64_t)CARLA_EVENT_ADD << 40 | id;
 }
 
-static uint32_t *slot_of(const struct fold *f, uint64_t key) {
-    __extension__ typedef unsigned __int128 wide;
-    wide h = (wide)(key ^ f->seed) * (f->seed | UINT64_C(0x9e3779b97f4a7c15));
-    size_t i = (size_t)((uint64_t)h ^ (uint64_t)(h >> 64)) & (f->n_slots - 1);
-    while (f->slots[i] != 0 && f->items[f->slots[i] - 1].key != key) {
-        i = (i + 1) & (f->n_slots - 1);
-    }
-    return &f->slots[i];
-}
 static struct item *find(const struct fold *f, uint64_t key) {
-    uint32_t place = f->n_slots > 0 ? *slot_of(f, key) : 0;
+    uintptr_t place = hash_table_get(&f->by_key, hash_key_number(key));
     return place > 0 ? &f->items[place - 1] : NULL;
-}
-
-static bool grow_slots(struct fold *f) {
-    size_t n = f->n_slots ? f->n_slots * 2 : 256;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots) {
-        return false;
-    }
-    free(f->slots);
-    f->slots = slots;
-    f->n_slots = n;
-    for (size_t i = 0; i < f->count; i++) {
-        *slot_of(f, f->items[i].key) = (uint32_t)i + 1; /* of an actor that was created again, the later one */
-    }
-    return true;
 }
 
 /* Finds the item of a key; adds one when there is none, or when `anew` is set and the item was deleted. */
@@ -151,13 +124,13 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel
         reel_fail(err, REEL_LIMIT, "more than %d actors and records make the state of this instant", FOLD_ITEMS_MAX);
         return NULL;
     }
-    if ((2 * (f->count + 1) > f->n_slots && !grow_slots(f)) || !GROW_ARRAY(f->items, f->count, f->capacity)) {
+    if (!GROW_ARRAY(f->items, f->count, f->capacity)) {
         reel_fail_memory(err);
         return NULL;
     }
-    f->items[f->count++] = (struct item){.key = key};
-    *slot_of(f, key) = (uint32_t)f->count;
-    return &f->items[f->count - 1];
+    struct item *added = &f->items[f->count];
+    *added = (struct item){.key = key};
+    return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err) ? added : NULL; /* of an actor created again the later one */
 }
 
 static bool keep(struct fold *f, const struct place *place, struct reel_bytes record, struct reel_error *err) {
@@ -371,9 +344,6 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
 bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
     AUTO(fold_free)
     struct fold f = {.reader = reader, .time_ns = time_ns, .wanted = wanted, .front = front, .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
-    if (getrandom(&f.seed, sizeof f.seed, GRND_NONBLOCK) != (ssize_t)sizeof f.seed) {
-        f.seed = UINT64_C(0x2545f4914f6cdd1d);
-    }
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);

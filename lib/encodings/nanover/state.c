@@ -8,6 +8,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/hash_table.h"
 
 enum {
     FOLD_MESSAGES_MAX = 1 << 20, /* most messages read for one cut */
@@ -118,14 +119,13 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
 /* --- the fold --- */
 
 struct key {
-    uint64_t hash;
     uint32_t turn;                 /* the list in which it was found */
     struct reel_bytes name, value; /* packed, with header; empty value: removed */
 };
 struct keys { /* in the order of discovery, with a hash table */
     struct key *items;
-    uint32_t *slots; /* index + 1; 0: free */
-    size_t count, capacity, n_slots;
+    struct hash_table places; /* → index in items + 1 */
+    size_t count, capacity;
     size_t n_values; /* number of keys that are not removals */
 };
 struct fold {
@@ -136,44 +136,11 @@ struct fold {
     bool unscanned; /* no scan has checked the messages, so others than NanoVer's are skipped */
 };
 
-static uint64_t key_hash(struct reel_bytes name) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < name.size; i++) {
-        h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
-    }
-    return h ^ h >> 29;
-}
-
-static uint32_t *key_slot(const struct keys *k, uint64_t hash, struct reel_bytes name) {
-    size_t i = hash & (k->n_slots - 1);
-    while (k->slots[i] != 0 && (k->items[k->slots[i] - 1].hash != hash || !bytes_equal(k->items[k->slots[i] - 1].name, name))) {
-        i = (i + 1) & (k->n_slots - 1);
-    }
-    return &k->slots[i];
-}
-
 static bool keys_grow(struct keys *k, struct reel_error *err) {
-    size_t capacity = k->capacity > 0 ? k->capacity * 2 : 64;
-    if (capacity > FOLD_KEYS_MAX) {
+    if (k->count >= FOLD_KEYS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d keys make the state of this instant", FOLD_KEYS_MAX);
     }
-    struct key *items = reallocarray(k->items, capacity, sizeof *items);
-    if (!items) {
-        return reel_fail_memory(err);
-    }
-    k->items = items;
-    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-    if (!slots) {
-        return reel_fail_memory(err);
-    }
-    free(k->slots);
-    k->slots = slots;
-    k->capacity = capacity;
-    k->n_slots = capacity * 2;
-    for (size_t i = 0; i < k->count; i++) {
-        *key_slot(k, items[i].hash, items[i].name) = (uint32_t)(i + 1);
-    }
-    return true;
+    return GROW_ARRAY(k->items, k->count, k->capacity) || reel_fail_memory(err);
 }
 
 /* Keeps the first value found for a key, but the last one within the same list. Copies name and value. */
@@ -181,9 +148,8 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     if (k->count == k->capacity && !keys_grow(k, err)) {
         return false;
     }
-    uint64_t hash = key_hash(name);
-    uint32_t *slot = key_slot(k, hash, name);
-    if (*slot != 0 && k->items[*slot - 1].turn != f->turn) {
+    size_t place = hash_table_get(&k->places, hash_key_bytes(name));
+    if (place != 0 && k->items[place - 1].turn != f->turn) {
         return true;
     }
     uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
@@ -195,12 +161,15 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     if (value.size > 0) {
         memcpy(copy + name.size, value.data, value.size);
     }
-    if (*slot == 0) {
-        *slot = (uint32_t)++k->count;
+    struct key key = {.turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
+    if (place == 0) {
+        if (!hash_table_set(&k->places, hash_key_bytes(key.name), k->count + 1, err)) {
+            return false;
+        }
+        place = ++k->count;
         k->n_values += value.size > 0;
     }
-    k->items[*slot - 1] =
-        (struct key){.hash = hash, .turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
+    k->items[place - 1] = key;
     return true;
 }
 
@@ -316,9 +285,9 @@ static bool pack_message(const struct fold *f, struct nanover_sum *sum, struct r
 static void fold_free(struct fold *f) {
     arena_free(&f->arena);
     free(f->frame.items);
-    free(f->frame.slots);
+    hash_table_free(&f->frame.places);
     free(f->state.items);
-    free(f->state.slots);
+    hash_table_free(&f->state.places);
 }
 static inline void reel_auto_fold_free(struct fold *f) {
     fold_free(f);

@@ -3,12 +3,12 @@
 #include "formats/mcap/read.h"
 
 #include "wire/bytes.h"
+#include "wire/hash_table.h"
 #include "wire/mcap.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum { PROGRESS_STEP = 4 << 20 };
 
@@ -309,11 +309,8 @@ static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
 }
 
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err) {
-    *m = (struct mcap){.scan = scan, .arena.max = REEL_MODEL_MAX, .seed = 0x2545f4914f6cdd1du};
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        m->seed = seed; /* only protects against hostile names that collide: results do not depend on it */
-    }
+    *m = (struct mcap){.scan = scan, .arena.max = REEL_MODEL_MAX};
+    m->seed = hash_seed(); /* results do not depend on it */
     m->names = calloc(1, sizeof *m->names);
     if (!m->names) {
         return reel_fail_memory(err);

@@ -11,6 +11,7 @@
 #include "wire/arena.h"
 #include "wire/cursor.h"
 #include "wire/grow.h"
+#include "wire/hash_table.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
 #include "wire/window.h"
@@ -97,13 +98,6 @@ struct mira_channel {
     int64_t first, last;
 };
 
-struct mira_slot {
-    uint64_t hash;
-    struct reel_bytes key;
-    uint32_t owner; /* 0: a channel's name; else 1 + the channel whose frame id it is */
-    uint32_t value; /* 1 + channel, or 1 + number of the frame id */
-};
-
 struct mira_open_block {
     uint64_t at, end; /* end: of its last field */
     uint32_t messages, bytes, seen;
@@ -126,8 +120,7 @@ struct mira {
     struct arena arena;
     uint64_t seed;
 
-    struct mira_slot *slots;
-    size_t n_slots, used_slots;
+    struct hash_table names; /* of channels → 1 + channel, and of their frame ids → 1 + number */
     struct mira_channel **channels;
     size_t n_channels, cap_channels;
     struct mira_channel *last;

@@ -1,5 +1,5 @@
-/* Channels and the frame ids of their messages. Rule: names are compared as raw bytes, and every lookup is by a seeded hash, so that no
- * file can make them slow. What a foreign channel (mira_write.c) is stands in its meta data and is restored. */
+/* Channels and the frame ids of their messages. Names are compared as raw bytes. What a foreign channel (mira_write.c) is stands in its
+ * meta data and is restored. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/ros_record.h"
@@ -9,61 +9,21 @@
 
 /* ---- the table ---- */
 
+/* `owner` is 0 for the name of a channel, else 1 + the channel whose frame id it is. */
+static struct hash_key key_of(uint32_t owner, struct reel_bytes text) {
+    return (struct hash_key){.number = owner, .bytes = text};
+}
+
 uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key) {
-    const uint8_t *p = key.data;
-    uint64_t h = mix_pair(t->seed ^ owner, key.size);
-    size_t left = key.size;
-    for (; left >= 8; p += 8, left -= 8) {
-        h = mix_pair(h, load_u64le(p) ^ t->seed);
-    }
-    uint64_t last = 0;
-    for (size_t i = 0; i < left; i++) {
-        last |= (uint64_t)p[i] << 8 * i;
-    }
-    return mix_pair(h, last ^ t->seed);
+    return hash_bytes(mix_pair(t->seed, owner), key);
 }
 
 uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key) {
-    if (t->n_slots == 0) {
-        return 0;
-    }
-    uint64_t hash = mira_hash(t, owner, key);
-    for (size_t i = hash & (t->n_slots - 1); t->slots[i].value; i = (i + 1) & (t->n_slots - 1)) {
-        const struct mira_slot *s = &t->slots[i];
-        if (s->hash == hash && s->owner == owner && bytes_equal(s->key, key)) {
-            return s->value;
-        }
-    }
-    return 0;
-}
-
-static void table_insert(struct mira_slot *slots, size_t n, struct mira_slot slot) {
-    size_t i = slot.hash & (n - 1);
-    while (slots[i].value) {
-        i = (i + 1) & (n - 1);
-    }
-    slots[i] = slot;
+    return (uint32_t)hash_table_get(&t->names, key_of(owner, key));
 }
 
 static bool table_put(struct mira *t, uint32_t owner, struct reel_bytes key, uint32_t value, struct reel_error *err) {
-    if (t->used_slots * 2 >= t->n_slots) {
-        size_t n = t->n_slots ? t->n_slots * 2 : 64;
-        struct mira_slot *grown = calloc(n, sizeof *grown);
-        if (!grown) {
-            return reel_fail_memory(err);
-        }
-        for (size_t i = 0; i < t->n_slots; i++) {
-            if (t->slots[i].value) {
-                table_insert(grown, n, t->slots[i]);
-            }
-        }
-        free(t->slots);
-        t->slots = grown;
-        t->n_slots = n;
-    }
-    table_insert(t->slots, t->n_slots, (struct mira_slot){.hash = mira_hash(t, owner, key), .key = key, .owner = owner, .value = value});
-    t->used_slots++;
-    return true;
+    return hash_table_set(&t->names, key_of(owner, key), value, err);
 }
 
 static void *keep(struct mira *t, const void *data, size_t size, struct reel_error *err) {

@@ -2,11 +2,11 @@
  * bytes decide; what was tried is in mira_wire.h. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
+#include "wire/hash_table.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum { PEEK_BYTES = 4096 };
 
@@ -19,7 +19,7 @@ void mira_close(struct mira *t) {
     window_close(&t->window);
     window_close(&t->peek);
     arena_free(&t->arena);
-    free(t->slots);
+    hash_table_free(&t->names);
     free(t->channels);
     free(t->infos);
     free(t->tables);
@@ -30,15 +30,12 @@ void mira_close(struct mira *t) {
 }
 
 static bool mira_open(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
-    *t = (struct mira){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du, .at = MIRA_HEADER};
+    *t = (struct mira){.scan = scan, .source = scan->parts[0], .at = MIRA_HEADER};
     t->arena.max = REEL_MODEL_MAX;
     uint64_t size = t->source->size, most = size < UINT64_MAX >> 11 ? size : UINT64_MAX >> 11;
     t->search_left = 4 * most + REEL_WINDOW_BYTES;
     t->verify_left = 1024 * most + (1 << 30);
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        t->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
-    }
+    t->seed = hash_seed(); /* results do not depend on it */
     return window_open(&t->window, t->source, window_bytes, err) && window_open(&t->peek, t->source, PEEK_BYTES, err);
 }
 

@@ -1,67 +1,9 @@
 /* Topics, connections (topic + md5 + type), channels (connection + latching + callerid) and message definitions of a bag.
- * Rule: names are compared as raw bytes, and every table lookup is by a seeded hash, so that no file can make them slow. */
+ * Names are compared as raw bytes. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
 #include <stdlib.h>
-
-uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size) {
-    uint64_t h = seed ^ size * 0x9e3779b97f4a7c15u, key = seed ^ 0xe7037ed1a0b428dbu;
-    for (; size >= 16; data += 16, size -= 16) {
-        h = mix_fold(h ^ load_u64le(data), key ^ load_u64le(data + 8));
-    }
-    if (size >= 8) {
-        h = mix_fold(h ^ load_u64le(data), key);
-        data += 8;
-        size -= 8;
-    }
-    uint64_t last = 0;
-    for (size_t i = 0; i < size; i++) {
-        last |= (uint64_t)data[i] << 8 * i;
-    }
-    return mix_fold(h ^ last, 0x8ebc6af09c88c6e3u ^ seed);
-}
-
-void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct reel_bytes key) {
-    if (table->capacity == 0) {
-        return NULL;
-    }
-    uint64_t hash = rosbag1_hash(bag->seed, key.data, key.size);
-    for (size_t i = hash & (table->capacity - 1); table->slots[i].value; i = (i + 1) & (table->capacity - 1)) {
-        if (table->slots[i].hash == hash && bytes_equal(table->slots[i].key, key)) {
-            return table->slots[i].value;
-        }
-    }
-    return NULL;
-}
-
-static void table_insert(struct rosbag1_table *table, struct rosbag1_slot slot) {
-    size_t i = slot.hash & (table->capacity - 1);
-    while (table->slots[i].value) {
-        i = (i + 1) & (table->capacity - 1);
-    }
-    table->slots[i] = slot;
-}
-
-bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct reel_bytes key, void *value, struct reel_error *err) {
-    if (table->count * 2 >= table->capacity) {
-        struct rosbag1_table grown = {.capacity = table->capacity ? table->capacity * 2 : 64, .count = table->count};
-        grown.slots = calloc(grown.capacity, sizeof *grown.slots);
-        if (!grown.slots) {
-            return reel_fail_memory(err);
-        }
-        for (size_t i = 0; i < table->capacity; i++) {
-            if (table->slots[i].value) {
-                table_insert(&grown, table->slots[i]);
-            }
-        }
-        free(table->slots);
-        *table = grown;
-    }
-    table_insert(table, (struct rosbag1_slot){.hash = rosbag1_hash(bag->seed, key.data, key.size), .key = key, .value = value});
-    table->count++;
-    return true;
-}
 
 void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
     void *p = arena_alloc(&bag->arena, size ? size : 1);
@@ -119,7 +61,7 @@ static const char *text_of(struct rosbag1 *bag, struct reel_bytes raw, struct re
 }
 
 struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name) {
-    return rosbag1_table_get(bag, &bag->topic_table, name);
+    return (void *)hash_table_get(&bag->topic_table, hash_key_bytes(name));
 }
 
 static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes name, struct reel_error *err) {
@@ -129,7 +71,7 @@ static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes nam
     }
     struct reel_bytes key;
     if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) || !(topic->text = text_of(bag, name, err)) ||
-        !rosbag1_table_put(bag, &bag->topic_table, key, topic, err)) {
+        !hash_table_set(&bag->topic_table, hash_key_bytes(key), (uintptr_t)topic, err)) {
         return NULL;
     }
     topic->first_at = topic->definition_at = ROSBAG1_NOWHERE;
@@ -144,12 +86,12 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
     if (!join(bag, names, 4, &key, err)) {
         return NULL;
     }
-    struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
+    struct rosbag1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
     if (c) {
         return c;
     }
     if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) || !(c->topic = topic_of(bag, f->topic, err)) ||
-        !rosbag1_table_put(bag, &bag->connection_table, c->key, c, err)) {
+        !hash_table_set(&bag->connection_table, hash_key_bytes(c->key), (uintptr_t)c, err)) {
         return NULL;
     }
     c->topic_name = bytes_of(c->key.data + 4, f->topic.size);
@@ -175,7 +117,7 @@ bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *
     if (!join(bag, names, 4, &key, err)) {
         return false;
     }
-    const struct rosbag1_connection *c = rosbag1_table_get(bag, &bag->connection_table, key);
+    const struct rosbag1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
     *defined = c && c->defined;
     return true;
 }
@@ -223,7 +165,7 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
     if (!join(bag, names, 6, &scratch, err)) {
         return NULL;
     }
-    struct rosbag1_channel *c = rosbag1_table_get(bag, &bag->channel_table, scratch);
+    struct rosbag1_channel *c = (void *)hash_table_get(&bag->channel_table, hash_key_bytes(scratch));
     if (c) {
         return c;
     }
@@ -234,7 +176,7 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
     c->topic = c->connection->topic;
     c->connection->used = true;
     if (!channel_describe(bag, c, f, err) || !reel_scan_channel(bag->scan, &c->model, &c->model.id, err) ||
-        !rosbag1_table_put(bag, &bag->channel_table, key, c, err)) {
+        !hash_table_set(&bag->channel_table, hash_key_bytes(key), (uintptr_t)c, err)) {
         return NULL;
     }
     *bag->channels_end = c;
@@ -249,7 +191,7 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
     if (!join(bag, names, 2, &scratch, err)) {
         return false;
     }
-    struct reel_bytes *known = rosbag1_table_get(bag, &bag->type_table, scratch);
+    struct reel_bytes *known = (void *)hash_table_get(&bag->type_table, hash_key_bytes(scratch));
     if (known && bytes_equal(*known, f->def)) {
         *kept = *known;
         return true;
@@ -265,7 +207,7 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
         return false;
     }
     *first = *kept;
-    return rosbag1_table_put(bag, &bag->type_table, key, first, err);
+    return hash_table_set(&bag->type_table, hash_key_bytes(key), (uintptr_t)first, err);
 }
 
 /* What a definition with the fields of ros_wrap.h says of its messages. */
@@ -315,7 +257,7 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
         if (!join(bag, names, 2, &key, err)) {
             return false;
         }
-        const struct reel_bytes *other = rosbag1_table_get(bag, &bag->type_table, key);
+        const struct reel_bytes *other = (void *)hash_table_get(&bag->type_table, hash_key_bytes(key));
         if (!other) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, c->topic->first_at, 0, "topic %s has no definition of its type %s", c->model.name,
                               c->model.type);

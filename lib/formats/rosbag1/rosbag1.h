@@ -9,6 +9,7 @@
 #include "reel/format.h"
 #include "reel/scan.h"
 #include "wire/arena.h"
+#include "wire/hash_table.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
 #include "wire/ros_record.h"
@@ -70,16 +71,6 @@ struct rosbag1_channel {
     struct rosbag1_channel *next;
 };
 
-struct rosbag1_slot {
-    uint64_t hash;
-    struct reel_bytes key;
-    void *value;
-};
-struct rosbag1_table { /* zeroed = empty */
-    struct rosbag1_slot *slots;
-    size_t capacity, count;
-};
-
 /* Recorders repeat the header of a topic's messages byte for byte, save the stamp. A template is such a header: a record that equals it
  * outside the two stamp words needs no parsing. */
 enum { ROSBAG1_TEMPLATE_MAX = 512, ROSBAG1_TEMPLATES = 1024, ROSBAG1_LAYOUTS = 64 };
@@ -120,7 +111,7 @@ struct rosbag1 {
 
     struct arena arena; /* all below that is made per name */
     uint64_t seed;
-    struct rosbag1_table channel_table, connection_table, type_table, topic_table;
+    struct hash_table channel_table, connection_table, type_table, topic_table;
     struct rosbag1_channel *channels, **channels_end;
     struct rosbag1_connection *connections, **connections_end;
     struct rosbag1_topic *topics, **topics_end;
@@ -156,10 +147,6 @@ void rosbag1_close(struct rosbag1 *bag);
 bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* names */
-uint64_t rosbag1_hash(uint64_t seed, const uint8_t *data, size_t size);
-void *rosbag1_table_get(const struct rosbag1 *bag, const struct rosbag1_table *table, struct reel_bytes key); /* NULL: not there */
-bool rosbag1_table_put(struct rosbag1 *bag, struct rosbag1_table *table, struct reel_bytes key, void *value,
-                       struct reel_error *err);                               /* key is kept */
 void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
 bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /* names within REEL_TEXT_MAX */
 struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);

@@ -2,9 +2,9 @@
  * file; an in-file index is proved against it and helps over damaged places, but is never believed. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
+#include "wire/hash_table.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 static const struct generation {
     const char *line, *name;
@@ -45,10 +45,10 @@ static int rosbag1_probe(struct reel_bytes head, struct reel_source *source) {
 }
 
 void rosbag1_close(struct rosbag1 *bag) {
-    free(bag->channel_table.slots);
-    free(bag->connection_table.slots);
-    free(bag->type_table.slots);
-    free(bag->topic_table.slots);
+    hash_table_free(&bag->channel_table);
+    hash_table_free(&bag->connection_table);
+    hash_table_free(&bag->type_table);
+    hash_table_free(&bag->topic_table);
     free(bag->key);
     free(bag->templates);
     free(bag->places.at);
@@ -57,16 +57,13 @@ void rosbag1_close(struct rosbag1 *bag) {
 }
 
 bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
-    *bag = (struct rosbag1){.scan = scan, .source = scan->parts[0], .index_at = ROSBAG1_NOWHERE, .seed = 0x2545f4914f6cdd1du};
+    *bag = (struct rosbag1){.scan = scan, .source = scan->parts[0], .index_at = ROSBAG1_NOWHERE};
     bag->arena.max = REEL_MODEL_MAX;
     bag->channels_end = &bag->channels;
     bag->connections_end = &bag->connections;
     bag->topics_end = &bag->topics;
     bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        bag->seed = seed; /* only keeps hostile names from colliding: results do not depend on it */
-    }
+    bag->seed = hash_seed(); /* results do not depend on it */
     bag->templates = calloc(1, sizeof *bag->templates);
     return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
 }

@@ -141,7 +141,7 @@ static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct r
         if (!bytes_equal(f->topic, t->name) || rosbag1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
             return reel_fail(err, REEL_DAMAGED, "the message at %llu has another topic or time than the in-file index says", (ull)r.at);
         }
-        uint64_t h = rosbag1_hash(rosbag1_hash(o->bag.seed, f->md5.data, f->md5.size), f->type.data, f->type.size);
+        uint64_t h = hash_bytes(hash_bytes(o->bag.seed, f->md5), f->type);
         t->each = f->latching.data || f->callerid.data || f->number.data || (k > 0 && h != kind);
         kind = h;
         if (!rosbag1_summary_follow(o, &r, err)) {

@@ -103,7 +103,7 @@ static void truncated(struct rosbag1 *bag, const struct reel_error *why) {
 }
 
 /* The channel of a record: from its own lines (1.1), from the file's head (1.0), or the file's only one (0). */
-static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct lines *lines,
+static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct lines *lines,
                                           struct reel_error *err) {
     if (log == ROSBAG1_LOG_0) {
         *lines = (struct lines){0};
@@ -116,7 +116,7 @@ static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log 
     if (log == ROSBAG1_LOG_11) {
         f = names_of(lines);
     } else {
-        struct rosbag1_channel *known = rosbag1_table_get(bag, declared, f.topic);
+        struct rosbag1_channel *known = (void *)hash_table_get(declared, hash_key_bytes(f.topic));
         if (known) {
             return known;
         }
@@ -125,7 +125,7 @@ static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log 
     return rosbag1_channel_of(bag, &f, bag->at, err);
 }
 
-static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
     struct lines lines;
     struct rosbag1_channel *channel = channel_at(bag, log, declared, &lines, err);
     if (!channel) {
@@ -164,7 +164,7 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag
 struct text_search {
     struct rosbag1 *bag;
     enum rosbag1_log log;
-    const struct rosbag1_table *declared;
+    const struct hash_table *declared;
 };
 
 /* Is there the text of a record that has been met before (or, in 1.1, that reads like one: where it may begin anywhere, from a slash on)?
@@ -176,7 +176,7 @@ static bool is_head(const struct text_search *s, struct reel_bytes text, bool an
     }
     *size = lines.size;
     if (s->log == ROSBAG1_LOG_10) {
-        return rosbag1_table_get(s->bag, s->declared, lines.line[0]) != NULL;
+        return hash_table_get(s->declared, hash_key_bytes(lines.line[0])) != 0;
     }
     struct rosbag1_fields f = names_of(&lines);
     for (const struct rosbag1_connection *c = s->bag->connections; c; c = c->next) {
@@ -274,7 +274,7 @@ static bool go_on(const struct text_search *s, const struct reel_error *why, str
 }
 
 /* 1.0: the quantity line, then so many topics. Version 0: one topic. */
-static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
     uint32_t quantity = log == ROSBAG1_LOG_0 ? 1 : 0;
     struct lines lines;
     if (log == ROSBAG1_LOG_10) {
@@ -296,8 +296,8 @@ static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_
         }
         struct rosbag1_fields f = names_of(&lines);
         struct rosbag1_channel *c = rosbag1_channel_of(bag, &f, bag->at, err);
-        if (!c || (!rosbag1_table_get(bag, declared, c->connection->topic_name) &&
-                   !rosbag1_table_put(bag, declared, c->connection->topic_name, c, err))) {
+        if (!c || (!hash_table_get(declared, hash_key_bytes(c->connection->topic_name)) &&
+                   !hash_table_set(declared, hash_key_bytes(c->connection->topic_name), (uintptr_t)c, err))) {
             return false;
         }
         bag->at += lines.size;
@@ -305,7 +305,7 @@ static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_
     return true;
 }
 
-static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table *declared, struct reel_error *err) {
+static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
     const struct text_search search = {.bag = bag, .log = log, .declared = declared};
     struct reel_error why = {0};
     if (!head_take(bag, log, declared, &why)) {
@@ -332,9 +332,9 @@ static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct rosbag1_table
 }
 
 bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err) {
-    struct rosbag1_table declared = {0};
+    struct hash_table declared = {0};
     bool ok = walk(bag, log, &declared, err);
-    free(declared.slots);
+    hash_table_free(&declared);
     reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "logs of this age hold no message definitions");
     return ok;
 }

@@ -95,9 +95,9 @@ static inline bool template_fits(const struct rosbag1_template *t, const uint8_t
 }
 
 static size_t template_slot(const struct rosbag1 *bag, const uint8_t *p, uint32_t size, uint32_t low, uint32_t high) {
-    uint64_t h = rosbag1_hash(bag->seed, p, low);
-    h = rosbag1_hash(h, p + low + 4, high - low - 4);
-    return rosbag1_hash(h, p + high + 4, size - high - 4) % ROSBAG1_TEMPLATES;
+    uint64_t h = hash_bytes(bag->seed, bytes_of(p, low));
+    h = hash_bytes(h, bytes_of(p + low + 4, high - low - 4));
+    return hash_bytes(h, bytes_of(p + high + 4, size - high - 4)) % ROSBAG1_TEMPLATES;
 }
 
 /* The template of the framed record at p, when it is not the one guessed. */

@@ -6,45 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static size_t slot_of(const struct bag2 *bag, uint32_t id) {
-    return (size_t)mix_fold(id ^ bag->seed, 0x9e3779b97f4a7c15u) & (bag->n_slots - 1);
-}
-
 struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id) {
-    if (bag->n_slots == 0) {
-        return NULL;
-    }
-    size_t i = slot_of(bag, id);
-    while (bag->slots[i] && bag->slots[i]->id != id) {
-        i = (i + 1) & (bag->n_slots - 1);
-    }
-    return bag->slots[i];
-}
-
-static void insert(struct bag2 *bag, struct rosbag2_0_connection *c) {
-    size_t i = slot_of(bag, c->id);
-    while (bag->slots[i]) {
-        i = (i + 1) & (bag->n_slots - 1);
-    }
-    bag->slots[i] = c;
-}
-
-static bool make_room(struct bag2 *bag, struct reel_error *err) {
-    if (bag->n_connections * 2 < bag->n_slots) {
-        return true;
-    }
-    size_t n = bag->n_slots ? bag->n_slots * 2 : 64;
-    struct rosbag2_0_connection **slots = calloc(n, sizeof(struct rosbag2_0_connection *));
-    if (!slots) {
-        return reel_fail_memory(err);
-    }
-    free(bag->slots);
-    bag->slots = slots;
-    bag->n_slots = n;
-    for (struct rosbag2_0_connection *c = bag->connections; c; c = c->next) {
-        insert(bag, c);
-    }
-    return true;
+    return (struct rosbag2_0_connection *)hash_table_get(&bag->by_id, hash_key_number(id));
 }
 
 static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
@@ -77,14 +40,13 @@ struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t 
         reel_fail(err, REEL_LIMIT, "more than %d connections", REEL_CHANNELS_MAX);
         return NULL;
     }
-    if (!make_room(bag, err) || !(c = keep(bag, sizeof *c, err))) {
+    if (!(c = keep(bag, sizeof *c, err)) || !hash_table_set(&bag->by_id, hash_key_number(id), (uintptr_t)c, err)) {
         return NULL;
     }
     c->id = id;
     *bag->connections_end = c;
     bag->connections_end = &c->next;
     bag->n_connections++;
-    insert(bag, c);
     return c;
 }
 

@@ -8,6 +8,7 @@
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
+#include "wire/hash_table.h"
 #include "wire/limits.h"
 #include "wire/ros_wrap.h"
 #include "wire/rosbag2_0.h"
@@ -88,9 +89,8 @@ struct bag2 {
     struct rosbag2_0_shape shape;
 
     struct arena arena;
-    uint64_t seed;
-    struct rosbag2_0_connection **slots; /* by id, open addressing */
-    size_t n_slots, n_connections;
+    struct hash_table by_id; /* → struct rosbag2_0_connection */
+    size_t n_connections;
     struct rosbag2_0_connection *connections, **connections_end;
     struct rosbag2_0_connection *recent[ROSBAG2_0_RECENT];
 

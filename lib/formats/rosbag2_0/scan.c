@@ -4,7 +4,6 @@
 #include "wire/bytes.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum { LINE_MAX_BYTES = 32, PEEK_BYTES = 4096 };
 
@@ -29,7 +28,7 @@ static int rosbag2_0_probe(struct reel_bytes head, struct reel_source *source) {
 }
 
 void rosbag2_0_close(struct bag2 *bag) {
-    free(bag->slots);
+    hash_table_free(&bag->by_id);
     window_close(&bag->window);
     window_close(&bag->raw);
     window_close(&bag->peek);
@@ -38,15 +37,11 @@ void rosbag2_0_close(struct bag2 *bag) {
 }
 
 static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
-    *bag = (struct bag2){.scan = scan, .source = scan->parts[0], .seed = 0x2545f4914f6cdd1du};
+    *bag = (struct bag2){.scan = scan, .source = scan->parts[0]};
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
     bag->file = (struct rosbag2_0_run){.window = &bag->window, .end = bag->source->size};
     bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        bag->seed = seed; /* only keeps hostile numbers from colliding: results do not depend on it */
-    }
     return window_open(&bag->window, bag->source, window, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
 }
 

@@ -10,17 +10,9 @@
 
 /* ---- the table ---- */
 
-static uint32_t *slot_of(const struct tide *t, uint32_t id) {
-    size_t at = (size_t)mix_step(id, t->seed) & (TIDE_SLOTS - 1);
-    while (t->slots[at] > 0 && t->channels[t->slots[at] - 1].fields.id != id) {
-        at = (at + 1) & (TIDE_SLOTS - 1);
-    }
-    return &t->slots[at];
-}
-
 struct tide_channel *tide_find(const struct tide *t, uint32_t id) {
-    uint32_t slot = *slot_of(t, id);
-    return slot > 0 ? &t->channels[slot - 1] : NULL;
+    uintptr_t number = hash_table_get(&t->by_id, hash_key_number(id));
+    return number > 0 ? &t->channels[number - 1] : NULL;
 }
 
 static struct tide_channel *add_channel(struct tide *t, const struct tide_fields *f, struct reel_error *err) {
@@ -28,10 +20,9 @@ static struct tide_channel *add_channel(struct tide *t, const struct tide_fields
         reel_fail_memory(err);
         return NULL;
     }
-    struct tide_channel *c = &t->channels[t->n_channels++];
+    struct tide_channel *c = &t->channels[t->n_channels];
     *c = (struct tide_channel){.fields = *f};
-    *slot_of(t, f->id) = (uint32_t)t->n_channels;
-    return c;
+    return hash_table_set(&t->by_id, hash_key_number(f->id), ++t->n_channels, err) ? c : NULL;
 }
 
 /* ---- blocks ---- */

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum {
     PEEK_BYTES = 16 << 10,
@@ -121,13 +120,6 @@ static bool run(struct tide *t, struct reel_error *err) {
 }
 
 static bool open_windows(struct tide *t, size_t peek, size_t data, struct reel_error *err) {
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
-        t->seed = seed; /* only keeps hostile ids from colliding: results do not depend on it */
-    }
-    if (!(t->slots = calloc(TIDE_SLOTS, sizeof *t->slots))) {
-        return reel_fail_memory(err);
-    }
     return window_open(&t->peek, t->source, peek, err) && window_open(&t->data, t->source, data, err);
 }
 
@@ -136,7 +128,6 @@ bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t d
     t->scan = scan;
     t->source = scan->parts[0];
     t->arena.max = REEL_MODEL_MAX;
-    t->seed = 0x2545f4914f6cdd1du;
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_ARGUMENT, "a TIDE log is one file, not %u", scan->n_parts);
     }
@@ -164,7 +155,7 @@ void tide_log_close(struct tide *t) {
     window_close(&t->peek);
     window_close(&t->data);
     free(t->channels);
-    free(t->slots);
+    hash_table_free(&t->by_id);
     free(t->types);
     arena_free(&t->arena);
 }

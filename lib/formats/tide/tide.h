@@ -11,6 +11,7 @@
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
+#include "wire/hash_table.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
 #include "wire/window.h"
@@ -18,7 +19,6 @@
 extern const struct reel_format reel_format_tide;
 
 enum {
-    TIDE_SLOTS = 1 << 18,            /* of the table of channel ids: at least twice REEL_CHANNELS_MAX */
     TIDE_RECONSTRUCTED_MAX = 1000,   /* channels made up for messages without a CHAN block */
     TIDE_DESCRIPTION_MAX = 64 << 20, /* a CHAN, TYPE or META block */
     TIDE_LOOKUPS_MAX = 4 << 20,      /* steps from type to type, all channels together */
@@ -114,8 +114,7 @@ struct tide {
 
     struct tide_channel *channels;
     size_t n_channels, cap_channels, n_reconstructed;
-    uint32_t *slots; /* channel + 1, by id */
-    uint64_t seed;
+    struct hash_table by_id; /* → channel + 1 */
     struct tide_type *types;
     size_t n_types, cap_types;
     uint64_t pairs; /* of META */

@@ -12,7 +12,7 @@ struct actor {
     double first, last;
 };
 struct roster {
-    struct carla_ids ids; /* the last actor of each number */
+    struct hash_table ids; /* the last actor of each number */
     struct actor *actors;
     size_t count, capacity, told;
     struct carla_layout layout;
@@ -130,7 +130,7 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
 
 static void free_state(void *state) {
     struct roster *s = state;
-    carla_ids_free(&s->ids);
+    hash_table_free(&s->ids);
     free(s->actors);
     free(s->json.data);
 }

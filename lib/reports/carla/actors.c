@@ -1,5 +1,4 @@
 /* Who an actor is. Rule: what a file can make grow has a ceiling here. */
-#include <sys/random.h>
 
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
@@ -38,50 +37,12 @@ bool carla_attribute_read(struct cursor *attributes, struct reel_bytes *id, stru
 
 /* --- ids --- */
 
-static struct carla_id *slot_of(const struct carla_ids *ids, uint32_t id) {
-    uint64_t h = (id ^ ids->seed) * (ids->seed | UINT64_C(0x9e3779b97f4a7c15));
-    size_t i = (size_t)(h >> 32) & (ids->n_slots - 1);
-    while (ids->slots[i].place != 0 && ids->slots[i].id != id) {
-        i = (i + 1) & (ids->n_slots - 1);
-    }
-    return &ids->slots[i];
+uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id) {
+    return (uint32_t)hash_table_get(ids, hash_key_number(id));
 }
 
-uint32_t carla_ids_find(const struct carla_ids *ids, uint32_t id) {
-    return ids->n_slots > 0 ? slot_of(ids, id)->place : 0;
-}
-
-static bool grow_slots(struct carla_ids *ids) {
-    struct carla_ids larger = *ids;
-    larger.n_slots = ids->n_slots > 0 ? 2 * ids->n_slots : 256;
-    if (ids->n_slots == 0 && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) != (ssize_t)sizeof larger.seed) {
-        larger.seed = UINT64_C(0x2545f4914f6cdd1d);
-    }
-    if (!(larger.slots = calloc(larger.n_slots, sizeof *larger.slots))) {
-        return false;
-    }
-    for (size_t i = 0; i < ids->n_slots; i++) {
-        if (ids->slots[i].place != 0) {
-            *slot_of(&larger, ids->slots[i].id) = ids->slots[i];
-        }
-    }
-    free(ids->slots);
-    *ids = larger;
-    return true;
-}
-
-bool carla_ids_put(struct carla_ids *ids, uint32_t id, uint32_t place, struct reel_error *err) {
-    if (2 * (ids->count + 1) > ids->n_slots && !grow_slots(ids)) {
-        return reel_fail_memory(err);
-    }
-    struct carla_id *slot = slot_of(ids, id);
-    ids->count += slot->place == 0;
-    *slot = (struct carla_id){.id = id, .place = place};
-    return true;
-}
-
-void carla_ids_free(struct carla_ids *ids) {
-    free(ids->slots);
+bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct reel_error *err) {
+    return hash_table_set(ids, hash_key_number(id), place, err);
 }
 
 /* --- people --- */
@@ -142,7 +103,7 @@ bool carla_people_learn(struct carla_people *people, const struct carla_packet *
 }
 
 void carla_people_free(struct carla_people *people) {
-    carla_ids_free(&people->ids);
+    hash_table_free(&people->ids);
     free(people->items);
     arena_free(&people->names);
 }

@@ -8,6 +8,7 @@
 #include "reel/iterate.h"
 #include "wire/arena.h"
 #include "wire/grow.h"
+#include "wire/hash_table.h"
 
 enum {
     CARLA_PACKET_MAX = 16 << 20, /* a larger packet is passed over */
@@ -103,16 +104,8 @@ static inline struct reel_cell carla_metres(double cm, const struct carla_layout
 }
 
 /* Numbers of actors, each with a place from 1 on. */
-struct carla_ids {
-    struct carla_id {
-        uint32_t id, place; /* place 0: free */
-    } * slots;
-    size_t n_slots, count;
-    uint64_t seed; /* keeps hostile numbers from colliding: results do not depend on it */
-};
-uint32_t carla_ids_find(const struct carla_ids *ids, uint32_t id); /* 0: it is not there */
-bool carla_ids_put(struct carla_ids *ids, uint32_t id, uint32_t place, struct reel_error *err);
-void carla_ids_free(struct carla_ids *ids);
+uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id); /* 0: it is not there */
+bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct reel_error *err);
 
 /* Who is who, as CARLA's queries remember it. */
 struct carla_person {
@@ -124,7 +117,7 @@ struct carla_person {
     double since, duration; /* … from when on, for how long */
 };
 struct carla_people {
-    struct carla_ids ids;
+    struct hash_table ids;
     struct carla_person *items; /* in the order in which they were first met */
     size_t count, capacity;
     struct arena names;
