@@ -16,7 +16,7 @@ bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64
     const struct pack_model *m = &index->model;
     const struct reel_channel_stats *stats = &m->stats[channel];
     if (n == 0 || width_ns == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "coverage is asked for in bins of some width");
+        return reel_fail(err, REEL_ARGUMENT, "the width of coverage bins must be positive");
     }
     if (index->info.shallow && stats->count > 0) {
         add(spans, n, start_ns, width_ns, &(struct reel_span){stats->first_ns, stats->last_ns, stats->count});

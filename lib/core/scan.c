@@ -57,7 +57,7 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
 bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (!m->shallow || channel >= m->n_channels) {
-        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts are said in summarys only",
+        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts can only be set in summaries",
                          channel);
     }
     struct reel_channel_stats *s = &m->stats[channel];

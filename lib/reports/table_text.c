@@ -1,4 +1,4 @@
-/* Tables as CSV, JSON, NDJSON and GeoJSON. Rule: a row is put whole. */
+/* Tables as CSV, JSON, NDJSON and GeoJSON, written row by row. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,11 +12,11 @@ struct reel_table_text {
     enum reel_table_form form;
     struct grow line;
     const char *const *names;
-    bool any;         /* row was told */
-    unsigned path[4]; /* of a path: the columns x_m, y_m, z_m, time_s */
+    bool any;         /* a row was written */
+    unsigned path[4]; /* indices of the columns x_m, y_m, z_m, time_s */
 };
 
-static void say(struct reel_table_text *t, const char *text) {
+static void put(struct reel_table_text *t, const char *text) {
     grow_put(&t->line, text, strlen(text));
 }
 
@@ -26,7 +26,7 @@ static bool flush(struct reel_table_text *t) {
     return good;
 }
 
-/* Quotes only around what would be read as something else without them. */
+/* Quotes only where CSV requires them. */
 static void put_csv(struct reel_table_text *t, struct reel_bytes text) {
     bool quoted = false;
     for (size_t i = 0; i < text.size && !quoted; i++) {
@@ -36,27 +36,27 @@ static void put_csv(struct reel_table_text *t, struct reel_bytes text) {
         grow_put(&t->line, text.data, text.size);
         return;
     }
-    say(t, "\"");
+    put(t, "\"");
     for (size_t i = 0; i < text.size; i++) {
         grow_put(&t->line, text.data[i] == '"' ? "\"\"" : (const char *)text.data + i, text.data[i] == '"' ? 2 : 1);
     }
-    say(t, "\"");
+    put(t, "\"");
 }
 
-/* JSON quotes what is not finite, CSV needs not. */
+/* Values that are not finite are quoted in JSON, but not in CSV. */
 static bool put_not_finite(struct reel_table_text *t, const struct reel_cell *cell) {
     double value = cell->kind == REEL_CELL_REAL ? cell->real : cell->kind == REEL_CELL_REAL32 ? (double)cell->real32 : 0;
     if (isfinite(value) || t->form != REEL_TABLE_CSV) {
         return false;
     }
-    say(t, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    put(t, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
     return true;
 }
 
 static void put_integer(struct reel_table_text *t, int64_t value) {
     char digits[24];
     snprintf(digits, sizeof digits, "%lld", (long long)value);
-    say(t, digits);
+    put(t, digits);
 }
 
 static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
@@ -66,7 +66,7 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
     }
     switch (cell->kind) {
     case REEL_CELL_NULL:
-        say(t, csv ? "" : "null");
+        put(t, csv ? "" : "null");
         break;
     case REEL_CELL_TEXT:
         csv ? put_csv(t, cell->text) : json_put_string(&t->line, cell->text);
@@ -84,73 +84,73 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
         json_put_real32(&t->line, cell->real32);
         break;
     case REEL_CELL_BOOL:
-        say(t, cell->boolean ? "true" : "false");
+        put(t, cell->boolean ? "true" : "false");
         break;
     }
 }
 
-/* GeoJSON's form of a line, in metres of the recording's own frame, the time as fourth coordinate. */
+/* A GeoJSON line, in metres of the recording's own frame, with time as fourth coordinate. */
 static bool begin_path(struct reel_table_text *t, const char *const *names, unsigned n) {
-    static const char *const wanted[] = {"x_m", "y_m", "z_m", "time_s"};
+    static const char *const expected[] = {"x_m", "y_m", "z_m", "time_s"};
     for (unsigned k = 0; k < 4; k++) {
-        for (t->path[k] = 0; t->path[k] < n && strcmp(names[t->path[k]], wanted[k]) != 0;) {
+        for (t->path[k] = 0; t->path[k] < n && strcmp(names[t->path[k]], expected[k]) != 0;) {
             t->path[k]++;
         }
         if (t->path[k] == n) {
             return false;
         }
     }
-    say(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":"
+    put(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":"
            "\"LineString\",\"coordinates\":[");
     return flush(t);
 }
-static bool tell_place(struct reel_table_text *t, const struct reel_cell *cells) {
+static bool put_position(struct reel_table_text *t, const struct reel_cell *cells) {
     for (unsigned k = 0; k < 4; k++) {
-        say(t, k > 0 ? "," : t->any ? ",\n[" : "\n[");
+        put(t, k > 0 ? "," : t->any ? ",\n[" : "\n[");
         put_cell(t, &cells[t->path[k]]);
     }
     t->any = true;
-    say(t, "]");
+    put(t, "]");
     return flush(t);
 }
 
-static bool tell_columns(void *context, const char *const *names, unsigned n) {
+static bool put_columns(void *context, const char *const *names, unsigned n) {
     struct reel_table_text *t = context;
     t->names = names;
     if (t->form == REEL_TABLE_GEOJSON) {
         return begin_path(t, names, n);
     }
     for (unsigned i = 0; i < n && t->form == REEL_TABLE_CSV; i++) {
-        say(t, i > 0 ? "," : "");
+        put(t, i > 0 ? "," : "");
         put_csv(t, bytes_text(names[i]));
     }
-    say(t, t->form == REEL_TABLE_CSV ? "\r\n" : t->form == REEL_TABLE_JSON ? "[" : "");
+    put(t, t->form == REEL_TABLE_CSV ? "\r\n" : t->form == REEL_TABLE_JSON ? "[" : "");
     return flush(t);
 }
 
-static bool tell_row(void *context, const struct reel_cell *cells, unsigned n) {
+static bool put_row(void *context, const struct reel_cell *cells, unsigned n) {
     struct reel_table_text *t = context;
     bool csv = t->form == REEL_TABLE_CSV;
     if (t->form == REEL_TABLE_GEOJSON) {
-        return tell_place(t, cells);
+        return put_position(t, cells);
     }
-    say(t, t->form != REEL_TABLE_JSON ? "" : t->any ? ",\n" : "\n");
+    put(t, t->form != REEL_TABLE_JSON ? "" : t->any ? ",\n" : "\n");
     t->any = true;
     for (unsigned i = 0; i < n; i++) {
-        say(t, i > 0 ? "," : csv ? "" : "{");
+        put(t, i > 0 ? "," : csv ? "" : "{");
         if (!csv) {
             json_put_string(&t->line, bytes_text(t->names[i]));
-            say(t, ":");
+            put(t, ":");
         }
         put_cell(t, &cells[i]);
     }
-    say(t, csv ? "\r\n" : t->form == REEL_TABLE_JSON ? "}" : "}\n");
+    put(t, csv ? "\r\n" : t->form == REEL_TABLE_JSON ? "}" : "}\n");
     return flush(t);
 }
 
-static bool tell_end(void *context) {
+static bool put_end(void *context) {
     struct reel_table_text *t = context;
-    say(t, t->form == REEL_TABLE_JSON ? "\n]\n" : t->form == REEL_TABLE_GEOJSON ? "\n]}}\n" : "");
+    put(t, t->form == REEL_TABLE_JSON ? "\n]\n" : t->form == REEL_TABLE_GEOJSON ? "\n]}}\n" : "");
     return flush(t);
 }
 
@@ -160,7 +160,7 @@ struct reel_table_text *reel_table_text_new(enum reel_table_form form, const str
         reel_fail_memory(err);
         return NULL;
     }
-    *t = (struct reel_table_text){.table = {tell_columns, tell_row, tell_end, t}, .sink = *sink, .form = form};
+    *t = (struct reel_table_text){.table = {put_columns, put_row, put_end, t}, .sink = *sink, .form = form};
     return t;
 }
 

@@ -100,9 +100,9 @@ static bool write_log(struct view_maker *m, const struct reel_message *message, 
 
 static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
     const struct carla_actor *a = carla_actor_of(&s->actors, id);
-    carla_say_number(text, id);
+    carla_print_number(text, id);
     if (a && a->name.size > 0) {
-        carla_say(text, " ");
+        carla_print(text, " ");
         grow_put(text, a->name.data, a->name.size);
     }
 }
@@ -110,9 +110,9 @@ static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
 static bool log_actor(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after,
                       struct reel_error *err) {
     struct grow text = {0};
-    carla_say(&text, before);
+    carla_print(&text, before);
     say_actor(m->state, &text, id);
-    carla_say(&text, after);
+    carla_print(&text, after);
     bool good = write_log(m, message, FG_INFO, "carla.actors", &text, err);
     free(text.data);
     return good;
@@ -122,7 +122,7 @@ static bool log_pair(struct view_maker *m, const struct reel_message *message, u
                      const char *name, struct reel_error *err) {
     struct grow text = {0};
     say_actor(m->state, &text, one);
-    carla_say(&text, between);
+    carla_print(&text, between);
     say_actor(m->state, &text, two);
     bool good = write_log(m, message, level, name, &text, err);
     free(text.data);

@@ -84,7 +84,7 @@ static void usual_box(struct carla_actor *a) {
 bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err) {
     *actor = carla_actor_of(actors, added->id);
     if (!*actor) {
-        if (actors->count >= CARLA_PEOPLE_MAX) {
+        if (actors->count >= CARLA_ACTORS_MAX) {
             return true;
         }
         if (!GROW_ARRAY(actors->items, actors->count, actors->capacity)) {

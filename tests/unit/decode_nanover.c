@@ -186,7 +186,7 @@ static void old_damage_is_told(void **state) {
 
 /* ---- real recordings */
 
-/* Adds up the numbers of particle.positions, told as rows. */
+/* Adds up the numbers of particle.positions, reported as rows. */
 struct sums {
     unsigned messages, good;
     long double positions;

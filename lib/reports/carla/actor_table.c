@@ -1,26 +1,26 @@
-/* Who was there: a row an actor, in the order of their creation. Rule: of each only its place in the file and its times are remembered;
- * what it is, is read again when its row is told. */
+/* The actor table: a row per actor, in order of creation. Only offset and times of each actor are kept in memory; its record is read again
+ * when the row is written. */
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
 #include "wire/json_out.h"
 
 struct actor {
-    uint64_t offset; /* of its record, in the file */
+    uint64_t offset; /* offset of its record in the file */
     uint32_t size, id, parent;
     bool attached, destroyed;
     double first, last;
 };
 struct roster {
-    struct hash_table ids; /* the last actor of each number */
+    struct hash_table ids; /* the last actor of each id */
     struct actor *actors;
-    size_t count, capacity, told;
+    size_t count, capacity, written;
     struct carla_layout layout;
-    struct grow json; /* of the attributes of the row that is told */
+    struct grow json; /* attributes of the current row */
 };
 enum { ROWS_A_STEP = 256 };
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT;
 }
@@ -33,8 +33,8 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
 }
 
 static bool create(struct roster *s, const struct carla_packet *p, struct reel_bytes record, double now, struct reel_error *err) {
-    if (s->count >= CARLA_PEOPLE_MAX) {
-        return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_PEOPLE_MAX);
+    if (s->count >= CARLA_ACTORS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
     }
     if (!GROW_ARRAY(s->actors, s->count, s->capacity)) {
         return reel_fail_memory(err);
@@ -74,7 +74,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-static struct reel_cell tell_attributes(struct roster *s, struct carla_added *added, struct reel_bytes *role) {
+static struct reel_cell write_attributes(struct roster *s, struct carla_added *added, struct reel_bytes *role) {
     struct reel_bytes id, value;
     s->json.size = 0;
     grow_put(&s->json, "{", 1);
@@ -89,7 +89,7 @@ static struct reel_cell tell_attributes(struct roster *s, struct carla_added *ad
     return reel_cell_json(bytes_of(s->json.data, s->json.size));
 }
 
-static bool tell(struct reel_carla *pass, const struct actor *actor, struct reel_error *err) {
+static bool write_actor(struct reel_carla *pass, const struct actor *actor, struct reel_error *err) {
     struct roster *s = pass->state;
     struct reel_bytes record, role = {0};
     struct carla_added added;
@@ -111,7 +111,7 @@ static bool tell(struct reel_carla *pass, const struct actor *actor, struct reel
         cells[8 + i] = carla_metres(added.location[i], &s->layout);
         cells[11 + i] = carla_degrees(added.rotation[i], &s->layout);
     }
-    cells[14] = tell_attributes(s, &added, &role);
+    cells[14] = write_attributes(s, &added, &role);
     cells[3] = role.data ? reel_cell_text(role) : cells[3];
     cells[4] = actor->attached ? reel_cell_integer(actor->parent) : cells[4];
     return s->json.failed ? reel_fail_memory(err) : carla_row(pass, cells, 15, err);
@@ -119,12 +119,12 @@ static bool tell(struct reel_carla *pass, const struct actor *actor, struct reel
 
 static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     struct roster *s = pass->state;
-    for (int i = 0; i < ROWS_A_STEP && s->told < s->count; i++) {
-        if (!tell(pass, &s->actors[s->told++], err)) {
+    for (int i = 0; i < ROWS_A_STEP && s->written < s->count; i++) {
+        if (!write_actor(pass, &s->actors[s->written++], err)) {
             return false;
         }
     }
-    *more = s->told < s->count;
+    *more = s->written < s->count;
     return *more || carla_rows_end(pass, err);
 }
 
@@ -136,4 +136,4 @@ static void free_state(void *state) {
 }
 
 const struct carla_question carla_roster = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct roster)};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct roster)};

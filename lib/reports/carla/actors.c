@@ -1,4 +1,4 @@
-/* Who an actor is. Rule: what a file can make grow has a ceiling here. */
+/* The actor table. Everything whose size depends on the file is limited. */
 
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
@@ -45,13 +45,13 @@ bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct r
     return hash_table_set(ids, hash_key_number(id), place, err);
 }
 
-/* --- people --- */
+/* --- actor table --- */
 
-struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, struct reel_error *err) {
+struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uint32_t id, struct reel_error *err) {
     uint32_t place = carla_ids_find(&people->ids, id);
     if (place == 0) {
-        if (people->count >= CARLA_PEOPLE_MAX) {
-            reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_PEOPLE_MAX);
+        if (people->count >= CARLA_ACTORS_MAX) {
+            reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
             return NULL;
         }
         if (!GROW_ARRAY(people->items, people->count, people->capacity)) {
@@ -62,15 +62,15 @@ struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, s
         if (!carla_ids_put(&people->ids, id, place, err)) {
             return NULL;
         }
-        people->items[people->count++] = (struct carla_person){.id = id};
+        people->items[people->count++] = (struct carla_actor_row){.id = id};
     }
-    struct carla_person *person = &people->items[place - 1];
-    person->known = true; /* whoever is asked for is there from then on, as in CARLA's own table */
+    struct carla_actor_row *person = &people->items[place - 1];
+    person->known = true; /* looking up an id adds it, as in CARLA's own table */
     return person;
 }
 
-static bool add(struct carla_people *people, const struct carla_added *added, struct reel_error *err) {
-    struct carla_person *person = carla_person_of(people, added->id, err);
+static bool add(struct carla_actor_table *people, const struct carla_added *added, struct reel_error *err) {
+    struct carla_actor_row *person = carla_actor_row_of(people, added->id, err);
     people->names.max = CARLA_NAMES_MAX;
     const uint8_t *name = person ? arena_copy(&people->names, added->description.data, added->description.size) : NULL;
     if (!name) {
@@ -78,13 +78,14 @@ static bool add(struct carla_people *people, const struct carla_added *added, st
                    ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX)
                    : false;
     }
-    *person = (struct carla_person){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
+    *person =
+        (struct carla_actor_row){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
     people->last_added = added->id;
     people->any_added = true;
     return true;
 }
 
-bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err) {
+bool carla_actor_table_update(struct carla_actor_table *people, const struct carla_packet *p, bool rows, struct reel_error *err) {
     struct cursor c = cursor_of(p->data);
     struct carla_added added;
     struct reel_bytes record;
@@ -97,12 +98,12 @@ bool carla_people_learn(struct carla_people *people, const struct carla_packet *
     uint32_t place =
         p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
     if (place > 0) {
-        people->items[place - 1] = (struct carla_person){.id = people->last_added};
+        people->items[place - 1] = (struct carla_actor_row){.id = people->last_added};
     }
     return true;
 }
 
-void carla_people_free(struct carla_people *people) {
+void carla_actor_table_free(struct carla_actor_table *people) {
     hash_table_free(&people->ids);
     free(people->items);
     arena_free(&people->names);

@@ -1,5 +1,4 @@
-/* show_recorder_actors_blocked: who stood still, and for how long. Rule: distances are measured as CARLA measures them, in the precision of
- * the file. */
+/* show_recorder_actors_blocked: actors that stood still, and for how long. Distances are computed in float, as CARLA does. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
@@ -13,14 +12,14 @@ struct stop {
     double since, duration;
 };
 struct blocked {
-    struct carla_people people;
+    struct carla_actor_table people;
     struct stop *stops;
-    size_t count, capacity, told;
-    bool closed; /* those still blocked at the end are among them */
+    size_t count, capacity, written;
+    bool closed; /* includes those still blocked at the end */
 };
 enum { ROWS_A_STEP = 1024 };
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_POSITION;
 }
@@ -30,14 +29,14 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     if (pass->rows) {
         return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
     }
-    carla_say_start(pass);
-    carla_say(&pass->text, "    Time     Id Actor                                 Duration\n");
+    carla_print_start(pass);
+    carla_print(&pass->text, "    Time     Id Actor                                 Duration\n");
     return true;
 }
 
-static bool stopped(struct blocked *s, const struct carla_person *person, struct reel_error *err) {
+static bool stopped(struct blocked *s, const struct carla_actor_row *person, struct reel_error *err) {
     if (s->count >= CARLA_ROWS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than %d times an actor was blocked: ask for a longer time", CARLA_ROWS_MAX);
+        return reel_fail(err, REEL_LIMIT, "more than %d times an actor was blocked: use a longer minimum time", CARLA_ROWS_MAX);
     }
     if (!GROW_ARRAY(s->stops, s->count, s->capacity)) {
         return reel_fail_memory(err);
@@ -56,7 +55,7 @@ static double distance(const double a[3], const double b[3], bool floats) {
     if (!floats) {
         return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
     }
-    volatile float sum = 0; /* each step rounds to a float */
+    volatile float sum = 0; /* every step rounds to float */
     for (int i = 0; i < 3; i++) {
         volatile float d = (float)b[i] - (float)a[i];
         volatile float square = d * d;
@@ -67,7 +66,7 @@ static double distance(const double a[3], const double b[3], bool floats) {
 
 static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
     struct blocked *s = pass->state;
-    struct carla_person *person = carla_person_of(&s->people, load_u32le(record.data), err);
+    struct carla_actor_row *person = carla_actor_row_of(&s->people, load_u32le(record.data), err);
     double now[3], step = pass->frame.duration;
     if (!person) {
         return false;
@@ -75,7 +74,7 @@ static bool move(struct reel_carla *pass, const struct carla_packet *p, struct r
     carla_vec_read(record.data + 4, &p->layout, now);
     if (distance(person->last, now, p->layout.vec == CARLA_VEC_FLOAT) < pass->question.min_distance_cm) {
         person->since = person->duration == 0 ? carla_now(pass) : person->since;
-        person->duration += pass->rows && !(step > 0) ? 0 : step; /* CARLA's text also adds the -1 of the last frame */
+        person->duration += pass->rows && !(step > 0) ? 0 : step; /* CARLA's text includes the -1 of the last frame */
         return true;
     }
     bool good = !(person->duration >= pass->question.min_time_s) || stopped(s, person, err);
@@ -89,7 +88,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     struct cursor c = cursor_of(p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_EVENT_ADD || p->kind == CARLA_EVENT_DEL) {
-        return carla_people_learn(&s->people, p, pass->rows, err);
+        return carla_actor_table_update(&s->people, p, pass->rows, err);
     }
     cursor_take(&c, 2);
     for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -108,7 +107,7 @@ static int longest_first(const void *a, const void *b) {
 
 static bool close_all(struct reel_carla *pass, struct blocked *s, struct reel_error *err) {
     for (size_t i = 0; i < s->people.count; i++) {
-        const struct carla_person *person = &s->people.items[i];
+        const struct carla_actor_row *person = &s->people.items[i];
         if (person->known && person->duration >= pass->question.min_time_s && !stopped(s, person, err)) {
             return false;
         }
@@ -120,7 +119,7 @@ static bool close_all(struct reel_carla *pass, struct blocked *s, struct reel_er
     return true;
 }
 
-static bool tell(struct reel_carla *pass, const struct stop *stop, struct reel_error *err) {
+static bool write_stop(struct reel_carla *pass, const struct stop *stop, struct reel_error *err) {
     struct grow *text = &pass->text;
     if (pass->rows) {
         bool known = stop->name.size > 0;
@@ -133,14 +132,14 @@ static bool tell(struct reel_carla *pass, const struct stop *stop, struct reel_e
         };
         return carla_row(pass, cells, sizeof cells / sizeof *cells, err);
     }
-    carla_say_rounded(text, stop->since, 8);
-    carla_say(text, " ");
-    carla_say_rounded(text, stop->id, 6);
-    carla_say(text, " ");
-    carla_say_padded(text, stop->name, -35);
-    carla_say(text, " ");
-    carla_say_rounded(text, stop->duration, 10);
-    carla_say(text, "\n");
+    carla_print_rounded(text, stop->since, 8);
+    carla_print(text, " ");
+    carla_print_rounded(text, stop->id, 6);
+    carla_print(text, " ");
+    carla_print_padded(text, stop->name, -35);
+    carla_print(text, " ");
+    carla_print_rounded(text, stop->duration, 10);
+    carla_print(text, "\n");
     return true;
 }
 
@@ -149,26 +148,26 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     if (!s->closed && !close_all(pass, s, err)) {
         return false;
     }
-    for (size_t i = 0; i < ROWS_A_STEP && s->told < s->count; i++) {
-        if (!tell(pass, &s->stops[s->told++], err)) {
+    for (size_t i = 0; i < ROWS_A_STEP && s->written < s->count; i++) {
+        if (!write_stop(pass, &s->stops[s->written++], err)) {
             return false;
         }
     }
-    *more = s->told < s->count;
+    *more = s->written < s->count;
     if (!*more && pass->rows) {
         return carla_rows_end(pass, err);
     }
     if (!*more) {
-        carla_say_end(pass, false);
+        carla_print_end(pass, false);
     }
     return true;
 }
 
 static void free_state(void *state) {
     struct blocked *s = state;
-    carla_people_free(&s->people);
+    carla_actor_table_free(&s->people);
     free(s->stops);
 }
 
 const struct carla_question carla_blocked = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct blocked)};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct blocked)};

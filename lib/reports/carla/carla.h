@@ -1,5 +1,5 @@
-/* What the answers to CARLA's questions share. pass: the walk over the recording, one packet after the other · text: CARLA's way of writing
- * · people: who an actor is · then a file per question: info, events, collisions, blocked, roster, trajectory. */
+/* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats · actors: the actor table ·
+ * one file per query: info, events, collisions, blocked, actor_table, trajectory. */
 #ifndef REEL_TOOLS_CARLA_TOOLS_H
 #define REEL_TOOLS_CARLA_TOOLS_H
 
@@ -11,10 +11,10 @@
 #include "wire/hash_table.h"
 
 enum {
-    CARLA_PACKET_MAX = 16 << 20, /* a larger packet is passed over */
-    CARLA_PEOPLE_MAX = 1 << 20,  /* actors of one recording */
+    CARLA_PACKET_MAX = 16 << 20, /* larger packets are skipped */
+    CARLA_ACTORS_MAX = 1 << 20,  /* actors of one recording */
     CARLA_NAMES_MAX = 64 << 20,  /* bytes of their names */
-    CARLA_ROWS_MAX = 1 << 20,    /* rows that must be sorted before they can be told; pairs of one frame */
+    CARLA_ROWS_MAX = 1 << 20,    /* rows that must be sorted before they are written; pairs of one frame */
 };
 
 struct carla_packet {
@@ -23,16 +23,16 @@ struct carla_packet {
     struct carla_layout layout;
     uint64_t offset; /* in the file */
     struct reel_bytes data;
-    uint32_t total; /* records, when it is a list that we can walk */
+    uint32_t total; /* number of records, when the packet is a list that can be walked */
 };
 
-/* A question: one const table a file. */
+/* A query: one const table per file. */
 struct carla_question {
-    /* Is the kind looked at? */
-    bool (*wants)(const struct reel_carla *pass, enum carla_kind kind);
+    /* True when packets of the kind are needed. */
+    bool (*needs)(const struct reel_carla *pass, enum carla_kind kind);
     bool (*begin)(struct reel_carla *pass, struct reel_error *err);
     bool (*packet)(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err);
-    /* After the last packet, again and again until *more is false. */
+    /* After the last packet; called repeatedly until *more is false. */
     bool (*end)(struct reel_carla *pass, bool *more, struct reel_error *err);
     void (*free)(void *state);
     size_t state_size; /* zeroed */
@@ -45,16 +45,16 @@ struct reel_carla {
     void *state;
     struct reel_text_sink sink;
     struct reel_table table;
-    bool rows; /* asked for, instead of text */
+    bool rows; /* rows are requested instead of text */
 
     struct reel_stream *stream;
     struct carla_packet *channels; /* by channel of the stream: kind, id and layout of its packets */
-    bool *wanted;                  /* by kind */
+    bool *needed;                  /* by kind */
     struct carla_header header;
     char *map;
-    struct carla_frame frame; /* the one under way */
-    uint64_t frames;          /* begun so far */
-    struct grow text;         /* made and not yet put */
+    struct carla_frame frame; /* the current frame */
+    uint64_t frames;          /* frames so far */
+    struct grow text;         /* output not yet passed on */
     bool begun, walked, done;
 };
 
@@ -67,23 +67,23 @@ bool carla_row(struct reel_carla *pass, const struct reel_cell *cells, unsigned 
 bool carla_rows_end(struct reel_carla *pass, struct reel_error *err);
 
 /* --- carla_text.c --- */
-void carla_say(struct grow *text, const char *what);
-void carla_say_number(struct grow *text, uint64_t value);
-void carla_say_real(struct grow *text, double value); /* %g */
-/* `width` columns, to the left (negative) or right; printf's %*s for bytes. */
-void carla_say_padded(struct grow *text, struct reel_bytes what, int width);
+void carla_print(struct grow *text, const char *what);
+void carla_print_number(struct grow *text, uint64_t value);
+void carla_print_real(struct grow *text, double value); /* %g */
+/* Pads to `width` columns, left- (negative) or right-aligned; printf's %*s for bytes. */
+void carla_print_padded(struct grow *text, struct reel_bytes what, int width);
 /* %.0f in `width` columns. */
-void carla_say_rounded(struct grow *text, double value, int width);
-/* Writes `form`, in which %… stands for the next part of the record, or, with digits after the %, for the one at that byte of it:
- * u u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + it, h " (hero) " if the u8 is not 0, B True or False, t true or
+void carla_print_rounded(struct grow *text, double value, int width);
+/* Writes `form`, in which %… is replaced by the next field of the record or, with digits after the %, by the field at that byte offset: u
+ * u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + value, h " (hero) " if the u8 is not 0, B True or False, t true or
  * false, v a vec, w three floats, m three floats in metres as CARLA rounds them, s a string, D a door, L vehicle lights. */
-void carla_say_record(struct grow *text, const char *form, struct cursor *record, const struct carla_layout *layout);
-void carla_say_start(struct reel_carla *pass); /* Version, Map, Date and an empty line */
-void carla_say_end(struct reel_carla *pass, bool whole_seconds);
+void carla_print_record(struct grow *text, const char *form, struct cursor *record, const struct carla_layout *layout);
+void carla_print_start(struct reel_carla *pass); /* Version, Map, Date and an empty line */
+void carla_print_end(struct reel_carla *pass, bool whole_seconds);
 
-/* --- carla_people.c --- */
+/* --- carla/actors.c --- */
 
-/* An actor as event add tells it. */
+/* An actor from an event add packet. */
 struct carla_added {
     uint32_t id;
     uint8_t type;
@@ -103,32 +103,32 @@ static inline struct reel_cell carla_metres(double cm, const struct carla_layout
     return layout->vec == CARLA_VEC_FLOAT ? reel_cell_real32((float)cm / 100.0f) : reel_cell_real(cm / 100);
 }
 
-/* Numbers of actors, each with a place from 1 on. */
-uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id); /* 0: it is not there */
+/* Map from actor ids to positions, counted from 1. */
+uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id); /* 0: not found */
 bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct reel_error *err);
 
-/* Who is who, as CARLA's queries remember it. */
-struct carla_person {
+/* The actor table, as CARLA's queries keep it. */
+struct carla_actor_row {
     uint32_t id;
     bool known;
     uint8_t type;
     struct reel_bytes name; /* the description's */
-    double last[3];         /* blocked: where it was */
-    double since, duration; /* … from when on, for how long */
+    double last[3];         /* blocked: its location */
+    double since, duration; /* … since when, and for how long */
 };
-struct carla_people {
+struct carla_actor_table {
     struct hash_table ids;
-    struct carla_person *items; /* in the order in which they were first met */
+    struct carla_actor_row *items; /* in the order of first use */
     size_t count, capacity;
     struct arena names;
     uint32_t last_added;
     bool any_added;
 };
-/* The person of an id; one that was never added is made, nameless. NULL with err. The pointer is good until the next call. */
-struct carla_person *carla_person_of(struct carla_people *people, uint32_t id, struct reel_error *err);
-/* Event add and del. For CARLA's text its fault is kept: whatever is deleted, the last one added is forgotten. For rows nobody is: what
- * happens in the frame of a deletion is told of the deleted one too. */
-bool carla_people_learn(struct carla_people *people, const struct carla_packet *p, bool rows, struct reel_error *err);
-void carla_people_free(struct carla_people *people);
+/* The actor of an id; an unknown id is added without a name. NULL on failure. The pointer is valid until the next call. */
+struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uint32_t id, struct reel_error *err);
+/* Applies event add and del. For text a fault of CARLA is reproduced: any deletion removes the actor added last. For rows no actor is
+ * removed, because other packets of the frame may still refer to it. */
+bool carla_actor_table_update(struct carla_actor_table *people, const struct carla_packet *p, bool rows, struct reel_error *err);
+void carla_actor_table_free(struct carla_actor_table *people);
 
 #endif

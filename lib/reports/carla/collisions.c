@@ -1,19 +1,19 @@
-/* show_recorder_collisions: each collision that begins. Rule: a pair is told again only after a frame in which it did not collide. */
+/* show_recorder_collisions: each collision that begins. A pair is reported again only after a frame without a collision of it. */
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
 
 struct pairs {
-    uint64_t *items; /* actor 1 above, actor 2 below */
+    uint64_t *items; /* actor 1 in the high half, actor 2 in the low half */
     size_t count, capacity;
 };
 struct collisions {
-    struct carla_people people;
-    struct pairs before, now; /* that passed in the frame before (sorted), and in this one */
+    struct carla_actor_table people;
+    struct pairs before, now; /* pairs of the previous frame (sorted), and of this one */
     bool any;
 };
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_COLLISION;
 }
@@ -24,8 +24,8 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     if (pass->rows) {
         return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
     }
-    carla_say_start(pass);
-    carla_say(&pass->text, "    Time  Types     Id Actor 1                                 Id Actor 2                            \n");
+    carla_print_start(pass);
+    carla_print(&pass->text, "    Time  Types     Id Actor 1                                 Id Actor 2                            \n");
     return true;
 }
 
@@ -63,13 +63,13 @@ struct side {
     uint32_t id;
     bool hero;
     char letter;
-    struct carla_person person;
+    struct carla_actor_row person;
 };
 
-/* The letter is CARLA's, which for a sign is that of a hero and for a sensor that of any. */
-static bool look_up(struct collisions *s, uint32_t id, bool hero, struct side *out, struct reel_error *err) {
+/* CARLA's letters: the one for a sign is used for heroes, the one for a sensor for any actor. */
+static bool find_side(struct collisions *s, uint32_t id, bool hero, struct side *out, struct reel_error *err) {
     static const char letters[] = "ovwtha";
-    const struct carla_person *person = carla_person_of(&s->people, id, err);
+    const struct carla_actor_row *person = carla_actor_row_of(&s->people, id, err);
     if (!person) {
         return false;
     }
@@ -90,7 +90,7 @@ static void side_cells(const struct side *side, struct reel_cell cells[4]) {
     cells[3] = reel_cell_bool(side->hero);
 }
 
-static bool tell(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b, struct reel_error *err) {
+static bool write_collision(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b, struct reel_error *err) {
     struct grow *text = &pass->text;
     if (pass->rows) {
         struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id),
@@ -101,13 +101,13 @@ static bool tell(struct reel_carla *pass, uint32_t number, const struct side *a,
     }
     const char letters[] = {' ', ' ', ' ', a->letter, ' ', b->letter, ' ', ' '};
     const struct side *sides[] = {a, b};
-    carla_say_rounded(text, carla_now(pass), 8);
+    carla_print_rounded(text, carla_now(pass), 8);
     grow_put(text, letters, sizeof letters);
     for (int i = 0; i < 2; i++) {
-        carla_say_rounded(text, sides[i]->id, 6);
-        carla_say(text, " ");
-        carla_say_padded(text, sides[i]->person.name, -35);
-        carla_say(text, i == 0 ? " " : "\n");
+        carla_print_rounded(text, sides[i]->id, 6);
+        carla_print(text, " ");
+        carla_print_padded(text, sides[i]->person.name, -35);
+        carla_print(text, i == 0 ? " " : "\n");
     }
     return true;
 }
@@ -117,7 +117,7 @@ static bool collide(struct reel_carla *pass, struct cursor record, struct reel_e
     struct side a, b;
     uint32_t number = cursor_u32le(&record), id1 = cursor_u32le(&record), id2 = cursor_u32le(&record);
     bool hero1 = cursor_u8(&record) != 0, hero2 = cursor_u8(&record) != 0;
-    if (!look_up(s, id1, hero1, &a, err) || !look_up(s, id2, hero2, &b, err)) {
+    if (!find_side(s, id1, hero1, &a, err) || !find_side(s, id2, hero2, &b, err)) {
         return false;
     }
     if (!passes(&a, pass->question.type1) || !passes(&b, pass->question.type2)) {
@@ -126,7 +126,7 @@ static bool collide(struct reel_carla *pass, struct cursor record, struct reel_e
     uint64_t pair = (uint64_t)id1 << 32 | id2;
     if (!goes_on(s, pair)) {
         s->any = true;
-        if (!tell(pass, number, &a, &b, err)) {
+        if (!write_collision(pass, number, &a, &b, err)) {
             return false;
         }
     }
@@ -142,7 +142,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
         return true;
     }
     if (p->kind != CARLA_COLLISION) {
-        return carla_people_learn(&s->people, p, pass->rows, err);
+        return carla_actor_table_update(&s->people, p, pass->rows, err);
     }
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -153,23 +153,23 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-/* CARLA leaves its stream with whole seconds once it has printed a row. */
+/* CARLA's stream keeps the format for whole seconds after the first row. */
 static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     const struct collisions *s = pass->state;
     *more = false;
     if (pass->rows) {
         return carla_rows_end(pass, err);
     }
-    carla_say_end(pass, s->any);
+    carla_print_end(pass, s->any);
     return true;
 }
 
 static void free_state(void *state) {
     struct collisions *s = state;
-    carla_people_free(&s->people);
+    carla_actor_table_free(&s->people);
     free(s->before.items);
     free(s->now.items);
 }
 
 const struct carla_question carla_collisions = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct collisions)};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct collisions)};

@@ -1,12 +1,11 @@
-/* What happened: actors created, destroyed, attached and collided, a row each. Rule: the rows stand in the order in which CARLA's own text
- * tells them. */
+/* Events: a row per actor created, destroyed, attached or collided, in the order of CARLA's own text. */
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
 
 enum { TIME, FRAME, EVENT, ACTOR, OTHER, TYPE, DESCRIPTION, X, Y, Z, COLLISION, HERO, OTHER_HERO, COLUMNS };
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT ||
            kind == CARLA_COLLISION;
@@ -22,7 +21,7 @@ static struct reel_cell actor_cell(uint32_t id) {
     return id != UINT32_MAX ? reel_cell_integer(id) : (struct reel_cell){0};
 }
 
-static void tell_created(struct reel_cell *cells, struct reel_bytes record, const struct carla_layout *layout) {
+static void write_created(struct reel_cell *cells, struct reel_bytes record, const struct carla_layout *layout) {
     struct carla_added added;
     cells[EVENT] = reel_cell_text(bytes_text("created"));
     if (carla_added_read(record, layout, &added)) {
@@ -34,12 +33,12 @@ static void tell_created(struct reel_cell *cells, struct reel_bytes record, cons
     }
 }
 
-static void tell_record(struct reel_cell *cells, const struct carla_packet *p, struct reel_bytes record) {
+static void write_record(struct reel_cell *cells, const struct carla_packet *p, struct reel_bytes record) {
     struct cursor c = cursor_of(record);
     uint32_t first = cursor_u32le(&c);
     cells[ACTOR] = actor_cell(first);
     if (p->kind == CARLA_EVENT_ADD) {
-        tell_created(cells, record, &p->layout);
+        write_created(cells, record, &p->layout);
     } else if (p->kind == CARLA_EVENT_DEL) {
         cells[EVENT] = reel_cell_text(bytes_text("destroyed"));
     } else if (p->kind == CARLA_EVENT_PARENT) {
@@ -61,7 +60,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct reel_cell cells[COLUMNS] = {[TIME] = reel_cell_real(carla_now(pass)), [FRAME] = reel_cell_integer((int64_t)pass->frame.id)};
-        tell_record(cells, p, record);
+        write_record(cells, p, record);
         if (!carla_row(pass, cells, COLUMNS, err)) {
             return false;
         }
@@ -79,4 +78,4 @@ static void free_state(void *state) {
 }
 
 const struct carla_question carla_events = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = 1};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = 1};

@@ -1,16 +1,16 @@
-/* What show_recorder_file_info prints, in the words of each version. Rule: the words of simple records are forms in one table, and a
- * version differs from the usual ones only where form_of() says so. */
+/* Output of show_recorder_file_info, in the wording of each CARLA version. Simple records are forms in one table; form_of() holds the
+ * differences between versions. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 
-/* What is printed of a packet's records. */
+/* How the records of a packet are printed. */
 struct words {
-    const char *head; /* before their number, NULL: nothing is told of them */
+    const char *head; /* printed before their number; NULL: the packet is not printed */
     const char *record;
     enum reel_carla_dialect since;
-    bool always; /* else with `all` only */
+    bool always; /* else only with `all` */
 };
 static const struct words words[CARLA_KINDS] = {
     [CARLA_EVENT_ADD] = {"", " Create %u: ", REEL_CARLA_0_9_4, true},
@@ -48,7 +48,7 @@ static const struct words words[CARLA_KINDS] = {
 
 static const char *form_of(enum carla_kind kind, enum reel_carla_dialect dialect) {
     if (dialect == REEL_CARLA_0_9_4 && kind == CARLA_EVENT_PARENT) {
-        return " Parenting %u with %0u (parent)\n"; /* as it was: the child twice */
+        return " Parenting %u with %0u (parent)\n"; /* as CARLA does: the child twice */
     }
     if (dialect < REEL_CARLA_0_9_15 && kind == CARLA_POSITION) {
         return dialect < REEL_CARLA_0_9_10 ? "  Id: %u Location %v Rotation %v\n" : "  Id: %u Location: %v Rotation %v\n";
@@ -64,28 +64,28 @@ static const char *form_of(enum carla_kind kind, enum reel_carla_dialect dialect
 }
 
 struct info {
-    bool frame_told, ended;
+    bool frame_printed, ended;
 };
 
 /* --- records of variable size --- */
 
-static void say_added(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
+static void print_added(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
     struct carla_added added;
     struct reel_bytes id, value;
     if (!carla_added_read(bytes_of(c->at, cursor_left(c)), layout, &added)) {
         return;
     }
-    carla_say_record(text, " Create %u: ", c, layout);
+    carla_print_record(text, " Create %u: ", c, layout);
     grow_put(text, added.description.data, added.description.size);
-    carla_say(text, " (");
-    carla_say_number(text, added.type);
-    carla_say_record(text, ") at %1v\n", c, layout);
+    carla_print(text, " (");
+    carla_print_number(text, added.type);
+    carla_print_record(text, ") at %1v\n", c, layout);
     for (uint16_t i = 0; i < added.n_attributes && carla_attribute_read(&added.attributes, &id, &value); i++) {
-        carla_say(text, "  ");
+        carla_print(text, "  ");
         grow_put(text, id.data, id.size);
-        carla_say(text, " = ");
+        carla_print(text, " = ");
         grow_put(text, value.data, value.size);
-        carla_say(text, "\n");
+        carla_print(text, "\n");
     }
 }
 
@@ -93,14 +93,14 @@ struct point {
     float x, y;
     uint32_t place;
 };
-/* CARLA adds the points of a curve one by one, which keeps them sorted. What is no number comes last. */
+/* CARLA inserts the points of a curve into a sorted container; NaN comes last. */
 static int by_x(const void *a, const void *b) {
     const struct point *p = a, *q = b;
     float x = isnan(p->x) ? INFINITY : p->x, y = isnan(q->x) ? INFINITY : q->x;
     return x != y ? (x > y) - (x < y) : (p->place > q->place) - (p->place < q->place);
 }
 
-static void say_curve(struct grow *text, const char *name, struct reel_bytes packed) {
+static void print_curve(struct grow *text, const char *name, struct reel_bytes packed) {
     size_t n = packed.size / 8;
     struct point *points = calloc(n + 1, sizeof *points);
     text->failed = text->failed || !points;
@@ -110,15 +110,15 @@ static void say_curve(struct grow *text, const char *name, struct reel_bytes pac
     if (points) {
         qsort(points, n, sizeof *points, by_x);
     }
-    carla_say(text, name);
+    carla_print(text, name);
     for (size_t i = 0; points && i < n; i++) {
-        carla_say(text, " (");
-        carla_say_real(text, (double)points[i].x);
-        carla_say(text, ", ");
-        carla_say_real(text, (double)points[i].y);
-        carla_say(text, ")");
+        carla_print(text, " (");
+        carla_print_real(text, (double)points[i].x);
+        carla_print(text, ", ");
+        carla_print_real(text, (double)points[i].y);
+        carla_print(text, ")");
     }
-    carla_say(text, "\n");
+    carla_print(text, "\n");
     free(points);
 }
 
@@ -127,54 +127,54 @@ static struct reel_bytes take_packed(struct cursor *c, uint64_t size) {
     return cursor_bytes(c, n * size);
 }
 
-static void say_physics(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
-    carla_say_record(text, words[CARLA_PHYSICS].record, c, layout);
+static void print_physics(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
+    carla_print_record(text, words[CARLA_PHYSICS].record, c, layout);
     struct reel_bytes torque = take_packed(c, 8), gears = take_packed(c, 12), steering = take_packed(c, 8),
                       wheels = take_packed(c, layout->wheel);
     struct cursor list = cursor_of(gears);
-    say_curve(text, "   torque_curve =", torque);
-    say_curve(text, "   steering_curve =", steering);
-    carla_say(text, "   forward_gears:\n");
+    print_curve(text, "   torque_curve =", torque);
+    print_curve(text, "   steering_curve =", steering);
+    carla_print(text, "   forward_gears:\n");
     for (uint32_t k = 0; !cursor_done(&list); k++) {
-        carla_say(text, "    gear ");
-        carla_say_number(text, k);
-        carla_say_record(text, ": ratio %f down_ratio %f up_ratio %f\n", &list, layout);
+        carla_print(text, "    gear ");
+        carla_print_number(text, k);
+        carla_print_record(text, ": ratio %f down_ratio %f up_ratio %f\n", &list, layout);
     }
     list = cursor_of(wheels);
-    carla_say(text, "   wheels:\n");
+    carla_print(text, "   wheels:\n");
     for (uint32_t k = 0; !cursor_done(&list); k++) {
         struct cursor wheel = cursor_sub(&list, layout->wheel);
-        carla_say(text, "    wheel ");
-        carla_say_number(text, k);
-        carla_say_record(text,
-                         ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f max_handbrake_torque %f",
-                         &wheel, layout);
-        cursor_take(&wheel, layout->wheel - CARLA_WHEEL_OLD); /* stiffness is not told */
-        carla_say_record(text, " position %w\n", &wheel, layout);
+        carla_print(text, "    wheel ");
+        carla_print_number(text, k);
+        carla_print_record(text,
+                           ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f max_handbrake_torque %f",
+                           &wheel, layout);
+        cursor_take(&wheel, layout->wheel - CARLA_WHEEL_OLD); /* stiffness is not printed */
+        carla_print_record(text, " position %w\n", &wheel, layout);
     }
 }
 
-static void say_bones(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
-    carla_say_record(text, words[CARLA_BONES].record, c, layout);
+static void print_bones(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
+    carla_print_record(text, words[CARLA_BONES].record, c, layout);
     uint16_t n = cursor_u16le(c);
     for (uint16_t i = 0; i < n && !c->failed; i++) {
-        carla_say_record(text, "     Bone: \"%s\" relative: Loc%v Rot%v\n", c, layout);
+        carla_print_record(text, "     Bone: \"%s\" relative: Loc%v Rot%v\n", c, layout);
     }
 }
 
 /* --- packets --- */
 
-static void say_frame(struct reel_carla *pass) {
+static void print_frame(struct reel_carla *pass) {
     struct info *info = pass->state;
-    info->frame_told = true;
-    carla_say(&pass->text, "Frame ");
-    carla_say_number(&pass->text, pass->frame.id);
-    carla_say(&pass->text, " at ");
-    carla_say_real(&pass->text, carla_now(pass));
-    carla_say(&pass->text, " seconds\n");
+    info->frame_printed = true;
+    carla_print(&pass->text, "Frame ");
+    carla_print_number(&pass->text, pass->frame.id);
+    carla_print(&pass->text, " at ");
+    carla_print_real(&pass->text, carla_now(pass));
+    carla_print(&pass->text, " seconds\n");
 }
 
-static void say_records(struct reel_carla *pass, const struct carla_packet *p) {
+static void print_records(struct reel_carla *pass, const struct carla_packet *p) {
     struct grow *text = &pass->text;
     const char *form = form_of(p->kind, pass->question.dialect);
     struct cursor c = cursor_of(p->data);
@@ -183,24 +183,24 @@ static void say_records(struct reel_carla *pass, const struct carla_packet *p) {
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct cursor r = cursor_of(record);
         if (p->kind == CARLA_EVENT_ADD) {
-            say_added(text, &r, &p->layout);
+            print_added(text, &r, &p->layout);
         } else if (p->kind == CARLA_PHYSICS) {
-            say_physics(text, &r, &p->layout);
+            print_physics(text, &r, &p->layout);
         } else if (p->kind == CARLA_BONES) {
-            say_bones(text, &r, &p->layout);
+            print_bones(text, &r, &p->layout);
         } else {
-            carla_say_record(text, form, &r, &p->layout);
+            carla_print_record(text, form, &r, &p->layout);
         }
     }
 }
 
-/* The words of 0.9.4 for what it does not know. */
-static void say_unknown(struct reel_carla *pass, const struct carla_packet *p) {
-    carla_say(&pass->text, "Unknown packet id: ");
+/* What version 0.9.4 prints for unknown packets. */
+static void print_unknown(struct reel_carla *pass, const struct carla_packet *p) {
+    carla_print(&pass->text, "Unknown packet id: ");
     grow_put(&pass->text, &p->id, 1);
-    carla_say(&pass->text, " at offset ");
-    carla_say_number(&pass->text, p->offset + CARLA_PACKET_HEAD);
-    carla_say(&pass->text, "\n");
+    carla_print(&pass->text, " at offset ");
+    carla_print_number(&pass->text, p->offset + CARLA_PACKET_HEAD);
+    carla_print(&pass->text, "\n");
 }
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
@@ -210,34 +210,34 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     struct cursor c = cursor_of(p->data);
     (void)err;
     if (p->kind == CARLA_FRAME_START) {
-        info->frame_told = false;
+        info->frame_printed = false;
         if (pass->question.all && dialect != REEL_CARLA_0_9_4) {
-            say_frame(pass);
+            print_frame(pass);
         }
     } else if (p->kind == CARLA_FRAME_END) {
         info->ended = true;
-        carla_say(&pass->text, dialect == REEL_CARLA_DEV_2026 ? "\n" : "");
+        carla_print(&pass->text, dialect == REEL_CARLA_DEV_2026 ? "\n" : "");
     } else if (p->id > 7 && dialect == REEL_CARLA_0_9_4) {
-        say_unknown(pass, p);
+        print_unknown(pass, p);
     } else if (p->kind == CARLA_PLATFORM_TIME) {
-        carla_say_record(&pass->text, " Current platform time: %g\n", &c, &p->layout);
+        carla_print_record(&pass->text, " Current platform time: %g\n", &c, &p->layout);
     } else if (w->head) {
-        if (p->total > 0 && !info->frame_told) {
-            say_frame(pass);
+        if (p->total > 0 && !info->frame_printed) {
+            print_frame(pass);
         }
         if (w->head[0] != '\0') {
-            carla_say(&pass->text, w->head);
-            carla_say_number(&pass->text, cursor_u16le(&c));
-            carla_say(&pass->text, "\n");
+            carla_print(&pass->text, w->head);
+            carla_print_number(&pass->text, cursor_u16le(&c));
+            carla_print(&pass->text, "\n");
         }
-        say_records(pass, p);
+        print_records(pass, p);
         bool ruled = p->kind == CARLA_BONES && dialect < REEL_CARLA_DEV_2026;
-        carla_say(&pass->text, ruled ? "\n" : "");
+        carla_print(&pass->text, ruled ? "\n" : "");
     }
     return true;
 }
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     const struct words *w = &words[kind];
     enum reel_carla_dialect dialect = pass->question.dialect;
     bool unknown = dialect == REEL_CARLA_0_9_4 && (kind == CARLA_UNKNOWN || carla_facts[kind].id > 7);
@@ -252,17 +252,17 @@ static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
     (void)err;
-    carla_say_start(pass);
+    carla_print_start(pass);
     return true;
 }
 
-/* The version of 2026 sees the last frame's end twice. */
+/* The version of 2026 sees the end of the last frame twice. */
 static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     const struct info *info = pass->state;
     (void)err;
     *more = false;
-    carla_say(&pass->text, info->ended && pass->question.dialect == REEL_CARLA_DEV_2026 ? "\n" : "");
-    carla_say_end(pass, false);
+    carla_print(&pass->text, info->ended && pass->question.dialect == REEL_CARLA_DEV_2026 ? "\n" : "");
+    carla_print_end(pass, false);
     return true;
 }
 
@@ -271,4 +271,4 @@ static void free_state(void *state) {
 }
 
 const struct carla_question carla_info = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct info)};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct info)};

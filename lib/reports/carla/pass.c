@@ -1,5 +1,5 @@
-/* The walk behind every answer: packets in the order of the file, the frame they belong to, and what is made of them put out as it comes.
- * Rule: between two steps nothing is held but what the question remembers. */
+/* The walk behind every report: packets in file order, the frame they belong to, and the output passed on as it is generated. Between two
+ * steps nothing is held but the state of the query. */
 #include <stdio.h>
 
 #include "reports/carla/carla.h"
@@ -7,7 +7,7 @@
 
 enum {
     STEP_PACKETS = 256,
-    STEP_TEXT = 64 << 10, /* a step ends with the packet that makes more */
+    STEP_TEXT = 64 << 10, /* a step ends after a packet that exceeds this */
 };
 
 static const struct {
@@ -37,8 +37,8 @@ struct reel_carla_question reel_carla_question(enum reel_carla_topic topic) {
 
 /* --- rows --- */
 
-static bool sunk(bool wanted, struct reel_error *err) {
-    return wanted || reel_fail(err, REEL_CANCELLED, "no more is wanted");
+static bool sunk(bool needed, struct reel_error *err) {
+    return needed || reel_fail(err, REEL_CANCELLED, "the consumer stopped");
 }
 bool carla_columns(struct reel_carla *pass, const char *const *names, unsigned n, struct reel_error *err) {
     return sunk(pass->table.columns(pass->table.context, names, n), err);
@@ -64,7 +64,7 @@ static bool put_text(struct reel_carla *pass, struct reel_error *err) {
 static bool check_question(const struct reel_carla_question *q, bool rows, struct reel_error *err) {
     static const char letters[] = "hvwtoa";
     if (!rows && q->topic > REEL_CARLA_BLOCKED) {
-        return reel_fail(err, REEL_UNSUPPORTED, "CARLA prints no such text: it is told as rows");
+        return reel_fail(err, REEL_UNSUPPORTED, "CARLA has no such text: only rows are available");
     }
     if (q->type1 == '\0' || q->type2 == '\0' || !strchr(letters, q->type1) || !strchr(letters, q->type2)) {
         return reel_fail(err, REEL_ARGUMENT, "a type of actor is one of h hero, v vehicle, w walker, t traffic light, o other, a any");
@@ -92,8 +92,8 @@ static bool open_stream(struct reel_carla *pass, struct reel_recording *recordin
     const char *topics[CARLA_KINDS];
     struct reel_selection all = reel_select_all();
     for (int k = 0; k < CARLA_KINDS; k++) {
-        pass->wanted[k] = pass->how->wants(pass, (enum carla_kind)k);
-        if (pass->wanted[k]) {
+        pass->needed[k] = pass->how->needs(pass, (enum carla_kind)k);
+        if (pass->needed[k]) {
             topics[all.n_topics++] = k == CARLA_UNKNOWN ? "/packet_*" : carla_facts[k].topic;
         }
     }
@@ -152,8 +152,8 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
     pass->table = rows ? *rows : (struct reel_table){0};
     pass->how = answer_to(question->topic, pass->rows);
     pass->state = calloc(1, pass->how->state_size);
-    pass->wanted = calloc(CARLA_KINDS, sizeof *pass->wanted);
-    if (!pass->state || !pass->wanted) {
+    pass->needed = calloc(CARLA_KINDS, sizeof *pass->needed);
+    if (!pass->state || !pass->needed) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -168,7 +168,7 @@ void reel_carla_free(struct reel_carla *pass) {
         free(pass->state);
         reel_stream_free(pass->stream);
         free(pass->channels);
-        free(pass->wanted);
+        free(pass->needed);
         free(pass->map);
         free(pass->text.data);
         free(pass);
@@ -177,7 +177,7 @@ void reel_carla_free(struct reel_carla *pass) {
 
 /* --- walking --- */
 
-/* Packets that are not whole, or larger than any that CARLA writes, are passed over: the scan has told of them. */
+/* Packets that are cut off, or larger than any that CARLA writes, are skipped: the scan has reported them. */
 static bool take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
     struct carla_packet p = pass->channels[m->channel];
     p.offset = m->entry.offset;

@@ -1,5 +1,5 @@
-/* Where one actor was, frame by frame. Rule: a speed is the recorded one where there is one, else the way since the frame before over the
- * time it took, and the row says which. */
+/* The path of one actor, frame by frame. The speed is the recorded one if there is one, else the distance from the previous frame divided
+ * by the time; the row contains its source. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
@@ -7,12 +7,12 @@
 
 struct pose {
     double time, location[3], rotation[3];
-    uint64_t ordinal, frame; /* place in the file; its own number */
+    uint64_t ordinal, frame; /* offset in the file; the frame's own id */
 };
 struct trajectory {
-    bool met;    /* the actor is in the file */
-    bool headed; /* the columns are told */
-    bool waits;  /* `now` is not told: its frame may still say how fast it was */
+    bool met;    /* the actor was found */
+    bool headed; /* the columns have been written */
+    bool waits;  /* the row for `now` is pending: its frame may still contain the speed */
     bool has_before;
     bool moving; /* `velocity` is recorded */
     struct pose now, before;
@@ -20,7 +20,7 @@ struct trajectory {
     struct carla_layout layout;
 };
 
-static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
+static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_POSITION || kind == CARLA_KINEMATICS;
 }
@@ -28,10 +28,10 @@ static bool wants(const struct reel_carla *pass, enum carla_kind kind) {
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
     (void)pass;
     (void)err;
-    return true; /* columns are told once the actor is met */
+    return true; /* columns are written when the actor is found */
 }
 
-static bool tell_columns(struct reel_carla *pass, struct reel_error *err) {
+static bool write_columns(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[] = {"time_s",  "frame",     "x_m",    "y_m",    "z_m",    "roll_deg",  "pitch_deg",
                                           "yaw_deg", "speed_m_s", "vx_m_s", "vy_m_s", "vz_m_s", "speed_from"};
     struct trajectory *s = pass->state;
@@ -40,7 +40,7 @@ static bool tell_columns(struct reel_carla *pass, struct reel_error *err) {
     return !first || carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
 }
 
-/* Metres per second; false: nothing tells. */
+/* Metres per second; false: unknown. */
 static bool find_velocity(const struct trajectory *s, double v[3]) {
     if (s->moving) {
         memcpy(v, s->velocity, sizeof s->velocity);
@@ -56,9 +56,9 @@ static bool find_velocity(const struct trajectory *s, double v[3]) {
     return true;
 }
 
-static bool tell(struct reel_carla *pass, struct reel_error *err) {
+static bool write_pending(struct reel_carla *pass, struct reel_error *err) {
     struct trajectory *s = pass->state;
-    const double turn = pass->question.ros_frame ? -1 : 1; /* what is mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
+    const double turn = pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
     const struct pose *now = &s->now;
     struct reel_cell cells[13] = {
         reel_cell_real(now->time),
@@ -81,15 +81,15 @@ static bool tell(struct reel_carla *pass, struct reel_error *err) {
     s->before = s->now;
     s->has_before = true;
     s->waits = s->moving = false;
-    return tell_columns(pass, err) && carla_row(pass, cells, 13, err);
+    return write_columns(pass, err) && carla_row(pass, cells, 13, err);
 }
 
-/* The records of the packet that are about the actor. */
+/* Processes the records of the packet for the actor. */
 static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
     struct trajectory *s = pass->state;
     s->met = true;
-    if (p->kind == CARLA_EVENT_ADD) { /* another of the same number: its way is its own */
-        bool good = !s->waits || tell(pass, err);
+    if (p->kind == CARLA_EVENT_ADD) { /* another actor with the same id: its path is separate */
+        bool good = !s->waits || write_pending(pass, err);
         s->has_before = false;
         return good;
     }
@@ -98,7 +98,7 @@ static bool take_record(struct reel_carla *pass, const struct carla_packet *p, s
         carla_vec_read(record.data + 4, &p->layout, s->velocity);
         return true;
     }
-    if (s->waits && !tell(pass, err)) {
+    if (s->waits && !write_pending(pass, err)) {
         return false;
     }
     s->layout = p->layout;
@@ -114,7 +114,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     struct cursor c = cursor_of(p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_FRAME_START) {
-        return !s->waits || tell(pass, err);
+        return !s->waits || write_pending(pass, err);
     }
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -131,7 +131,7 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     if (!s->met) {
         return reel_fail(err, REEL_NOT_FOUND, "no actor %u is in this recording", pass->question.actor);
     }
-    return (!s->waits || tell(pass, err)) && tell_columns(pass, err) && carla_rows_end(pass, err);
+    return (!s->waits || write_pending(pass, err)) && write_columns(pass, err) && carla_rows_end(pass, err);
 }
 
 static void free_state(void *state) {
@@ -139,4 +139,4 @@ static void free_state(void *state) {
 }
 
 const struct carla_question carla_trajectory = {
-    .wants = wants, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct trajectory)};
+    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct trajectory)};

@@ -1,5 +1,5 @@
-/* How the state changes: a row for each key that a message sets or removes. Rule: a message of any number of keys goes through in pieces;
- * its payload stays where it is as long as the stream is not asked for the next one. */
+/* Changes of the state: a row per key that a message sets or removes. Messages with any number of keys are processed in pieces; the payload
+ * stays valid until the next message is requested from the stream. */
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -8,7 +8,7 @@
 enum { REST_ROWS = 256, REST_BYTES = 256 << 10, VALUE_TEXT_MAX = REEL_NANOVER_TEXT_MAX };
 
 struct changes {
-    struct cursor updates, removals; /* behind what is told */
+    struct cursor updates, removals; /* position after the rows written */
     uint64_t left_updates, left_removals;
     int64_t time_ns;
     struct grow value;
@@ -16,7 +16,7 @@ struct changes {
 
 static const char *const columns[] = {"time", "key", "value", "removed"};
 
-/* How many items follow the header of a map or array. */
+/* Number of items after the header of a map or array. */
 static uint64_t open_list(struct cursor *c) {
     struct msgpack_item list;
     return msgpack_read(c, &list) == MSGPACK_OK ? list.count : 0;
@@ -41,7 +41,7 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
 static bool is_asked(const struct reel_nanover *pass, struct reel_bytes key) {
     char text[1024];
     bool any = pass->n_keys == 0;
-    if (key.size < sizeof text) { /* a longer one matches no glob */
+    if (key.size < sizeof text) { /* longer keys match no glob */
         memcpy(text, key.data, key.size);
         text[key.size] = '\0';
         for (uint32_t i = 0; i < pass->n_keys && !any; i++) {
@@ -51,13 +51,13 @@ static bool is_asked(const struct reel_nanover *pass, struct reel_bytes key) {
     return any;
 }
 
-/* As JSON in s->value; what cannot be, as its bytes. */
+/* Writes JSON to s->value; what cannot be decoded, as bytes. */
 static void write_value(struct changes *s, struct reel_bytes packed) {
     struct reel_error why = {0};
     struct json_out json = json_out_to(&s->value, VALUE_TEXT_MAX);
-    struct msgpack_walk tell = msgpack_walk_of(packed, &json.visitor, &why);
+    struct msgpack_walk write_change = msgpack_walk_of(packed, &json.visitor, &why);
     s->value.size = 0;
-    if (!msgpack_walk_value(&tell, REEL_DEPTH_MAX) && !s->value.failed) {
+    if (!msgpack_walk_value(&write_change, REEL_DEPTH_MAX) && !s->value.failed) {
         static const char begins[] = "{\"$base64\":\"", ends[] = "\",\"encoding\":\"msgpack\"}";
         s->value.size = 0;
         grow_put(&s->value, begins, sizeof begins - 1);
@@ -66,7 +66,7 @@ static void write_value(struct changes *s, struct reel_bytes packed) {
     }
 }
 
-static bool tell(struct reel_nanover *pass, struct reel_bytes key, struct reel_cell value, bool removed, struct reel_error *err) {
+static bool write_change(struct reel_nanover *pass, struct reel_bytes key, struct reel_cell value, bool removed, struct reel_error *err) {
     const struct changes *s = pass->state;
     char time[REEL_TIME_TEXT];
     const struct reel_cell cells[] = {reel_cell_text(nanover_time_text(pass, s->time_ns, time)), reel_cell_text(key), value,
@@ -74,7 +74,7 @@ static bool tell(struct reel_nanover *pass, struct reel_bytes key, struct reel_c
     return nanover_row(pass, cells, err);
 }
 
-static bool tell_update(struct reel_nanover *pass, struct reel_error *err) {
+static bool write_update(struct reel_nanover *pass, struct reel_error *err) {
     struct changes *s = pass->state;
     struct msgpack_faults faults = {.text = false};
     struct msgpack_item key;
@@ -91,10 +91,10 @@ static bool tell_update(struct reel_nanover *pass, struct reel_error *err) {
     }
     write_value(s, bytes_of(value, (size_t)(s->updates.at - value)));
     return s->value.failed ? reel_fail_memory(err)
-                           : tell(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
+                           : write_change(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
 }
 
-static bool tell_removal(struct reel_nanover *pass, struct reel_error *err) {
+static bool write_removal(struct reel_nanover *pass, struct reel_error *err) {
     struct changes *s = pass->state;
     struct msgpack_faults faults = {.text = false};
     struct msgpack_item key;
@@ -104,14 +104,14 @@ static bool tell_removal(struct reel_nanover *pass, struct reel_error *err) {
         return reel_fail(err, REEL_CHANGED, "a state message is not the one that was scanned");
     }
     return key.kind != MSGPACK_STR || !is_asked(pass, key.bytes) ||
-           tell(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
+           write_change(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
 }
 
 static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
     struct changes *s = pass->state;
     size_t bytes = 0;
     for (int i = 0; i < REST_ROWS && bytes < REST_BYTES && (s->left_updates > 0 || s->left_removals > 0); i++) {
-        if (s->left_updates > 0 ? !tell_update(pass, err) : !tell_removal(pass, err)) {
+        if (s->left_updates > 0 ? !write_update(pass, err) : !write_removal(pass, err)) {
             return false;
         }
         bytes += s->value.size;

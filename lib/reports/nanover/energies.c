@@ -1,5 +1,5 @@
-/* Energies frame by frame. Rule: what a frame does not tell stays empty; only a total that nobody recorded is made, as NanoVer made it:
- * kinetic and potential, without what users put in. */
+/* Energies per frame. Values that a frame lacks stay empty; only a missing total is computed as NanoVer does: kinetic plus potential,
+ * without the energy of users. */
 #include "reports/nanover/nanover.h"
 
 enum { SIMULATION_TIME, KINETIC, POTENTIAL, TOTAL, USER, WORK, TEMPERATURE, KEYS = NANOVER_ENERGIES };

@@ -1,5 +1,4 @@
-/* Frame by frame what each itself says: its index, particles, energies, and which keys it has. Rule: nothing is carried over from earlier
- * frames; what they add up to is nanover_moment.c's. */
+/* A row per frame: index, particles, energies and keys of that frame alone. For the accumulated state see moment.c. */
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -7,7 +6,7 @@
 enum { INDEX, PARTICLES, KEYS };
 static const char *const keys[] = {[INDEX] = "frame.index", [PARTICLES] = "particle.count"};
 static const char *const columns[] = {"time", "frame_index", "reset", "particles", NANOVER_ENERGY_COLUMNS, "keys"};
-enum { LONG_KEYS = 16 << 10 }; /* text of a row that ends the step: a frame of a million keys is told alone */
+enum { LONG_KEYS = 16 << 10 }; /* a longer row ends the step: a frame of a million keys gets a step of its own */
 enum { FIRST_ENERGY = 4, COLUMNS = FIRST_ENERGY + NANOVER_ENERGIES + 1 };
 
 struct frames {
@@ -19,7 +18,7 @@ static struct reel_cell whole_or_null(bool found, const struct msgpack_item *ite
     return whole ? reel_cell_integer(item->integer) : (struct reel_cell){.kind = REEL_CELL_NULL};
 }
 
-/* Keys that are no text are not told. */
+/* Keys that are not text are omitted. */
 static void list_keys(struct cursor frame, struct grow *out) {
     struct msgpack_faults faults = {.text = false};
     struct msgpack_item map;

@@ -1,5 +1,4 @@
-/* What the answers to NanoVer's questions share. pass: the walk over the messages · then a file per question: resets, changes, energies,
- * frames, and moment. */
+/* Shared by NanoVer's reports. pass: the walk over the messages · one file per query: resets, changes, energies, frames, and moment. */
 #ifndef REEL_TOOLS_NANOVER_TOOLS_H
 #define REEL_TOOLS_NANOVER_TOOLS_H
 
@@ -9,30 +8,30 @@
 #include "wire/grow.h"
 #include "wire/limits.h"
 
-/* A question: one const table a file. */
+/* A query: one const table per file. */
 struct nanover_question {
-    const char *topic; /* of the messages that it looks at; NULL: all are counted */
+    const char *topic; /* the messages that it reads; NULL: all are counted */
     const char *const *columns;
     unsigned n_columns;
-    /* One message of the stream; its payload is read when it is asked for. */
+    /* Processes one message of the stream; its payload is read on demand. */
     bool (*message)(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err);
-    /* Optional: goes on with what the last message left; *more: there is more of it. */
+    /* Optional: continues with the rest of the last message; *more: there is more. */
     bool (*rest)(struct reel_nanover *pass, bool *more, struct reel_error *err);
     /* Optional: after the last message. */
     bool (*end)(struct reel_nanover *pass, struct reel_error *err);
-    void (*free)(void *state); /* what it holds, not itself */
-    size_t state_size;         /* zeroed; 0: it remembers nothing */
+    void (*free)(void *state); /* frees the contents, not the state itself */
+    size_t state_size;         /* zeroed; 0: no state */
 };
 extern const struct nanover_question nanover_resets, nanover_changes, nanover_energies, nanover_frames;
 
 struct reel_nanover {
     const struct nanover_question *how;
-    char **keys; /* globs of changes; none: all keys */
+    char **keys; /* globs for changes; none: all keys */
     uint32_t n_keys;
     void *state;
     struct reel_table table;
     struct reel_stream *stream;
-    bool *frames, *states; /* by channel: its messages hold such */
+    bool *frames, *states; /* by channel: whether its messages are of that type */
     bool begun, more;
 };
 
@@ -44,14 +43,14 @@ bool nanover_row(struct reel_nanover *pass, const struct reel_cell *cells, struc
 struct reel_bytes nanover_time_text(const struct reel_nanover *pass, int64_t time_ns, char out[REEL_TIME_TEXT]);
 /* Frame and state of the message; cursors into its payload, valid until the next call on the stream. A message that is none has neither. */
 bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err);
-/* Fills values[i] for each of the keys that the frame has; the others are left as they are. The last of equal keys counts. */
+/* Fills values[i] for each of the keys that the frame has and leaves the others unchanged. The last of equal keys is used. */
 void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct msgpack_item *values, bool *found);
 
 /* --- nanover_energies.c --- */
 enum { NANOVER_ENERGIES = 7 };
 #define NANOVER_ENERGY_COLUMNS                                                                                                             \
     "simulation_time_ps", "kinetic_kj_mol", "potential_kj_mol", "total_kj_mol", "user_kj_mol", "work_done_kj_mol", "temperature_k"
-/* The frame's cells of these columns; false: it tells none but, perhaps, its simulation's time. */
+/* The frame's cells of these columns; false: it has no values except perhaps the simulation time. */
 bool nanover_energies_of(struct cursor frame, struct reel_cell cell[NANOVER_ENERGIES]);
 
 #endif

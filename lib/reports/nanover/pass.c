@@ -1,5 +1,5 @@
-/* The walk behind the answers that are rows: messages in the order of time, as those of today whatever file they came in. Rule: a step is
- * short, and between two steps nothing is held but what the question remembers. */
+/* The walk behind reports that are tables: messages in time order, converted to today's form. A step is short, and between two steps
+ * nothing is held but the state of the query. */
 #include <string.h>
 
 #include "reports/nanover/nanover.h"
@@ -8,8 +8,8 @@
 
 enum { STEP_MESSAGES = 256 };
 
-static bool sunk(bool wanted, struct reel_error *err) {
-    return wanted || reel_fail(err, REEL_CANCELLED, "no more is wanted");
+static bool sunk(bool accepted, struct reel_error *err) {
+    return accepted || reel_fail(err, REEL_CANCELLED, "the consumer stopped");
 }
 bool nanover_row(struct reel_nanover *pass, const struct reel_cell *cells, struct reel_error *err) {
     return sunk(pass->table.row(pass->table.context, cells, pass->how->n_columns), err);
@@ -151,7 +151,7 @@ void reel_nanover_free(struct reel_nanover *pass) {
     free(pass);
 }
 
-/* --- going on --- */
+/* --- steps --- */
 
 bool reel_nanover_step(struct reel_nanover *pass, bool *done, struct reel_error *err) {
     const struct nanover_question *how = pass->how;

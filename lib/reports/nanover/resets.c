@@ -1,12 +1,12 @@
-/* Where simulations begin anew: a frame with frame.index 0. Each reset begins a run that lasts to the next one. */
+/* The simulation runs: a frame with frame.index 0 is a reset, which begins a run that lasts until the next reset. */
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { NAMED_WITHIN = 3 /* frames of a run: a bare reset may stand before the frame that says what is simulated */ };
+enum { NAMED_WITHIN = 3 /* frames examined per run: an empty reset may precede the frame with the particles */ };
 
 struct resets {
-    uint64_t messages; /* of all, so far */
+    uint64_t messages; /* of all runs so far */
     uint64_t runs;
     int64_t last_ns;
     struct run {
@@ -15,7 +15,7 @@ struct resets {
         struct msgpack_item counter;
         bool has_counter, has_name;
         struct grow name;
-    } run; /* the one under way */
+    } run; /* the current run */
 };
 
 static const char *const columns[] = {
@@ -26,7 +26,7 @@ static struct reel_cell number_cell(const struct msgpack_item *item) {
     return whole ? reel_cell_integer(item->integer) : reel_cell_real(item->number);
 }
 
-static bool tell(struct reel_nanover *pass, int64_t end_ns, struct reel_error *err) {
+static bool write_run(struct reel_nanover *pass, int64_t end_ns, struct reel_error *err) {
     struct resets *s = pass->state;
     const struct run *run = &s->run;
     char time[REEL_TIME_TEXT];
@@ -80,7 +80,7 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
     struct run *run = &s->run;
     bool frame = pass->frames[m->channel];
     if (frame && nanover_is_reset(&m->entry)) {
-        if (!tell(pass, m->time_ns, err)) {
+        if (!write_run(pass, m->time_ns, err)) {
             return false;
         }
         s->runs++;
@@ -94,7 +94,7 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
 }
 
 static bool end(struct reel_nanover *pass, struct reel_error *err) {
-    return tell(pass, ((struct resets *)pass->state)->last_ns, err);
+    return write_run(pass, ((struct resets *)pass->state)->last_ns, err);
 }
 
 static void free_state(void *state) {
@@ -108,7 +108,7 @@ const struct nanover_question nanover_resets = {.columns = columns,
                                                 .free = free_state,
                                                 .state_size = sizeof(struct resets)};
 
-/* --- one run of them --- */
+/* --- a single run --- */
 
 struct bounds {
     bool found, frames; /* frames: there are some before the first reset */
@@ -116,7 +116,7 @@ struct bounds {
     int64_t start_ns, end_ns;
 };
 
-/* Where the run lies, by frames alone; stops at the reset behind it. */
+/* Finds the extent of the run from its frames; stops at the next reset. */
 static bool find_run(struct reel_recording *recording, uint64_t number, struct bounds *b, struct reel_error *err) {
     static const char *const topic = "frame";
     struct reel_selection selection = reel_select_all();
@@ -145,7 +145,7 @@ static bool find_run(struct reel_recording *recording, uint64_t number, struct b
     return step != REEL_STEP_ERROR;
 }
 
-/* The cut is taken an instant behind the reset, so that what stands in front holds the reset itself. */
+/* The cut is just after the reset, so that the front contains the reset itself. */
 bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection, struct reel_write_options *options,
                       struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));

@@ -1,5 +1,5 @@
-/* The fields of an image message. Rule: an image is known by its fields, not by the name of its type: data with an encoding and sides, or
- * data that is itself an image file. */
+/* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width and height, or data
+ * that are an image file. */
 #include "reports/picture/picture.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { DEPTH_HEAD = 12 }; /* before the PNG of a compressedDepth: format and two
 enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA };
 
 struct collector {
-    struct reel_visitor visitor; /* first: this is one */
+    struct reel_visitor visitor; /* must be the first member */
     struct reel_image *image;
     struct reel_bytes payload;
     unsigned depth;
@@ -36,7 +36,7 @@ static bool go_out(struct reel_visitor *v) {
     return true;
 }
 
-static bool hear_key(struct reel_visitor *v, struct reel_bytes name) {
+static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     static const char *const names[] = {[WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
                                         [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
     struct collector *c = self(v);
@@ -53,9 +53,9 @@ static bool wanted(const struct collector *c, enum member m) {
     return c->depth == 1 && c->at == m;
 }
 
-static bool hear_natural(struct reel_visitor *v, uint64_t value) {
+static bool on_natural(struct reel_visitor *v, uint64_t value) {
     struct collector *c = self(v);
-    uint32_t side = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; /* too large in any case */
+    uint32_t side = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; /* beyond any limit */
     if (wanted(c, WIDTH)) {
         c->image->width = side;
     } else if (wanted(c, HEIGHT)) {
@@ -68,14 +68,14 @@ static bool hear_natural(struct reel_visitor *v, uint64_t value) {
     c->met |= c->depth == 1 ? 1U << c->at : 0;
     return true;
 }
-static bool hear_integer(struct reel_visitor *v, int64_t value) {
-    return hear_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
+static bool on_integer(struct reel_visitor *v, int64_t value) {
+    return on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
 }
-static bool hear_boolean(struct reel_visitor *v, bool value) {
-    return hear_natural(v, value);
+static bool on_boolean(struct reel_visitor *v, bool value) {
+    return on_natural(v, value);
 }
-static bool hear_real(struct reel_visitor *v, double value) { /* JSON knows no integers */
-    return hear_natural(v, value >= 0 && value < 1e15 ? (uint64_t)value : UINT64_MAX);
+static bool on_real(struct reel_visitor *v, double value) { /* from JSON, which has no integers */
+    return on_natural(v, value >= 0 && value < 1e15 ? (uint64_t)value : UINT64_MAX);
 }
 
 static bool own_copy(struct collector *c, size_t size) {
@@ -85,8 +85,8 @@ static bool own_copy(struct collector *c, size_t size) {
     return c->image->own;
 }
 
-/* Bytes of the payload stay where they are; others are gone when the walk goes on. */
-static bool hear_binary(struct reel_visitor *v, struct reel_bytes value) {
+/* Bytes of the payload stay valid; other bytes must be copied before the walk continues. */
+static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
     struct collector *c = self(v);
     if (!wanted(c, DATA)) {
         return true;
@@ -105,9 +105,9 @@ static bool hear_binary(struct reel_visitor *v, struct reel_bytes value) {
     return true;
 }
 
-static bool hear_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)columns;
-    return reel_number_size(type) == 1 ? hear_binary(v, data) : true;
+    return reel_number_size(type) == 1 ? on_binary(v, data) : true;
 }
 
 static void keep_text(char *to, size_t room, struct reel_bytes text) {
@@ -116,7 +116,7 @@ static void keep_text(char *to, size_t room, struct reel_bytes text) {
     to[n] = '\0';
 }
 
-static bool hear_text(struct reel_visitor *v, struct reel_bytes value) {
+static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     struct collector *c = self(v);
     if (wanted(c, DATA)) { /* JSON: bytes as base64 */
         size_t size;
@@ -135,7 +135,7 @@ static bool hear_text(struct reel_visitor *v, struct reel_bytes value) {
     return true;
 }
 
-/* Which file it is, its first bytes say; what `format` says is only believed of depths. */
+/* The type of file is taken from its first bytes; `format` is only used for depths. */
 static bool find_form(struct collector *c, struct reel_error *err) {
     struct reel_image *image = c->image;
     bool depth = strstr(c->format, "compressedDepth") != NULL;
@@ -172,14 +172,14 @@ bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes paylo
                                                 .end_map = go_out,
                                                 .begin_list = go_in,
                                                 .end_list = go_out,
-                                                .key = hear_key,
-                                                .boolean = hear_boolean,
-                                                .integer = hear_integer,
-                                                .natural = hear_natural,
-                                                .real = hear_real,
-                                                .text = hear_text,
-                                                .binary = hear_binary,
-                                                .numbers = hear_numbers};
+                                                .key = on_key,
+                                                .boolean = on_boolean,
+                                                .integer = on_integer,
+                                                .natural = on_natural,
+                                                .real = on_real,
+                                                .text = on_text,
+                                                .binary = on_binary,
+                                                .numbers = on_numbers};
     *out = (struct reel_image){0};
     struct collector c = {.visitor = {&ops}, .image = out, .payload = payload};
     if (!reel_decode(decoder, payload, &c.visitor, err) && !c.no_memory) {

@@ -1,4 +1,4 @@
-/* JPEG and PNG files, by libjpeg-turbo and libpng. Rule: what a header says of the sides is checked before anything is made of it. */
+/* JPEG and PNG files, with libjpeg-turbo and libpng. Sizes in a header are checked before anything is allocated by them. */
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +18,23 @@ static inline void reel_auto_tj_done(tjhandle *handle) {
     }
 }
 
-/* The smallest of the sizes that the decoder can halve to which is not narrower than wanted. */
-static void choose_size(int width, int height, uint32_t want, int *out_width, int *out_height) {
+/* The smallest decoder scale that is at least as wide as requested. */
+static void choose_size(int width, int height, uint32_t target_width, int *out_width, int *out_height) {
     int n = 0;
     const tjscalingfactor *factors = tjGetScalingFactors(&n);
     *out_width = width;
     *out_height = height;
-    for (int i = 0; factors && want > 0 && i < n; i++) {
+    for (int i = 0; factors && target_width > 0 && i < n; i++) {
         int w = TJSCALED(width, factors[i]), h = TJSCALED(height, factors[i]);
-        if (w < *out_width && (uint32_t)w >= want) {
+        if (w < *out_width && (uint32_t)w >= target_width) {
             *out_width = w;
             *out_height = h;
         }
     }
 }
 
-/* A progressive JPEG may go over its pixels any number of times, and such a scan takes few bytes. What looks like one elsewhere counts too.
- */
+/* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar bytes elsewhere are
+ * counted too. */
 static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
     uint64_t scans = 0;
     for (size_t i = 1; i < file.size; i++) {
@@ -44,7 +44,7 @@ static bool scans_fit(struct reel_bytes file, int width, int height, struct reel
            reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
 }
 
-static bool read_jpeg(struct reel_bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
     int width = 0, height = 0, sampling = 0, colours = 0;
     if (!jpeg) {
@@ -57,12 +57,12 @@ static bool read_jpeg(struct reel_bytes file, uint32_t want, struct pixels *out,
         return false;
     }
     bool grey = colours == TJCS_GRAY;
-    choose_size(width, height, want, &width, &height);
+    choose_size(width, height, target_width, &width, &height);
     if (!pixels_new((uint32_t)width, (uint32_t)height, grey ? 1 : 3, out, err)) {
         return false;
     }
     int failed = tjDecompress2(jpeg, file.data, file.size, out->data, width, 0, height, grey ? TJPF_GRAY : TJPF_RGB, TJFLAG_LIMITSCANS);
-    /* a camera's picture that is cut or odd is still a picture */
+    /* a camera's picture is used even when cut off or malformed */
     return failed == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING ||
            reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
 }
@@ -91,8 +91,8 @@ static inline void reel_auto_png_done(png_image *png) {
 }
 #define AUTO_PNG __attribute__((cleanup(reel_auto_png_done)))
 
-/* 16 bits of grey: a depth, whose values are stretched as those of a raw one. */
-static bool read_depth(png_image *png, uint32_t want, struct pixels *out, struct reel_error *err) {
+/* 16 bits of grey are a depth image, whose values are stretched as those of a raw one. */
+static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO_MEM uint16_t *values = malloc((size_t)png->width * png->height * sizeof *values);
     if (!values) {
         return reel_fail_memory(err);
@@ -106,10 +106,10 @@ static bool read_depth(png_image *png, uint32_t want, struct pixels *out, struct
                                      .height = png->height,
                                      .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
                                      .data = bytes_of(values, (size_t)png->width * png->height * sizeof *values)};
-    return pixels_of_image(&image, want, out, err);
+    return pixels_of_image(&image, target_width, out, err);
 }
 
-static bool read_png(struct reel_bytes file, uint32_t want, struct pixels *out, struct reel_error *err) {
+static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
         return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
@@ -119,9 +119,9 @@ static bool read_png(struct reel_bytes file, uint32_t want, struct pixels *out, 
     }
     bool grey = !(png.format & PNG_FORMAT_FLAG_COLOR);
     if (grey && png.format & PNG_FORMAT_FLAG_LINEAR && !(png.format & PNG_FORMAT_FLAG_ALPHA)) {
-        return read_depth(&png, want, out, err);
+        return read_depth(&png, target_width, out, err);
     }
-    const png_color black = {0, 0, 0}; /* behind what is transparent */
+    const png_color black = {0, 0, 0}; /* background for transparent pixels */
     png.format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
     return pixels_new(png.width, png.height, grey ? 1 : 3, out, err) &&
            (png_image_finish_read(&png, &black, out->data, 0, NULL) ||
@@ -147,8 +147,8 @@ static bool write_png(const struct pixels *from, struct reel_picture *out, struc
 
 /* --- either --- */
 
-bool pixels_of_file(const struct reel_image *image, uint32_t want, struct pixels *out, struct reel_error *err) {
-    return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, want, out, err);
+bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 
 static bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {
@@ -174,6 +174,6 @@ bool reel_picture_make(const struct reel_image *image, enum reel_picture_form fo
     if (!(image->compressed ? pixels_of_file : pixels_of_image)(image, width, &whole, err)) {
         return false;
     }
-    bool wider = width > 0 && whole.width > width; /* raw ones are scaled as they are read */
+    bool wider = width > 0 && whole.width > width; /* raw images are scaled while they are read */
     return (!wider || pixels_scale(&whole, width, &scaled, err)) && picture_write(wider ? &scaled : &whole, form, out, err);
 }

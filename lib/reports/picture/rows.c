@@ -1,5 +1,4 @@
-/* Pixels: rows of any encoding as rows of 8 bits, and scaled. Rule: an image is read once, row after row, and only what is made of it is
- * kept. */
+/* Converts rows of any encoding to 8 bits, and scales them. An image is read once, row by row, and only the output is kept in memory. */
 #include "reports/picture/picture.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -26,7 +25,7 @@ bool pixels_new(uint32_t width, uint32_t height, unsigned values, struct pixels 
     return out->data || reel_fail_memory(err);
 }
 
-/* --- scaling: each pixel is the mean of those that fall on it --- */
+/* --- scaling: each pixel is the mean of the pixels it covers --- */
 
 /* Row `y` of a source, as 8-bit values; valid until the next call. */
 struct row_source {
@@ -50,8 +49,8 @@ static void add_row(const uint8_t *row, uint32_t width, const struct pixels *to,
     }
 }
 
-static bool draw(struct row_source *s, uint32_t want, struct pixels *out, struct reel_error *err) {
-    uint32_t width = want > 0 && want < s->width ? want : s->width;
+static bool draw(struct row_source *s, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    uint32_t width = target_width > 0 && target_width < s->width ? target_width : s->width;
     uint32_t height = (uint32_t)(((uint64_t)s->height * width + s->width / 2) / s->width);
     if (!pixels_new(width, height > 0 ? height : 1, s->values, out, err)) {
         return false;
@@ -82,7 +81,7 @@ static bool draw(struct row_source *s, uint32_t want, struct pixels *out, struct
 }
 
 struct plain_source {
-    struct row_source source; /* first: this is one */
+    struct row_source source; /* must be the first member */
     const struct pixels *from;
 };
 static const uint8_t *plain_row(struct row_source *s, uint32_t y) {
@@ -90,9 +89,9 @@ static const uint8_t *plain_row(struct row_source *s, uint32_t y) {
     return from->data + (size_t)y * from->width * from->values;
 }
 
-bool pixels_scale(const struct pixels *from, uint32_t want, struct pixels *out, struct reel_error *err) {
+bool pixels_scale(const struct pixels *from, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     struct plain_source s = {.source = {plain_row, from->width, from->height, from->values}, .from = from};
-    return draw(&s.source, want, out, err);
+    return draw(&s.source, target_width, out, err);
 }
 
 /* --- encodings of raw images --- */
@@ -100,18 +99,18 @@ bool pixels_scale(const struct pixels *from, uint32_t want, struct pixels *out, 
 struct raw_source;
 struct encoding {
     const char *name;
-    unsigned bytes;  /* a pixel */
-    unsigned values; /* a pixel that comes out */
+    unsigned bytes;  /* bytes per pixel */
+    unsigned values; /* values per output pixel */
     void (*convert)(const struct raw_source *s, const uint8_t *from, uint8_t *to);
-    uint8_t at[3]; /* where red, green and blue stand; of yuv422 where Y, U and V do */
+    uint8_t at[3]; /* offsets of red, green and blue; for yuv422 of Y, U and V */
     bool stretched;
 };
 struct raw_source {
-    struct row_source source; /* first: this is one */
+    struct row_source source; /* must be the first member */
     const struct reel_image *image;
     const struct encoding *how;
     uint64_t step;
-    double least, range; /* of stretched ones */
+    double least, range; /* range of stretched values */
     uint8_t *row;
 };
 
@@ -153,7 +152,7 @@ static double value_of(const struct raw_source *s, const uint8_t *p) {
     const uint8_t turned[4] = {p[3], p[2], p[1], p[0]};
     return (double)load_f32le(s->image->big_endian ? turned : p);
 }
-/* A depth of 0 and what is no number say that nothing was measured. */
+/* A depth of 0 or NaN means no measurement. */
 static bool is_measured(double value) {
     return isfinite(value) && value != 0;
 }
@@ -208,7 +207,7 @@ static const uint8_t *raw_row(struct row_source *source, uint32_t y) {
     return s->row;
 }
 
-/* The last row may be without its padding. Two pixels of yuv422 are there together. */
+/* The last row may lack its padding. Two pixels of yuv422 are always complete. */
 static bool check_bytes(struct raw_source *s, struct reel_error *err) {
     const struct reel_image *image = s->image;
     bool pairs = s->how->convert == mix_colours;
@@ -239,7 +238,7 @@ static void find_range(struct raw_source *s) {
     s->range = most - least;
 }
 
-bool pixels_of_image(const struct reel_image *image, uint32_t want, struct pixels *out, struct reel_error *err) {
+bool pixels_of_image(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     struct raw_source s = {.image = image, .how = encoding_of(image, err)};
     if (!s.how || !picture_fits(image->width, image->height, err) || !check_bytes(&s, err)) {
         return false;
@@ -253,5 +252,5 @@ bool pixels_of_image(const struct reel_image *image, uint32_t want, struct pixel
     }
     s.row = row;
     s.source = (struct row_source){raw_row, image->width, image->height, s.how->values};
-    return draw(&s.source, want, out, err);
+    return draw(&s.source, target_width, out, err);
 }

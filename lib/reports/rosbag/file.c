@@ -1,5 +1,5 @@
-/* What `rosbag info` reads of a bag that the index does not keep: does a bag of version 1.2 begin with a file header, and the chunks of one
- * of version 2.0. Rule: chunks are told when all of them are what the bag's own index says; else nothing is. */
+/* What `rosbag info` reads from a bag beyond the index: whether a bag of version 1.2 begins with a file header, and the chunks of
+ * version 2.0. Chunks are reported only when all of them agree with the bag's own index. */
 #include "reports/rosbag/info.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct ree
         return false;
     }
     if (bounds.end < strlen(BAG1_LINE) || !rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, err)) {
-        return bounds.end < strlen(BAG1_LINE) || err->code == REEL_DAMAGED; /* no record, no file header */
+        return bounds.end < strlen(BAG1_LINE) || err->code == REEL_DAMAGED; /* no record, so no file header */
     }
     struct cursor fields = cursor_of(r.header);
     while (rosrecord_field(&fields, &name, &value)) {
@@ -65,7 +65,7 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
     return reel_fail(err, REEL_DAMAGED, "there is no chunk at %llu", (unsigned long long)at);
 }
 
-/* The span is from the first chunk's begin to the last one's end, in the order of the index. */
+/* The span is from the start of the first chunk to the end of the last one, in index order. */
 static bool take_info(struct walk *w, const struct rosbag2_0_record *r, struct reel_error *err) {
     struct rosbag2_0_info info;
     if (!rosbag2_0_is_record(r) || !rosbag2_0_info_read(&w->tail, r, &info, err)) {
@@ -101,15 +101,15 @@ static bool walk(struct walk *w, struct reel_error *err) {
     return left == 0 || reel_fail(err, REEL_DAMAGED, "the index lacks %u chunks", left);
 }
 
-bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *told, struct reel_error *err) {
+bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err) {
     __attribute__((cleanup(walk_done))) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
     const struct bag_figures before = *f;
     if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) || !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
     }
-    *told = walk(&w, err);
-    if (!*told) {
+    *valid = walk(&w, err);
+    if (!*valid) {
         *f = before;
     }
-    return *told || err->code == REEL_DAMAGED;
+    return *valid || err->code == REEL_DAMAGED;
 }

@@ -1,6 +1,5 @@
-/* What `rosbag info` tells of a bag, worked out from the index. Rule: as rosbag does it, also where one would rather do it otherwise:
- * seconds are doubles, a bag of version 2 begins where its first chunk does, and in one of version 1.2 without a file header there is
- * nothing to tell. */
+/* Computes the figures of `rosbag info` from the index, with rosbag's own definitions: seconds are doubles, a bag of version 2 begins with
+ * its first chunk, and one of version 1.2 without a file header has no figures. */
 #include "reports/rosbag/info.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include "wire/ros_wrap.h"
 
 enum {
-    STAMPS_MAX = 8 << 20, /* messages of one topic that a median is taken of: 64 MiB of stamps */
+    STAMPS_MAX = 8 << 20, /* messages of one topic used for a median: 64 MiB of time stamps */
 };
 
 /* --- topics and types --- */
@@ -75,7 +74,7 @@ static bool measure(struct reel_reader *reader, const struct reel_channel *const
     return true;
 }
 
-/* In a bag whatever is not ROS's is wrapped, and rosbag sees the wrapper. */
+/* Channels that are not ROS's are wrapped in a bag, and rosbag sees the wrapper. */
 static bool wrapped(const struct reel_index_info *info, const struct reel_channel *c) {
     return strncmp(info->container, "#ROS", 4) == 0 && ros_wrap_needed(c);
 }
@@ -88,7 +87,7 @@ static struct bag_type type_of(const struct reel_index_info *info, const struct 
     return (struct bag_type){c->type, own ? own->hash : "", c->id};
 }
 
-/* Each type once, with the sum that its first channel says. */
+/* Each type once, with the sum of its first channel. */
 static void fill_types(struct bag_figures *f, const struct reel_index *index, const struct reel_index_info *info) {
     for (uint32_t i = 0; i < info->n_channels; i++) {
         f->types[i] = type_of(info, reel_index_channel(index, i));
@@ -136,7 +135,7 @@ static bool fill_topics(struct bag_figures *f, struct reel_reader *reader, bool 
 
 static bool add_chunk(void *context, const struct reel_chunk *c) {
     struct bag_figures *f = context;
-    if ((unsigned)c->codec < BAG_CODECS) { /* the rows of a database are no chunk */
+    if ((unsigned)c->codec < BAG_CODECS) { /* rows of a database are not a chunk */
         f->codecs[c->codec].chunks++;
         f->codecs[c->codec].raw += c->raw;
         f->codecs[c->codec].stored += c->stored;
@@ -154,16 +153,16 @@ static int by_chunks(const void *a, const void *b) {
 static bool fill_chunks(struct bag_figures *f, struct reel_recording *recording, struct reel_error *err) {
     static const char *const names[BAG_CODECS] = {"none", "zlib", "gzip", "deflate", "bz2", "lz4", "zstd"};
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    bool told = false;
+    bool valid = false;
     for (unsigned i = 0; i < BAG_CODECS; i++) {
         f->codecs[i].name = names[i];
     }
     f->start_s = bag_seconds(info->start_ns);
     f->end_s = bag_seconds(info->end_ns);
-    if (strncmp(info->container, "#ROSBAG V2", 10) == 0 && !bag_read_chunks(recording, f, &told, err)) {
+    if (strncmp(info->container, "#ROSBAG V2", 10) == 0 && !bag_read_chunks(recording, f, &valid, err)) {
         return false;
     }
-    if (!told && !reel_index_chunks(reel_recording_index(recording), add_chunk, f, err)) {
+    if (!valid && !reel_index_chunks(reel_recording_index(recording), add_chunk, f, err)) {
         return false;
     }
     qsort(f->codecs, BAG_CODECS, sizeof *f->codecs, by_chunks);

@@ -1,4 +1,4 @@
-/* The figures that `rosbag info` prints, between who works them out (bag_info.c) and who writes them (bag_info_text.c). */
+/* The figures that `rosbag info` prints: computed by info.c, written by info_text.c. */
 #ifndef REEL_TOOLS_BAG_INFO_H
 #define REEL_TOOLS_BAG_INFO_H
 
@@ -11,11 +11,11 @@ struct bag_topic {
     const char *name, *type;
     uint64_t messages;
     uint32_t connections;
-    double rate; /* Hz, by the median of the periods; 0 = not told */
+    double rate; /* Hz, from the median of the periods; 0 = unknown */
 };
 struct bag_type {
     const char *name, *md5;
-    uint32_t channel; /* the first that has it */
+    uint32_t channel; /* its first channel */
 };
 struct bag_codec {
     const char *name;
@@ -24,12 +24,12 @@ struct bag_codec {
 
 struct bag_figures { /* texts point into the recording's index */
     char version[64];
-    bool short_;   /* rosbag finds nothing in it: it has no messages, or no index that it knows */
-    bool no_index; /* a bag of version 1.2 from before there were indexes */
-    bool version1; /* one connection a topic, no chunks */
+    bool short_;   /* empty to rosbag: no messages, or no index that it supports */
+    bool no_index; /* a bag of version 1.2 from before bags had indexes */
+    bool version1; /* one connection per topic, no chunks */
     double start_s, end_s;
     uint64_t size, messages, chunks;
-    struct bag_codec codecs[BAG_CODECS]; /* most chunks first; those with none at the end */
+    struct bag_codec codecs[BAG_CODECS]; /* most chunks first; those without chunks at the end */
     struct bag_topic *topics;            /* by name */
     struct bag_type *types;              /* by name */
     size_t n_topics, n_types;
@@ -40,11 +40,11 @@ static inline double bag_seconds(int64_t ns) {
     return (double)whole + (double)(ns - whole * 1000000000) / 1e9;
 }
 
-/* bag_file.c. Without a file header a bag of version 1.2 is from before there were indexes. */
+/* file.c. A bag of version 1.2 without a file header is from before bags had indexes. */
 bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err);
-/* Chunks (f->codecs has the names) and span of a bag of version 2.0; *told false: its index does not hold together, and nothing was
+/* Reads chunks (f->codecs has the names) and time span of a bag of version 2.0; *valid false: its index is inconsistent, and nothing was
  * changed. */
-bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *told, struct reel_error *err);
+bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err);
 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out);
 void bag_info_yaml(const struct bag_figures *f, const char *path, struct grow *out);

@@ -1,4 +1,5 @@
-/* The figures of a bag in the words of `rosbag info`: a table of rows, and YAML. Rule: each byte as rosbag has it, its slips included. */
+/* The figures of a bag as text, in the form of `rosbag info`: a table, or YAML. Output equals rosbag's byte for byte, including its
+ * mistakes. */
 #include "reports/rosbag/info.h"
 
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 
 enum { SIZE_TEXT = 32, TIME_TEXT = 64 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct grow *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void print(struct grow *out, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -43,7 +44,7 @@ static const char *rate_text(double hz, char out[SIZE_TEXT]) {
     return scaled(hz, 1000, units, out);
 }
 
-/* Local time; the fraction is rounded by itself, so that .999 stands as .00 of the same second. */
+/* Local time; the fraction is rounded separately, so that .999 becomes .00 of the same second. */
 static const char *time_text(double s, char out[TIME_TEXT]) {
     time_t whole = (time_t)s;
     struct tm parts;
@@ -82,7 +83,7 @@ static int wider(int width, const char *text) {
 }
 
 static void pad(struct grow *out, const char *text, int width) {
-    say(out, "%s%*s", text, width - width_of(text), "");
+    print(out, "%s%*s", text, width - width_of(text), "");
 }
 
 struct widths {
@@ -113,13 +114,13 @@ struct rows {
 };
 
 static void label(struct rows *rows, const char *name) {
-    say(rows->out, "%s%s", name, *name ? ":" : "");
-    say(rows->out, "%*s ", rows->label - width_of(name) - (*name != '\0'), "");
+    print(rows->out, "%s%s", name, *name ? ":" : "");
+    print(rows->out, "%*s ", rows->label - width_of(name) - (*name != '\0'), "");
 }
 
 static void row(struct rows *rows, const char *name, const char *value) {
     label(rows, name);
-    say(rows->out, "%s\n", value);
+    print(rows->out, "%s\n", value);
 }
 
 static bool is_none(const struct bag_codec *c) {
@@ -151,17 +152,18 @@ static double percent(const struct bag_codec *c) {
 static void put_compression(struct rows *rows, const struct bag_figures *f) {
     label(rows, "compression");
     if (f->chunks == 0) {
-        say(rows->out, "none");
+        print(rows->out, "none");
     }
     for (unsigned i = 0; i < BAG_CODECS && f->codecs[i].chunks > 0; i++) {
         const struct bag_codec *c = &f->codecs[i];
-        say(rows->out, "%s%s [%llu/%llu chunks", i > 0 ? ", " : "", c->name, (unsigned long long)c->chunks, (unsigned long long)f->chunks);
+        print(rows->out, "%s%s [%llu/%llu chunks", i > 0 ? ", " : "", c->name, (unsigned long long)c->chunks,
+              (unsigned long long)f->chunks);
         if (!is_none(c)) {
-            say(rows->out, "; %.2f%%", percent(c));
+            print(rows->out, "; %.2f%%", percent(c));
         }
-        say(rows->out, "]");
+        print(rows->out, "]");
     }
-    say(rows->out, "\n");
+    print(rows->out, "\n");
 }
 
 static void put_sizes(struct rows *rows, const struct bag_figures *f) {
@@ -174,24 +176,24 @@ static void put_sizes(struct rows *rows, const struct bag_figures *f) {
         rate = wider(width_of(size_text((double)sum.raw / duration, raw_rate)), size_text((double)sum.stored / duration, stored_rate));
     }
     label(rows, "uncompressed");
-    say(rows->out, "%*s", width, raw_text);
+    print(rows->out, "%*s", width, raw_text);
     if (duration > 0) {
-        say(rows->out, " @ %*s/s", rate, size_text((double)sum.raw / duration, raw_rate));
+        print(rows->out, " @ %*s/s", rate, size_text((double)sum.raw / duration, raw_rate));
     }
-    say(rows->out, "\n");
+    print(rows->out, "\n");
     label(rows, "compressed");
-    say(rows->out, "%*s", width, stored_text);
+    print(rows->out, "%*s", width, stored_text);
     if (duration > 0) {
-        say(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate), percent(&sum));
+        print(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate), percent(&sum));
     }
-    say(rows->out, "\n");
+    print(rows->out, "\n");
 }
 
 static void put_types(struct rows *rows, const struct bag_figures *f, const struct widths *w) {
     for (size_t i = 0; i < f->n_types; i++) {
         label(rows, i == 0 ? "types" : "");
         pad(rows->out, f->types[i].name, w->type);
-        say(rows->out, " [%s]\n", f->types[i].md5);
+        print(rows->out, " [%s]\n", f->types[i].md5);
     }
 }
 
@@ -201,13 +203,13 @@ static void put_topics(struct rows *rows, const struct bag_figures *f, const str
         const struct bag_topic *t = &f->topics[i];
         label(rows, i == 0 ? "topics" : "");
         pad(rows->out, t->name, w->name);
-        say(rows->out, "   %*llu %s", w->count, (unsigned long long)t->messages, t->messages > 1 ? "msgs" : "msg ");
-        say(rows->out, t->rate > 0 ? " @ %*s : " : "   %*s : ", w->rate, t->rate > 0 ? rate_text(t->rate, rate) : "");
+        print(rows->out, "   %*llu %s", w->count, (unsigned long long)t->messages, t->messages > 1 ? "msgs" : "msg ");
+        print(rows->out, t->rate > 0 ? " @ %*s : " : "   %*s : ", w->rate, t->rate > 0 ? rate_text(t->rate, rate) : "");
         pad(rows->out, t->type, w->type);
         if (t->connections > 1) {
-            say(rows->out, " (%u connections)", t->connections);
+            print(rows->out, " (%u connections)", t->connections);
         }
-        say(rows->out, "\n");
+        print(rows->out, "\n");
     }
 }
 
@@ -215,15 +217,15 @@ static void put_span(struct rows *rows, const struct bag_figures *f) {
     char text[TIME_TEXT];
     row(rows, "duration", duration_text(f->end_s - f->start_s, text));
     label(rows, "start");
-    say(rows->out, "%s (%.2f)\n", time_text(f->start_s, text), f->start_s);
+    print(rows->out, "%s (%.2f)\n", time_text(f->start_s, text), f->start_s);
     label(rows, "end");
-    say(rows->out, "%s (%.2f)\n", time_text(f->end_s, text), f->end_s);
+    print(rows->out, "%s (%.2f)\n", time_text(f->end_s, text), f->end_s);
 }
 
 static void put_path(struct rows *rows, const struct bag_figures *f, const char *path) {
     row(rows, "path", path);
     label(rows, "version");
-    say(rows->out, "%s%s\n", f->version, f->no_index ? " (unindexed)" : "");
+    print(rows->out, "%s%s\n", f->version, f->no_index ? " (unindexed)" : "");
 }
 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out) {
@@ -238,7 +240,7 @@ void bag_info_text(const struct bag_figures *f, const char *path, struct grow *o
     if (!f->short_) {
         const struct widths w = widths_of(f);
         label(&rows, "messages");
-        say(out, "%llu\n", (unsigned long long)f->messages);
+        print(out, "%llu\n", (unsigned long long)f->messages);
         put_compression(&rows, f);
         if (compressed) {
             put_sizes(&rows, f);
@@ -247,41 +249,42 @@ void bag_info_text(const struct bag_figures *f, const char *path, struct grow *o
         put_topics(&rows, f, &w);
     }
     while (out->size > 0 && (out->data[out->size - 1] == ' ' || out->data[out->size - 1] == '\n')) {
-        out->size--; /* the last row loses the blanks that fill its columns */
+        out->size--; /* the last row has no trailing blanks */
     }
 }
 
 /* --- YAML --- */
 
 static void yaml_topic(const struct bag_figures *f, const struct bag_topic *t, struct grow *out) {
-    say(out, "    - topic: %s\n      type: %s\n", t->name, t->type);
-    say(out, "      messages: %llu\n", f->version1 ? 0ULL : (unsigned long long)t->messages); /* rosbag only counts in chunks here */
+    print(out, "    - topic: %s\n      type: %s\n", t->name, t->type);
+    print(out, "      messages: %llu\n",
+          f->version1 ? 0ULL : (unsigned long long)t->messages); /* rosbag counts only messages in chunks here */
     if (t->connections > 1) {
-        say(out, "      connections: %u\n", t->connections);
+        print(out, "      connections: %u\n", t->connections);
     }
     if (t->rate > 0) {
-        say(out, "      frequency: %.4f\n", t->rate);
+        print(out, "      frequency: %.4f\n", t->rate);
     }
 }
 
 void bag_info_yaml(const struct bag_figures *f, const char *path, struct grow *out) {
-    say(out, "path: %s\nversion: %s%s\n", path, f->version, f->no_index ? " (unindexed)" : "");
+    print(out, "path: %s\nversion: %s%s\n", path, f->version, f->no_index ? " (unindexed)" : "");
     if (f->short_) {
-        say(out, "size: %llu\nindexed: False\n", (unsigned long long)f->size);
+        print(out, "size: %llu\nindexed: False\n", (unsigned long long)f->size);
         return;
     }
-    say(out, "duration: %.6f\nstart: %.6f\nend: %.6f\n", f->end_s - f->start_s, f->start_s, f->end_s);
-    say(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size, (unsigned long long)f->messages);
-    say(out, "compression: %s\n", f->chunks == 0 ? "none" : f->codecs[0].name);
+    print(out, "duration: %.6f\nstart: %.6f\nend: %.6f\n", f->end_s - f->start_s, f->start_s, f->end_s);
+    print(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size, (unsigned long long)f->messages);
+    print(out, "compression: %s\n", f->chunks == 0 ? "none" : f->codecs[0].name);
     if (any_compressed(f)) {
         struct bag_codec sum = sum_of(f);
-        say(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw, (unsigned long long)sum.stored);
+        print(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw, (unsigned long long)sum.stored);
     }
-    say(out, "types:\n");
+    print(out, "types:\n");
     for (size_t i = 0; i < f->n_types; i++) {
-        say(out, "    - type: %s\n      md5: %s\n", f->types[i].name, f->types[i].md5);
+        print(out, "    - type: %s\n      md5: %s\n", f->types[i].name, f->types[i].md5);
     }
-    say(out, "topics:\n");
+    print(out, "topics:\n");
     for (size_t i = 0; i < f->n_topics; i++) {
         yaml_topic(f, &f->topics[i], out);
     }

@@ -1,5 +1,5 @@
-/* The channels of a TIDE file as a table. Rule: only says what the index knows; what TYPE blocks say stands in the channel's metadata
- * (formats/tide_model.c). */
+/* The channels of a TIDE file as a table, from the index alone; contents of TYPE blocks are in the channel's metadata
+ * (formats/tide/model.c). */
 #include "reel/tide.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void put_member(struct grow *out, const char *name, const char *text) {
     text &&*text ? json_put_string(out, bytes_text(text)) : grow_put(out, "null", 4);
 }
 
-/* All values of a key that may repeat (one a value), or the words of one value. */
+/* All values of a repeatable key (one per value), or the words of one value. */
 static void put_list(struct grow *out, const struct reel_channel *c, const char *name, const char *key) {
     bool any = false;
     grow_put(out, ",", 1);

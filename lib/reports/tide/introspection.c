@@ -1,6 +1,6 @@
-/* Who took part in an RSB system while it was recorded, from the events of its introspection: each Hello tells a participant with its
- * process and host, a Bye that it went. Rule: a participant is what its first Hello says; later ones, answers to surveys, only say that it
- * was still there. */
+/* The participants of a recorded RSB system, from its introspection events: a Hello introduces a participant with its process and host, a
+ * Bye removes it. A participant is described by its first Hello; later ones are answers to surveys and only confirm that it still exists.
+ */
 #include <stdlib.h>
 
 #include "core/fields.h"
@@ -17,7 +17,7 @@ enum { PARTICIPANTS_MAX = 16384, EVENTS_MAX = 1 << 20, TEXTS_MAX = 64 << 20, CHA
 enum { EVENT_BYTES_MAX = 1 << 20, VALUE_TEXT_MAX = 8 * EVENT_BYTES_MAX };
 #define SCHEMA ".rsb.protocol.introspection."
 
-/* --- what an event says: each value as JSON --- */
+/* --- contents of an event: each value as JSON --- */
 
 enum { ID, PARENT, KIND, SCOPE, TYPE, TRANSPORT, PROCESS, START_TIME = PROCESS + 3, HOST = PROCESS + 7, VALUES = HOST + 6 };
 static const char *const paths[VALUES] = {"payload.id",
@@ -44,13 +44,13 @@ struct hearing {
     struct field_picker picker;
     struct json_out json;
     struct special {                 /* an id, or a time */
-        struct reel_visitor visitor; /* first: this is one */
+        struct reel_visitor visitor; /* must be the first member */
         struct grow *to;
     } special;
-    struct grow value[VALUES]; /* empty: not said */
+    struct grow value[VALUES]; /* empty: missing */
 };
 
-static bool hear_id(struct reel_visitor *v, struct reel_bytes id) {
+static bool on_id(struct reel_visitor *v, struct reel_bytes id) {
     struct grow *to = ((struct special *)v)->to;
     grow_u8(to, '"');
     for (size_t i = 0; i < id.size; i++) {
@@ -62,7 +62,7 @@ static bool hear_id(struct reel_visitor *v, struct reel_bytes id) {
     grow_u8(to, '"');
     return true;
 }
-static bool hear_time(struct reel_visitor *v, uint64_t microseconds) {
+static bool on_time(struct reel_visitor *v, uint64_t microseconds) {
     char text[REEL_TIME_TEXT];
     if (microseconds > 0 && microseconds <= INT64_MAX / 1000) {
         json_put_string(((struct special *)v)->to, bytes_of(text, reel_time_rfc3339((int64_t)microseconds * 1000, text)));
@@ -71,7 +71,7 @@ static bool hear_time(struct reel_visitor *v, uint64_t microseconds) {
 }
 
 static struct reel_visitor *open_value(void *context, uint32_t column) {
-    static const struct reel_visitor_ops special = {.binary = hear_id, .natural = hear_time};
+    static const struct reel_visitor_ops special = {.binary = on_id, .natural = on_time};
     struct hearing *h = context;
     if (column == ID || column == PARENT || column == START_TIME) {
         h->special = (struct special){.visitor = {&special}, .to = &h->value[column]};
@@ -86,7 +86,7 @@ static bool close_value(void *context, uint32_t column) {
     return true;
 }
 
-/* False: it says nothing that is understood. */
+/* False: nothing usable was found. */
 static bool hear(struct hearing *h, const struct reel_decoder *decoder, struct reel_bytes payload) {
     for (unsigned i = 0; i < VALUES; i++) {
         h->value[i].size = 0;
@@ -120,7 +120,7 @@ static void system_free(struct system *s) {
 }
 REEL_DEFINE_AUTO(struct system, system_free);
 
-/* Where the participant of this id is, or would be. */
+/* Index of the participant with this id, or where it would be inserted. */
 static size_t place_of(const struct system *s, const char *id) {
     size_t low = 0, high = s->count;
     while (low < high) {
@@ -171,7 +171,7 @@ static bool take_event(struct system *s, bool bye, int64_t time_ns, struct reel_
     }
     struct participant *p = find(s, (const char *)s->hearing.value[ID].data);
     if (!p) {
-        return bye || add(s, time_ns, err); /* who goes and never came is not told of */
+        return bye || add(s, time_ns, err); /* a Bye without a Hello is ignored */
     }
     p->gone = bye;
     p->last_ns = bye ? p->last_ns : time_ns;
@@ -183,7 +183,7 @@ static bool take_event(struct system *s, bool bye, int64_t time_ns, struct reel_
 
 struct events {
     struct reel_stream *stream;
-    struct reel_decoder *decoders[CHANNELS_MAX]; /* NULL: of something else */
+    struct reel_decoder *decoders[CHANNELS_MAX]; /* NULL: another type of event */
 };
 static void reel_auto_events_done(struct events *e) {
     for (unsigned i = 0; i < CHANNELS_MAX; i++) {
@@ -196,7 +196,7 @@ static bool is_told_of(const struct reel_channel *c) {
     return reel_encoding_of(c) == &reel_encoding_rsb && (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
 }
 
-/* *any: there are such events. */
+/* *any: such events exist. */
 static bool open_events(struct events *e, struct reel_recording *recording, const struct reel_selection *asked, bool *any,
                         struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
@@ -250,7 +250,7 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
 
 /* --- the tree --- */
 
-/* Who says nothing of its process runs in that of what it is a part of. */
+/* A participant without process data runs in the process of its parent. */
 static void inherit(const struct system *s) {
     for (size_t i = 0; i < s->count; i++) {
         const struct participant *from = s->items[i];
@@ -280,7 +280,7 @@ static int by_place(const void *x, const void *y) {
     return order ? order : a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns ? 1 : compare(a->value[ID], b->value[ID]);
 }
 
-/* "id":…,"hostname":… as the paths end; the lists that are missing are empty. */
+/* Ends paths with "id":…,"hostname":… and writes missing lists as empty. */
 static void put_values(struct grow *out, const struct participant *p, unsigned from, unsigned to) {
     for (unsigned i = from; i < to; i++) {
         const char *value = p->value[i] ? p->value[i] : i == TRANSPORT || i == PROCESS + 2 ? "[]" : "null";
