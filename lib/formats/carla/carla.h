@@ -1,5 +1,5 @@
-/* What the files of the CARLA recorder format share: scan: the walk; layouts: what only the packets show of a file (floats or doubles,
- * numbering, writer); write, join: the .log writer. Packets and channels: wire/carla.h. */
+/* Internals of the CARLA recorder format. scan.c: the walk; layouts.c: layout variants that only the packets show (floats or doubles,
+ * numbering, writer); write.c, join.c: the .log writer. Packets and channels: wire/carla.h. */
 #ifndef REEL_FORMATS_CARLA_H
 #define REEL_FORMATS_CARLA_H
 
@@ -14,7 +14,7 @@ extern const struct reel_writer reel_writer_carla;
 
 /* --- the scan --- */
 
-enum carla_quirk { /* told one by one at first, then counted */
+enum carla_quirk { /* reported one by one at first, then counted */
                    CARLA_OUTSIDE,
                    CARLA_NO_END,
                    CARLA_MISFIT,
@@ -49,20 +49,21 @@ struct carla_scan {
     bool cut;                  /* the file ends inside a packet */
     bool has[CARLA_KINDS];     /* packets of this frame */
     struct carla_frame frame;  /* of the last start */
-    double elapsed;            /* the one believed */
+    double elapsed;            /* the time used, never decreasing */
     int64_t time_ns;
 };
 
-__attribute__((format(printf, 4, 5))) void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...);
+__attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text,
+                                                        ...);
 
 /* --- layouts.c: what the packets tell of the layout, and what is told of the file --- */
-void carla_learn_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
-void carla_learn_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
-void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
-void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data);        /* a list of variable records */
-void carla_learn_attributes(struct carla_scan *s, struct reel_bytes data);                               /* of an event add packet */
-bool carla_tell_header(struct carla_scan *s, struct reel_error *err);
-bool carla_tell_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
+void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
+void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
+void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
+void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data);        /* a list of variable records */
+void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data);                               /* of an event add packet */
+bool carla_report_header(struct carla_scan *s, struct reel_error *err);
+bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
 /* --- join.c: a list of the state before a cut and the list of its first frame, as one --- */
 /* Records of `front` whose key `own` has not, then all of `own`; *out from malloc. *joined false: they cannot be one packet. */

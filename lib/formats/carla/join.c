@@ -1,4 +1,4 @@
-/* The state before a cut and the first frame of the cut as one packet. Rule: the frame has the last word on every key. */
+/* Joins the state before a cut and the first frame of the cut to one packet. For each key the frame's record counts. */
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

@@ -1,5 +1,5 @@
-/* What a CARLA file does not say of itself and its packets tell: floats or doubles, the numbering of 21…23, what attribute types count
- * from, who wrote it. Rule: place decides until a packet with records proves it by its size. */
+/* Finds out the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of attribute types,
+ * the writer's version. The position of a packet decides until the size of a packet with records proves it. */
 #include "formats/carla/carla.h"
 #include "reel/time.h"
 #include "wire/bytes.h"
@@ -16,7 +16,7 @@ static void set_ids(struct carla_scan *s, int ids) {
 }
 
 /* Doors come before positions, wheels and bikers after them. */
-void carla_learn_ids(struct carla_scan *s, uint8_t id) {
+void carla_detect_ids(struct carla_scan *s, uint8_t id) {
     set_ids(s, id == 21 && !s->has[CARLA_POSITION] ? CARLA_IDS_UE5 : CARLA_IDS_0915);
 }
 
@@ -31,7 +31,7 @@ static bool size_of_wheels(uint16_t total, uint32_t size) {
     return size >= heads && (size - heads) % 9 == 0;
 }
 
-void carla_learn_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size) {
+void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size) {
     if (s->ids_proved) {
         return;
     }
@@ -46,8 +46,8 @@ void carla_learn_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, u
 
 /* --- floats or doubles --- */
 
-/* Positions have the last word: every frame has them. */
-void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size) {
+/* Positions decide finally: every frame has them. */
+void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size) {
     uint32_t fixed = carla_facts[kind].fixed, vecs = carla_facts[kind].vecs;
     for (uint32_t vec = CARLA_VEC_FLOAT; vec <= CARLA_VEC_DOUBLE; vec += CARLA_VEC_FLOAT) {
         if (size == 2 + (uint64_t)total * (fixed + vecs * vec) && (s->layout.vec == 0 || kind == CARLA_POSITION)) {
@@ -57,7 +57,7 @@ void carla_learn_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_
     }
 }
 
-void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data) {
+void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data) {
     struct carla_layout floats = s->layout, doubles = s->layout;
     floats.vec = CARLA_VEC_FLOAT;
     doubles.vec = CARLA_VEC_DOUBLE;
@@ -69,7 +69,7 @@ void carla_learn_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct 
 
 /* --- attributes --- */
 
-static void learn_from_actor(struct carla_scan *s, struct reel_bytes record) {
+static void detect_from_actor(struct carla_scan *s, struct reel_bytes record) {
     struct cursor c = cursor_of(record);
     cursor_take(&c, 5 + 2 * (uint64_t)(s->layout.vec ? s->layout.vec : CARLA_VEC_FLOAT) + 4);
     cursor_take(&c, cursor_u16le(&c));
@@ -88,12 +88,12 @@ static void learn_from_actor(struct carla_scan *s, struct reel_bytes record) {
     }
 }
 
-void carla_learn_attributes(struct carla_scan *s, struct reel_bytes data) {
+void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data) {
     struct cursor c = cursor_of(data);
     struct reel_bytes record;
     uint16_t total = cursor_u16le(&c);
     for (uint16_t i = 0; i < total && !s->attributes_proved && carla_record(CARLA_EVENT_ADD, &s->layout, &c, &record); i++) {
-        learn_from_actor(s, record);
+        detect_from_actor(s, record);
     }
 }
 
@@ -103,7 +103,7 @@ static bool put(struct carla_scan *s, const char *key, const char *value, struct
     return reel_scan_metadata(s->scan, key, bytes_text(value), err);
 }
 
-bool carla_tell_header(struct carla_scan *s, struct reel_error *err) {
+bool carla_report_header(struct carla_scan *s, struct reel_error *err) {
     char text[64];
     snprintf(text, sizeof text, "CARLA recorder, version %u", s->header.version);
     reel_scan_container(s->scan, text);
@@ -157,7 +157,7 @@ static const char *writer_of(const struct carla_scan *s) {
     return met(s, CARLA_VEHICLE_ANIMATION) ? "CARLA 0.9.6 to 0.9.9" : "CARLA 0.9.4 or 0.9.5";
 }
 
-bool carla_tell_file(struct carla_scan *s, struct reel_error *err) {
+bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
     for (unsigned id = 0; id < 256; id++) {
         struct carla_channel channel;
         carla_channel_make(&channel, (uint8_t)id, (enum carla_kind)s->kinds[id], &s->layout);

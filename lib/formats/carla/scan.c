@@ -1,5 +1,5 @@
-/* Reads CARLA recorder files. Rule: packets are walked by their size alone, each is given to its frame, and every list is checked to end
- * where its packet ends; what does not fit is told and never stops the walk while a next frame can be found. */
+/* Scans CARLA recorder files. Packets are walked by their size alone, each belongs to its frame, and every list is checked to end where
+ * its packet ends. Packets that do not fit are reported, and the walk goes on while a next frame can be found. */
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum {
-    TOLD_EACH = 20, /* findings of one kind told one by one */
+    REPORTED_EACH = 20, /* findings of one kind reported one by one */
     PROGRESS_STEP = 4 << 20,
     WALKED_MAX = 64 << 20,      /* bytes of one packet whose records are walked */
     FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
@@ -17,8 +17,8 @@ enum {
 
 /* --- findings --- */
 
-void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...) {
-    if (s->quirks[quirk]++ >= TOLD_EACH) {
+void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...) {
+    if (s->quirks[quirk]++ >= REPORTED_EACH) {
         return;
     }
     char line[512];
@@ -29,7 +29,7 @@ void carla_tell(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, c
     reel_scan_finding(s->scan, REEL_WARNING, 0, offset, 0, "%s", line);
 }
 
-static void carla_tell_rest(struct carla_scan *s) {
+static void carla_report_rest(struct carla_scan *s) {
     static const char *const what[CARLA_QUIRKS] = {
         [CARLA_OUTSIDE] = "packets stand outside a frame",
         [CARLA_NO_END] = "frames have no end",
@@ -41,8 +41,8 @@ static void carla_tell_rest(struct carla_scan *s) {
         [CARLA_NO_TRAFFIC_LIGHT] = "frames have no traffic light packet",
     };
     for (int q = 0; q < CARLA_QUIRKS; q++) {
-        if (s->quirks[q] > TOLD_EACH) {
-            reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s", (unsigned long long)(s->quirks[q] - TOLD_EACH), what[q]);
+        if (s->quirks[q] > REPORTED_EACH) {
+            reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s", (unsigned long long)(s->quirks[q] - REPORTED_EACH), what[q]);
         }
     }
     if (s->wrapped > 0) {
@@ -62,23 +62,23 @@ static void close_frame(struct carla_scan *s) {
         return;
     }
     if (!s->has[CARLA_POSITION]) {
-        carla_tell(s, CARLA_NO_POSITION, s->frame_at, "frame %llu at %llu has no position packet", long_of(s->frames),
-                   long_of(s->frame_at));
+        carla_report(s, CARLA_NO_POSITION, s->frame_at, "frame %llu at %llu has no position packet", long_of(s->frames),
+                     long_of(s->frame_at));
     }
     if (!s->has[CARLA_TRAFFIC_LIGHT]) {
-        carla_tell(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet", long_of(s->frames),
-                   long_of(s->frame_at));
+        carla_report(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet", long_of(s->frames),
+                     long_of(s->frame_at));
     }
 }
 
-/* The time of a frame, never before that of the frame before it: so order of time is order in the file. */
+/* The time of a frame, at least that of the previous frame, so that order of time is order in the file. */
 static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
     const struct carla_frame *before = s->frames > 0 ? &s->frame : NULL;
     double step = before && before->duration > 0 && before->duration <= CARLA_JUMP_MAX ? before->duration : 0;
     double told = before ? before->elapsed + before->duration : 0;
     if (fabs(f->elapsed - told) > 1e-9 * fmax(1, fabs(told)) || isnan(f->elapsed) || isnan(told)) {
-        carla_tell(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s", long_of(s->frames + 1), long_of(s->at),
-                   f->elapsed, told);
+        carla_report(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s", long_of(s->frames + 1),
+                     long_of(s->at), f->elapsed, told);
     }
     bool good = f->elapsed >= s->elapsed && f->elapsed <= CARLA_ELAPSED_MAX && (!before || f->elapsed - s->elapsed <= CARLA_JUMP_MAX);
     s->elapsed = good ? f->elapsed : s->elapsed + step;
@@ -88,8 +88,8 @@ static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
 
 static void begin_frame(struct carla_scan *s, const uint8_t *data) {
     if (s->open) {
-        carla_tell(s, CARLA_NO_END, s->frame_at, "frame %llu at %llu has no end: another starts at %llu", long_of(s->frames),
-                   long_of(s->frame_at), long_of(s->at));
+        carla_report(s, CARLA_NO_END, s->frame_at, "frame %llu at %llu has no end: another starts at %llu", long_of(s->frames),
+                     long_of(s->frame_at), long_of(s->at));
         close_frame(s);
     }
     struct carla_frame f = {.id = s->frame.id + 1, .duration = -1, .elapsed = NAN};
@@ -97,8 +97,8 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
         f = carla_frame_read(data);
     }
     if (f.id != s->frame.id + 1) {
-        carla_tell(s, CARLA_NUMBER, s->at, "frame %llu at %llu has the number %llu, after %llu", long_of(s->frames + 1), long_of(s->at),
-                   long_of(f.id), long_of(s->frame.id));
+        carla_report(s, CARLA_NUMBER, s->at, "frame %llu at %llu has the number %llu, after %llu", long_of(s->frames + 1), long_of(s->at),
+                     long_of(f.id), long_of(s->frame.id));
     }
     believe_elapsed(s, &f);
     s->frame = f;
@@ -109,25 +109,26 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
 }
 
 static void outside(struct carla_scan *s, uint8_t id) {
-    carla_tell(s, CARLA_OUTSIDE, s->at, "packet %u at %llu stands outside a frame: it is kept with the one before it", id, long_of(s->at));
+    carla_report(s, CARLA_OUTSIDE, s->at, "packet %u at %llu stands outside a frame: it is kept with the one before it", id,
+                 long_of(s->at));
 }
 
 /* --- what a packet holds --- */
 
 static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
-    carla_tell(s, CARLA_MISFIT, s->at, "packet %u at %llu: its %u bytes do not end with its records", id, long_of(s->at), size);
+    carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its %u bytes do not end with its records", id, long_of(s->at), size);
 }
 
 static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint16_t n, uint32_t size) {
     if (n > 0 && id >= 21 && id <= 23) {
-        carla_learn_ids_by_size(s, id, n, size);
+        carla_detect_ids_by_size(s, id, n, size);
         kind = (enum carla_kind)s->kinds[id];
         if (carla_facts[kind].body != CARLA_LIST) {
             return; /* by its size it holds wheels, and fits */
         }
     }
     if (n > 0 && carla_facts[kind].vecs > 0 && !s->vec_proved) {
-        carla_learn_vec_by_size(s, kind, n, size);
+        carla_detect_vec_by_size(s, kind, n, size);
     }
     uint32_t record = carla_record_size(kind, &s->layout);
     if (size != 2 + (uint64_t)n * record) {
@@ -154,7 +155,7 @@ static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
 /* Lists of variable records: walked to their end. */
 static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
     if (size > WALKED_MAX) {
-        carla_tell(s, CARLA_UNWALKED, s->at, "packet %u at %llu: %u bytes are more than are checked", id, long_of(s->at), size);
+        carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: %u bytes are more than are checked", id, long_of(s->at), size);
         return true;
     }
     const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + (size_t)size, err);
@@ -163,14 +164,14 @@ static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     }
     struct reel_bytes data = bytes_of(p + CARLA_PACKET_HEAD, size);
     if (id >= 21 && id <= 23 && load_u16le(data.data) > 0) {
-        carla_learn_ids_by_size(s, id, load_u16le(data.data), size);
+        carla_detect_ids_by_size(s, id, load_u16le(data.data), size);
         kind = (enum carla_kind)s->kinds[id];
     }
     if (carla_facts[kind].vecs > 0 && s->layout.vec == 0) {
-        carla_learn_vec_by_walk(s, kind, data);
+        carla_detect_vec_by_walk(s, kind, data);
     }
     if (kind == CARLA_EVENT_ADD && !s->attributes_proved) {
-        carla_learn_attributes(s, data);
+        carla_detect_attributes(s, data);
     }
     bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data) : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
     if (!fits) {
@@ -213,7 +214,7 @@ static bool channel_of(struct carla_scan *s, uint8_t id, enum carla_kind kind, s
 
 static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct reel_error *err) {
     if (id >= 21 && id <= 23 && s->layout.ids == CARLA_IDS_OPEN) {
-        carla_learn_ids(s, id);
+        carla_detect_ids(s, id);
     }
     enum carla_kind kind = (enum carla_kind)s->kinds[id];
     if (kind == CARLA_FRAME_START) {
@@ -247,7 +248,7 @@ static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct 
 
 /* --- where the walk breaks off --- */
 
-/* Could a packet begin at `at`? Asked only after one whose size may never have been patched. */
+/* True when a packet may begin at `at`. Used only after a packet whose size may never have been patched. */
 static bool plausible(struct carla_scan *s, uint64_t at) {
     struct reel_error none;
     uint64_t left = s->source->size - at;
@@ -302,7 +303,7 @@ static bool is_stray_start(struct carla_scan *s, uint8_t id, uint32_t size) {
     return odd && s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && !plausible(s, s->at + CARLA_PACKET_HEAD + size);
 }
 
-/* The packet at s->at is not whole, for the reason told: on to the next frame's end, or to the file's. */
+/* The packet at s->at is incomplete, because of `why`: goes on at the end of the next frame, or of the file. */
 static bool resume(struct carla_scan *s, const char *why, struct reel_error *err) {
     uint64_t found;
     if (!next_frame_end(s, s->at + 1, &found, err)) {
@@ -353,7 +354,7 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
     return true;
 }
 
-static void tell_end(struct carla_scan *s) {
+static void report_end(struct carla_scan *s) {
     if (s->frames == 0) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file holds no frame");
     } else if (s->open) {
@@ -397,7 +398,7 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
         s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
     }
     s->at = s->header.size;
-    return carla_tell_header(s, err); /* the map's name lies in the window */
+    return carla_report_header(s, err); /* the map's name lies in the window */
 }
 
 static void close_scan(struct carla_scan *s) {
@@ -415,9 +416,9 @@ static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
     if (!open_scan(&s, scan, err) || !walk(&s, err)) {
         return false;
     }
-    carla_tell_rest(&s);
-    tell_end(&s);
-    return carla_tell_file(&s, err);
+    carla_report_rest(&s);
+    report_end(&s);
+    return carla_report_file(&s, err);
 }
 
 static int carla_probe(struct reel_bytes head, struct reel_source *source) {

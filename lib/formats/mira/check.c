@@ -1,5 +1,5 @@
-/* What a tape says of itself – block count, links between channel infos, their sums, index tables – held against what the walk found. Rule:
- * it is only reported; the walk has decided before. */
+/* Compares what a tape states about itself – block count, links between channel infos, their sums, index tables – with what the walk
+ * found. Differences are only reported; the walk decides. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
@@ -163,23 +163,23 @@ static void check_info(struct mira *t, const struct mira_info *info, struct inde
     }
 }
 
-static void tell(struct mira *t, enum reel_severity severity, const struct mira_count *c, const char *what) {
+static void report(struct mira *t, enum reel_severity severity, const struct mira_count *c, const char *what) {
     if (c->n > 0) {
         reel_scan_finding(t->scan, severity, 0, c->at, 0, "%s: %llu, the first at %llu", what, (unsigned long long)c->n,
                           (unsigned long long)c->at);
     }
 }
 
-static void tell_counts(struct mira *t) {
-    tell(t, REEL_WARNING, &t->wrong_sizes, "fields with another size than what they hold");
-    tell(t, REEL_WARNING, &t->wrong_blocks, "message blocks that say other counts, sizes or times than what is in them");
-    tell(t, REEL_WARNING, &t->no_block, "messages that stand in no block");
-    tell(t, REEL_WARNING, &t->late_infos, "channel infos behind the first message of their channel");
-    tell(t, REEL_NOTE, &t->again_infos, "channels that are described again");
-    tell(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are not kept");
-    tell(t, REEL_WARNING, &t->clamped, "messages at times after 2262, set to the last one there is");
-    tell(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are too many or too long to keep");
-    tell(t, REEL_NOTE, &t->unproved, "compressed messages that promise so many bytes that they were not decoded to prove them");
+static void report_counts(struct mira *t) {
+    report(t, REEL_WARNING, &t->wrong_sizes, "fields with another size than what they hold");
+    report(t, REEL_WARNING, &t->wrong_blocks, "message blocks that say other counts, sizes or times than what is in them");
+    report(t, REEL_WARNING, &t->no_block, "messages that stand in no block");
+    report(t, REEL_WARNING, &t->late_infos, "channel infos behind the first message of their channel");
+    report(t, REEL_NOTE, &t->again_infos, "channels that are described again");
+    report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are not kept");
+    report(t, REEL_WARNING, &t->clamped, "messages at times after 2262, set to the last one there is");
+    report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are too many or too long to keep");
+    report(t, REEL_NOTE, &t->unproved, "compressed messages that promise so many bytes that they were not decoded to prove them");
 }
 
 void mira_check(struct mira *t) {
@@ -200,9 +200,9 @@ void mira_check(struct mira *t) {
     for (size_t i = 0; i < t->n_infos; i++) {
         check_info(t, &t->infos[i], &missing, &wrong);
     }
-    tell(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed and count nothing");
-    tell(t, REEL_WARNING, &wrong, "channel infos that say other sums or times than their messages");
-    tell(t, REEL_NOTE, &missing.none, "channels without an index");
-    tell(t, REEL_WARNING, &missing.behind_end, "channels whose index should stand behind the end of the file");
-    tell_counts(t);
+    report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed and count nothing");
+    report(t, REEL_WARNING, &wrong, "channel infos that say other sums or times than their messages");
+    report(t, REEL_NOTE, &missing.none, "channels without an index");
+    report(t, REEL_WARNING, &missing.behind_end, "channels whose index should stand behind the end of the file");
+    report_counts(t);
 }

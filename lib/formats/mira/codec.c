@@ -1,5 +1,5 @@
-/* Messages that are compressed one by one. How is not documented, so it is told by their first bytes. Rule: bytes are only called
- * compressed once they have been decoded; what does not decode is delivered as it is stored. */
+/* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes. Bytes count as
+ * compressed only after they were decoded; others are delivered as stored. */
 #include "formats/mira/mira.h"
 
 #include "core/codec.h"
@@ -34,7 +34,7 @@ bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known,
     return p != NULL;
 }
 
-/* The usual message, decoded in memory at hand. False only says that the slower way has to tell. */
+/* Decodes a typical message in memory. False only means that decode_slow() must decide. */
 static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p, size_t stored, size_t raw) {
     if (codec == REEL_CODEC_BZIP2 || raw > REEL_CHUNK_MEMORY_MAX || raw / RATIO_MAX > stored) {
         return false;

@@ -1,5 +1,5 @@
-/* The header of a tape and single fields, from bytes. Rule: a field is read by its own lengths, each checked against the file before it is
- * believed; what its header says of its size is for the caller to compare. */
+/* Reads the header of a tape and single fields. A field is read by its own lengths, each checked against the file first; the caller
+ * compares the size in its header. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 

@@ -1,7 +1,7 @@
-/* What the files of the MIRA tape reader share. scan: recognises a tape and orchestrates · fields: one field from the file · walk: from
- * field to field · names: channels and frame ids · codec: messages that are compressed · resume: where a walk goes on after damage · check:
- * what the tape says of itself, held against what was found · summary: what that tells alone. Rule: one walk from front to back by the
- * fields' own lengths decides what is in the tape. */
+/* Internals of the MIRA tape reader. scan.c: recognition and the scan · fields.c: one field from the file · walk.c: from field to field ·
+ * names.c: channels and frame ids · codec.c: compressed messages · resume.c: where to go on after damage · check.c: what the tape states,
+ * compared with what was found · summary.c: summary without a scan. One walk from front to back by the fields' own lengths decides what
+ * is in the tape. */
 #ifndef REEL_FORMATS_MIRA_H
 #define REEL_FORMATS_MIRA_H
 
@@ -105,7 +105,7 @@ struct mira_open_block {
     bool open;
 };
 
-/* Things that are counted, and told once with the first place. */
+/* Oddities that are counted, and reported once with the first position. */
 struct mira_count {
     uint64_t n, at;
 };
@@ -144,7 +144,7 @@ struct mira {
     struct mira_count wrong_sizes, wrong_blocks, empty_blocks, no_block, no_frame, clamped, unproved, late_infos, again_infos, big_metas;
 };
 
-/* Of a message at `at` in the block at `block`; sums of it do not depend on the order. */
+/* Hash of a message at `at` in the block at `block`; sums of it do not depend on the order. */
 static inline uint64_t mira_place_hash(uint64_t block, uint64_t at, int64_t time) {
     return mix_pair(mix_pair(block, at), (uint64_t)time);
 }
@@ -200,7 +200,7 @@ int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* of a time i
 
 /* resume: moves t->at over a damaged place and reports it */
 /* Is there a field whose own lengths are those that its header says? Reads it, by t->peek. */
-bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err);
+bool mira_inspect(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err);
 bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err);
 bool mira_resume(struct mira *t, const char *why, struct reel_error *err);
 

@@ -1,5 +1,5 @@
-/* Channels and the frame ids of their messages. Names are compared as raw bytes. What a foreign channel (mira_write.c) is stands in its
- * meta data and is restored. */
+/* Channels and the frame ids of their messages. Names are compared as raw bytes. A foreign channel's properties (write.c) are in its
+ * meta data and are restored. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/ros_record.h"

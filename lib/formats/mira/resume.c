@@ -1,5 +1,5 @@
-/* Where a walk goes on after a damaged place: where the size of the damaged field leads, or else at the next bytes that are a field. Rule:
- * the work is linear in the file's size, whatever the file says – searching stops when its allowance is used up. */
+/* Finds where the walk goes on after damage: where the size of the damaged field leads, or else at the next bytes that are a field. The
+ * work is linear in the size of the file: the search stops when its allowance is used up. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
@@ -11,7 +11,7 @@ static bool is_strict(const struct mira_field *f) {
            (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
 }
 
-bool mira_look(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
+bool mira_inspect(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err) {
     struct reel_error why = {0};
     t->search_left -= COST < t->search_left ? COST : t->search_left;
     *yes = mira_field_read(t, &t->peek, at, f, &why) && is_strict(f);
@@ -25,7 +25,7 @@ bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_e
     if (left == 0) {
         return true;
     }
-    if (!mira_look(t, at, &f, yes, err)) {
+    if (!mira_inspect(t, at, &f, yes, err)) {
         return false;
     }
     *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
@@ -41,7 +41,7 @@ static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *ye
         return true;
     }
     struct mira_field f;
-    if (!mira_look(t, at, &f, yes, err)) {
+    if (!mira_inspect(t, at, &f, yes, err)) {
         return false;
     }
     if (*yes && f.end < t->source->size) {
@@ -98,7 +98,7 @@ static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
         if (size <= MIRA_FIELD_HEAD || size >= left - MIRA_FIELD_HEAD) {
             continue;
         }
-        if (!mira_look(t, t->at + MIRA_FIELD_HEAD + size, &f, &yes, err)) {
+        if (!mira_inspect(t, t->at + MIRA_FIELD_HEAD + size, &f, &yes, err)) {
             return false;
         }
         if (yes) {

@@ -1,5 +1,5 @@
-/* Reads MIRA tapes. Rule: no real tape was ever seen, so every way to read what the documentation leaves open is tried, and the tape's own
- * bytes decide; what was tried is in mira_wire.h. */
+/* Scans MIRA tapes. No real tape was available, so every reading of what the documentation leaves open is tried, and the tape's bytes
+ * decide; see wire.h. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/hash_table.h"
@@ -39,7 +39,7 @@ static bool mira_open(struct mira *t, struct reel_scan *scan, size_t window_byte
     return window_open(&t->window, t->source, window_bytes, err) && window_open(&t->peek, t->source, PEEK_BYTES, err);
 }
 
-static bool tell_header(const struct mira *t, struct reel_error *err) {
+static bool report_header(const struct mira *t, struct reel_error *err) {
     const struct mira_header *h = &t->header;
     char container[64], version[16], start[24], utc[24];
     snprintf(container, sizeof container, "MIRA tape, version 0x%08x%s", h->version, h->big ? ", big-endian" : "");
@@ -73,7 +73,7 @@ bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, str
         return reel_fail(err, REEL_NOT_MINE,
                          "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
     }
-    return tell_header(t, err);
+    return report_header(t, err);
 }
 
 static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {

@@ -1,7 +1,7 @@
-/* What a tape tells of itself without a walk. Read are: the file header, all channel infos (they are linked), the head of each channel's
- * index table, and of it SAMPLE_MESSAGES entries with the heads of their messages, 64 MiB in all at most: frame ids, and whether a
- * compression is known, stand only there. Where they differ, all messages of the channel are looked at. Rule: what does not hold together
- * is refused, so that only the walk tells it; but that messages between the sampled ones are like these is believed. */
+/* The summary of a tape, without a scan. It reads the file header, all channel infos (they are linked), the head of each channel's index
+ * table, and SAMPLE_MESSAGES of its entries with the heads of their messages, at most 64 MiB in all: only these have frame ids and show
+ * whether the compression is known. If the samples differ, all messages of the channel are inspected. An inconsistent tape gives no
+ * summary. Messages between the sampled ones are assumed to be like them. */
 #include "core/sample.h"
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
@@ -57,7 +57,7 @@ static bool field_at(struct summary *o, uint64_t link, enum mira_type type, stru
         if (link < MIRA_HEADER + behind || link - behind >= o->tape.source->size) {
             continue;
         }
-        if (!spend(o, link, err) || !mira_look(&o->tape, link - behind, f, &yes, err)) {
+        if (!spend(o, link, err) || !mira_inspect(&o->tape, link - behind, f, &yes, err)) {
             return false;
         }
         if (yes && f->type == type) {

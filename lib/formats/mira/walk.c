@@ -1,5 +1,5 @@
-/* Walks a tape from field to field; payloads are stepped over, but for those that are compressed. Rule: nothing the tape says of places,
- * counts or sizes of other fields is needed to find a field. */
+/* Walks a tape from field to field; payloads are skipped unless they are compressed. No stated position, count or size of another field
+ * is needed to find a field. */
 #include "formats/mira/mira.h"
 
 #include <stdio.h>
@@ -152,8 +152,8 @@ static bool take_field(struct mira *t, const struct mira_field *f, struct reel_e
     }
 }
 
-/* A field whose size is not that of what it holds: what follows decides which of the two is right. *whole: the field can be kept. */
-static bool settle_size(struct mira *t, struct mira_field *f, bool *whole, struct reel_error *err) {
+/* A field whose stated size differs from its content's: what follows decides which of the two is right. *whole: the field can be kept. */
+static bool resolve_size(struct mira *t, struct mira_field *f, bool *whole, struct reel_error *err) {
     *whole = true;
     bool natural = false, said = false;
     uint64_t end = f->at + MIRA_FIELD_HEAD + f->size;
@@ -182,7 +182,7 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
         }
         return why.code == REEL_DAMAGED ? mira_resume(t, why.text, err) : reel_error_pass(err, &why);
     }
-    if (!mira_size_agrees(&f) && !settle_size(t, &f, &whole, err)) {
+    if (!mira_size_agrees(&f) && !resolve_size(t, &f, &whole, err)) {
         return false;
     }
     if (!whole) {

@@ -1,6 +1,6 @@
-/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables
- * (mira_write_index.c). Rule: what a field holds and how long it is is said once, in functions that count and render alike; what stands in
- * front of what it tells of – counts, sums, links – the plan knows. */
+/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables (write_index.c).
+ * Field contents are defined once, in functions that both count and render. Values that precede what they describe (counts, sums, links)
+ * come from the plan. */
 #include "formats/mira/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -265,7 +265,7 @@ static void put_block_head(struct reel_write *w, struct reel_sink *out) {
     reel_sink_u64le(out, (uint64_t)note.last);
 }
 
-/* What planning learns from a message. */
+/* Counts a message while planning. */
 static bool count_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct mira_note *note,
                           struct reel_error *err) {
     struct mira_run *run = w->run;

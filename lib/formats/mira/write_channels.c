@@ -143,7 +143,7 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     return true;
 }
 
-static void tell_recording(const struct reel_stream *stream, uint32_t source, struct reel_loss *loss) {
+static void report_recording(const struct reel_stream *stream, uint32_t source, struct reel_loss *loss) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[source]));
     const struct reel_pairs *pairs = reel_index_metadata(index);
     const struct reel_format *format = format_of(stream, source);
@@ -166,7 +166,7 @@ static void tell_recording(const struct reel_stream *stream, uint32_t source, st
     }
 }
 
-static void tell_channel(const struct reel_stream *stream, uint32_t i, const char *name, struct reel_loss *loss) {
+static void report_channel(const struct reel_stream *stream, uint32_t i, const char *name, struct reel_loss *loss) {
     const struct reel_channel *c = stream->channels[i];
     size_t frames = 0;
     for (size_t k = 0; k < c->metadata.count; k++) {
@@ -185,11 +185,11 @@ bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) 
     const char **names = arena_alloc(&arena, ((size_t)stream->n_channels + 1) * sizeof *names);
     bool named = names && naming_unique(&arena, stream, SIZE_MAX, names, NULL);
     for (uint32_t i = 0; named && i < stream->n_channels; i++) {
-        tell_channel(stream, i, names[i], loss);
+        report_channel(stream, i, names[i], loss);
     }
     arena_free(&arena);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        tell_recording(stream, i, loss);
+        report_recording(stream, i, loss);
     }
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);

@@ -1,6 +1,5 @@
-/* The in-file index of a 1.2 bag, proved against the walk. Rule: the walk is what counts; the index is read entry by entry, compared, and
- * what differs is told by topic. Positions and stamps are compared as a sum of hashes, so the order of entries does not matter and none is
- * kept. */
+/* Compares the index of a 1.2 bag with the walk. The walk decides; the index is read entry by entry, and differences are reported by
+ * topic. Positions and stamps are compared as a sum of hashes, so the order of entries does not matter and none is kept. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -98,7 +97,7 @@ bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
             if (why.code != REEL_DAMAGED) {
                 return reel_error_pass(err, &why);
             }
-            break; /* the walk has told it */
+            break; /* the walk has reported it */
         }
         uint64_t next = at + r.head + r.size;
         if (r.op == ROSBAG1_INDEX && !take_index(bag, &r, err)) {

@@ -5,9 +5,9 @@
 
 enum {
     HEAD = ROSBAG1_STAMP + 4, /* sec, nsec, len */
-    ROW = 4,                  /* records in a row that are no accident */
+    ROW = 4,                  /* so many records in a row are no coincidence */
     PEEK_BYTES = 4096,
-    PEEK_COST = 32, /* of following a row, in bytes of the allowance */
+    PEEK_COST = 32, /* cost of checking a row, in bytes of the allowance */
 };
 static const int64_t gap_max_ns = 86400 * (int64_t)ROSBAG1_NS_PER_SEC;
 
@@ -26,7 +26,7 @@ static bool goes_on(int64_t time_ns, int64_t from_ns) {
     return time_ns >= from_ns && time_ns - from_ns <= gap_max_ns;
 }
 
-/* Do ROW records (or as many as there are before the end of the file) follow each other from `at` on? */
+/* *yes: ROW records follow each other from `at` on, or as many as fit before the end of the file. */
 static bool is_row(const struct rosbag1 *bag, struct window *w, uint64_t at, int64_t from_ns, bool *yes, struct reel_error *err) {
     uint64_t size = bag->source->size;
     *yes = true;

@@ -25,7 +25,7 @@ static bool keep_bytes(struct rosbag1 *bag, struct reel_bytes from, struct reel_
     return true;
 }
 
-/* Joins `n` values so that different lists never give the same bytes; an absent value differs from an empty one. */
+/* Joins `n` values so that different lists never produce equal bytes; an absent value differs from an empty one. */
 static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out, struct reel_error *err) {
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
     return c;
 }
 
-/* Any definition of the same md5 and type; the first one that comes is kept for connections that have none. */
+/* Any definition of the same md5 and type; the first one is used for connections that have none. */
 static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct reel_bytes *kept, struct reel_error *err) {
     const struct reel_bytes names[] = {f->md5, f->type};
     struct reel_bytes scratch, key;
@@ -210,7 +210,7 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
     return hash_table_set(&bag->type_table, hash_key_bytes(key), (uintptr_t)first, err);
 }
 
-/* What a definition with the fields of ros_wrap.h says of its messages. */
+/* Reads the fields of ros_wrap.h in a definition: they describe the wrapped messages. */
 static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct reel_bytes header, struct reel_error *err) {
     struct reel_bytes kept;
     c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
@@ -274,7 +274,7 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {
     for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
         const struct rosbag1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type, .number = c->number};
-        if (!c->used && !rosbag1_channel_of(bag, &f, 0, err)) { /* defined, but no message came */
+        if (!c->used && !rosbag1_channel_of(bag, &f, 0, err)) { /* defined, but without messages */
             return false;
         }
     }

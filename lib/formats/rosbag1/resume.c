@@ -1,7 +1,6 @@
-/* Where a walk goes on after a damaged place: at the next record that the in-file index names or, without one, at the next bytes that look
- * like two records in a row. It may be the length of the record before that is wrong, so its payload is searched, too. Rule: the work is
- * linear in the file's size, whatever the file says – the index is read at most PASSES_MAX times, and searching stops when its allowance is
- * used up. */
+/* Finds where the walk goes on after damage: at the next record that the index lists or, without an index, at the next bytes that look
+ * like two records in a row. The length of the previous record may be wrong, so its payload is searched too. The work is linear in the
+ * size of the file: the index is read at most PASSES_MAX times, and the search stops when its allowance is used up. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -21,7 +20,7 @@ static int place_compare(const void *a, const void *b) {
 }
 
 /* Keeps the smallest positions, each once. */
-static void places_settle(struct rosbag1_places *places) {
+static void positions_sort_unique(struct rosbag1_places *places) {
     qsort(places->at, places->count, sizeof *places->at, place_compare);
     size_t n = 0;
     for (size_t i = 0; i < places->count; i++) {
@@ -47,14 +46,14 @@ static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosba
         }
         places->at[places->count++] = pos;
         if (places->count == 2 * (size_t)PLACES_KEPT) {
-            places_settle(places);
+            positions_sort_unique(places);
             ceiling = places->more ? places->at[PLACES_KEPT - 1] : ceiling;
         }
     }
     return true;
 }
 
-/* Gathers the next positions after `after` in one pass over the index records. */
+/* Collects the next positions after `after` in one pass over the index records. */
 static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error *err) {
     struct rosbag1_places *places = &bag->places;
     if (!places->at && !(places->at = malloc(2 * (size_t)PLACES_KEPT * sizeof *places->at))) {
@@ -81,7 +80,7 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
         }
         at += (uint64_t)r.head + r.size;
     }
-    places_settle(places);
+    positions_sort_unique(places);
     return true;
 }
 
@@ -104,8 +103,7 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
     return true;
 }
 
-/* The first place behind `after`, but not where the walk stands: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable
- * index. */
+/* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
 static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     struct rosbag1_places *places = &bag->places;
     *to = ROSBAG1_NOWHERE;
@@ -122,7 +120,7 @@ static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, str
             return true;
         }
         if (places->passes > 0 && !places->more) {
-            *to = bag->index_pos; /* no message is named between here and the index */
+            *to = bag->index_pos; /* the index lists no message between here and itself */
             return true;
         }
         if (places->passes == PASSES_MAX) {
@@ -151,7 +149,7 @@ static bool is_record(const struct rosbag1_record *r) {
     }
 }
 
-/* Is there a record at `at`, and after it another one, the end of the file, or one that the end of the file cuts? */
+/* True when a record at `at` is followed by another one, by the end of the file, or by one that the end of the file cuts. */
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
     struct rosbag1 *bag = context;
     struct rosbag1_record r;
@@ -180,7 +178,7 @@ static bool search_progress(void *context, uint64_t at, struct reel_error *err) 
     return rosbag1_progress(context, at, err);
 }
 
-/* Going back into the payload is paid for. */
+/* Searching the previous payload again uses up allowance. */
 static uint64_t search_from(struct rosbag1 *bag, uint64_t after) {
     uint64_t back = bag->at - after, cost = back + (after < bag->window.offset ? bag->window.capacity : 0);
     if (back == 0 || cost >= bag->search_left) {
@@ -201,7 +199,7 @@ static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, st
     return rosrecord_search(&search, to, err);
 }
 
-static void tell(const struct rosbag1 *bag, uint64_t to, const char *why) {
+static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
     uint64_t from = bag->at;
     if (to == ROSBAG1_NOWHERE) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from,
@@ -220,15 +218,15 @@ bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err
     if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index breaks off at byte %llu: %s",
                           (unsigned long long)from, why);
-        bag->at = size; /* behind the last message: none is lost */
+        bag->at = size; /* after the last message: none is lost */
         return true;
     }
     uint64_t after = bag->last > 0 && bag->last <= from ? bag->last - 1 : from;
     if (!next_by_index(bag, after, &to, err) || (to == ROSBAG1_NOWHERE && !next_by_search(bag, after, &to, err))) {
         return false;
     }
-    tell(bag, to, why);
+    report(bag, to, why);
     bag->at = to == ROSBAG1_NOWHERE ? size : to;
-    bag->last = bag->at + 1; /* never found again */
+    bag->last = bag->at + 1; /* not searched again */
     return true;
 }

@@ -1,7 +1,6 @@
-/* What the parts of the ROS bag 0…1.2 reader share: one `struct rosbag1` is one bag being scanned. Layouts: rosbag1_wire.h.
- * scan: recognise, orchestrate · walk: framed records and the hot path · text: text-header logs · names: topics, channels and
- * definitions · resume: where to go on after damage · index: the in-file index proved against the walk · summary: what the index alone
- * tells. */
+/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag1` is one bag during a scan. Layouts: wire.h. scan.c: recognition and the
+ * scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics, channels and definitions · resume.c:
+ * where to go on after damage · index.c: the index compared with the walk · summary.c: summary from the index alone. */
 #ifndef REEL_FORMATS_ROSBAG1_H
 #define REEL_FORMATS_ROSBAG1_H
 
@@ -19,13 +18,13 @@ extern const struct reel_format reel_format_rosbag1;
 
 #define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
 
-/* The fields of a record header; data NULL = not there. They point into the window: good until its next use. */
+/* The fields of a record header; data NULL: absent. They point into the window and are valid until its next use. */
 struct rosbag1_fields {
     struct reel_bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
     struct reel_bytes number;       /* reel.channel */
     struct reel_bytes all;          /* the whole header */
-    struct reel_bytes unknown_name; /* of the last field that is none of these, nor of ros_wrap.h */
-    uint32_t unknown;               /* how many such */
+    struct reel_bytes unknown_name; /* name of the last unknown field */
+    uint32_t unknown;               /* number of unknown fields */
     bool odd;                       /* a field name is empty or unprintable */
 };
 
@@ -41,7 +40,7 @@ struct rosbag1_record {
 struct rosbag1_topic {
     const char *text; /* the name as model text */
     uint32_t connections;
-    uint64_t messages, sum; /* what the walk met; sum of rosbag1_entry_hash(), which does not depend on the order */
+    uint64_t messages, sum; /* what the walk found; sum of rosbag1_entry_hash(), independent of order */
     uint64_t first_at;      /* record of the first message */
     uint64_t definition_at; /* the last definition record before it */
     uint64_t index_entries, index_sum;
@@ -49,18 +48,18 @@ struct rosbag1_topic {
     struct rosbag1_topic *next;
 };
 
-/* topic + md5 + type (+ the number of a wrapped channel): what a definition record is about. */
+/* topic + md5 + type (+ the number of a wrapped channel): the subject of a definition record. */
 struct rosbag1_connection {
     struct rosbag1_topic *topic;
     struct reel_bytes key; /* of these, joined */
     struct reel_bytes topic_name, md5, type, number;
     struct reel_bytes definition;
-    struct reel_channel *wrapped; /* what its messages are inside the wrapper; NULL: what they say */
-    bool defined, used;           /* a message has been met */
+    struct reel_channel *wrapped; /* the channel inside the wrapper; NULL: not wrapped */
+    bool defined, used;           /* used: a message was found */
     struct rosbag1_connection *next;
 };
 
-/* A connection + latching + callerid: what the index calls a channel. */
+/* connection + latching + callerid: a channel of the index pack. */
 struct rosbag1_channel {
     struct reel_channel model; /* model.id is the builder's */
     struct reel_schema schema;
@@ -71,8 +70,8 @@ struct rosbag1_channel {
     struct rosbag1_channel *next;
 };
 
-/* Recorders repeat the header of a topic's messages byte for byte, save the stamp. A template is such a header: a record that equals it
- * outside the two stamp words needs no parsing. */
+/* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a record that equals
+ * it outside the two stamp words needs no parsing. */
 enum { ROSBAG1_TEMPLATE_MAX = 512, ROSBAG1_TEMPLATES = 1024, ROSBAG1_LAYOUTS = 64 };
 struct rosbag1_template {
     struct rosbag1_template *next; /* what followed last time: the first guess */
@@ -91,11 +90,11 @@ struct rosbag1_templates {
     struct rosbag1_template *last; /* of the record before */
 };
 
-/* Record positions named by the in-file index, kept for going on after damage. */
+/* Record positions that the index lists, kept for going on after damage. */
 struct rosbag1_places {
     uint64_t *at; /* sorted */
     size_t count, next;
-    bool more; /* the index names others, larger ones */
+    bool more; /* the index lists more, larger ones */
     unsigned passes;
 };
 
@@ -103,13 +102,13 @@ struct rosbag1 {
     struct reel_scan *scan;
     struct reel_source *source;
     struct window window;
-    uint64_t at;        /* the walk stands here */
-    uint64_t last;      /* where the payload of the record before begins; 0: not known */
-    int64_t last_ns;    /* version 0: the last stamp that was right */
-    uint64_t report_at; /* progress is told here */
+    uint64_t at;        /* position of the walk */
+    uint64_t last;      /* where the payload of the previous record begins; 0: unknown */
+    int64_t last_ns;    /* version 0: the last plausible stamp */
+    uint64_t report_at; /* position of the next progress report */
     bool framed;        /* 1.2, not a text-header log */
 
-    struct arena arena; /* all below that is made per name */
+    struct arena arena; /* memory for everything below that is kept by name */
     uint64_t seed;
     struct hash_table channel_table, connection_table, type_table, topic_table;
     struct rosbag1_channel *channels, **channels_end;
@@ -126,10 +125,10 @@ struct rosbag1 {
     char unknown_name[64];
 
     bool has_header;
-    uint64_t index_pos; /* as the file header says; 0 = none */
-    uint64_t index_at;  /* the first index record met */
+    uint64_t index_pos; /* from the file header; 0: none */
+    uint64_t index_at;  /* position of the first index record */
     struct rosbag1_places places;
-    uint64_t search_left; /* bytes that searching may still look at, so that it stays linear */
+    uint64_t search_left; /* bytes that searching may still read, so that it stays linear */
 };
 
 static inline int64_t rosbag1_time(uint32_t sec, uint32_t nsec) {
@@ -154,7 +153,7 @@ struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
 bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined,
                      struct reel_error *err);                              /* the connection of a message */
-bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* hands the definitions over */
+bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* adds the definitions to the channels */
 
 /* walk */
 bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record,
@@ -162,8 +161,8 @@ bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_reco
 bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
 bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record, struct reel_error *err); /* one that is in bag->window */
 bool rosbag1_is_message(const struct rosbag1_record *record);                                        /* with a proper topic and stamp */
-void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* tells the clock */
-bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* takes the records that the window holds and templates know */
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* sets the clock */
+bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* reads the records that the window holds and templates match */
 bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err);
 bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,
                      struct reel_error *err);
@@ -175,9 +174,9 @@ bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size); /* a ve
 bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err);
 
 /* log_0 */
-/* May this be a record, by its stamp and by what follows its end? For one whose length is right. */
+/* True when this may be a record, by its stamp and by what follows it. For records whose length is right. */
 bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err);
-/* Where the first record from `from` on begins, whose stamp is later than the last right one; ROSBAG1_NOWHERE: none. */
+/* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG1_NOWHERE: none. */
 bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
 
 /* resume: moves bag->at over a damaged place and reports it */

@@ -1,5 +1,5 @@
-/* Reads ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. Rule: one walk from front to back decides what is in the
- * file; an in-file index is proved against it and helps over damaged places, but is never believed. */
+/* Scans ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. One walk from front to back decides what is in the file;
+ * the index is compared with it and helps after damage. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 #include "wire/hash_table.h"
@@ -27,7 +27,7 @@ static const struct generation *generation_of(struct reel_bytes head) {
     return NULL;
 }
 
-/* A version line of ours, but of a minor version that was never released or is not known. */
+/* True for a version line 1.x with a minor version that was never released or is unknown. */
 static bool is_other_version_1(struct reel_bytes head) {
     return bytes_start(head, bytes_text("#ROSBAG V1.")) || bytes_start(head, bytes_text("#ROSRECORD V1.")) ||
            bytes_start(head, bytes_text("#ROSLOG V1."));
@@ -39,7 +39,7 @@ static int rosbag1_probe(struct reel_bytes head, struct reel_source *source) {
         return 8 * (int)strlen(g->line);
     }
     if (is_other_version_1(head)) {
-        return 8 * 11; /* so that scan() can say why not */
+        return 8 * 11; /* recognised, so that the scan can refuse it with the reason */
     }
     return rosbag1_text_plausible(head, source->size) ? 12 : 0;
 }
@@ -68,7 +68,7 @@ bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_byt
     return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
 }
 
-static void tell_counts(struct rosbag1 *bag) {
+static void report_counts(struct rosbag1 *bag) {
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
                           (unsigned long long)bag->carried);
@@ -95,7 +95,7 @@ static bool rosbag1_run(struct rosbag1 *bag, const struct generation *g, struct 
     reel_scan_container(bag->scan, g->name);
     bool ok = g->framed ? rosbag1_walk(bag, err) && rosbag1_finish_channels(bag, err) && rosbag1_index_prove(bag, err)
                         : rosbag1_text_walk(bag, g->log, err);
-    tell_counts(bag);
+    report_counts(bag);
     return ok;
 }
 

@@ -1,8 +1,7 @@
-/* What the in-file index of a 1.2 bag tells without a walk. Read are: the file header, the index records at the end (of an index over 16
- * MiB only EDGE entries at both ends of each topic's), and record headers before it, up to 16 MiB of them: each topic's definition and
- * first message, SAMPLE_MESSAGES of its messages, and all of a topic that several nodes sent – the index counts topics, a channel is also a
- * node (callerid). Rule: what does not hold together is refused, so that only the walk tells it; but that messages between the sampled ones
- * are like these is believed. */
+/* The summary of a 1.2 bag, from its index. It reads the file header, the index records at the end (of an index over 16 MiB only EDGE
+ * entries at both ends of each topic's), and up to 16 MiB of record headers before the index: each topic's definition and first message,
+ * SAMPLE_MESSAGES of its messages, and all messages of a topic with several publishers – the index counts by topic, but a channel also
+ * has a node (callerid). An inconsistent index gives no summary. Messages between the sampled ones are assumed to be like them. */
 #include "formats/rosbag1/summary.h"
 #include "core/sample.h"
 
@@ -101,7 +100,7 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (struct rosbag1_record r; at < size; at = r.at + r.head + r.size) {
-        o->index.capacity = INDEX_WINDOW; /* what a long header made it grow to is not read again and again */
+        o->index.capacity = INDEX_WINDOW; /* a large buffer after a long header would be read again and again */
         if (!rosbag1_record_read(&o->index, at, &r, err) || !take_topic(o, &r, err)) {
             return false;
         }
@@ -127,7 +126,7 @@ static bool visit_add(struct rosbag1_summary *o, uint64_t pos, size_t topic, str
     return true;
 }
 
-/* Can the topic's messages be of several channels? */
+/* Checks with samples if the topic's messages belong to several channels. */
 static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct reel_error *err) {
     uint64_t kind = 0;
     t->each = t->count <= SAMPLE_MESSAGES;
@@ -187,7 +186,7 @@ static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
     }
     reel_scan_container(bag->scan, "#ROSRECORD V1.2");
     bag->framed = true;
-    bag->index_pos = bag->source->size; /* until the file header tells */
+    bag->index_pos = bag->source->size; /* until the file header is read */
     if (!rosbag1_summary_record(o, line.size, &r, err)) {
         return false;
     }

@@ -1,5 +1,5 @@
-/* What the two parts of the summary of a 1.2 bag share. summary: its index, and which messages are to be looked at · summary_look: records
- * before the index, and the channels that they make. */
+/* Internals of the summary of a 1.2 bag. summary.c: its index, and which messages are inspected · summary_inspect.c: records before the
+ * index, and the channels they belong to. */
 #ifndef REEL_FORMATS_ROSBAG1_OUTLINE_H
 #define REEL_FORMATS_ROSBAG1_OUTLINE_H
 
@@ -15,9 +15,9 @@ struct rosbag1_listed { /* an index record */
     uint64_t entries_at, first_pos;
     uint32_t count;
     struct reel_channel_stats said;
-    bool each; /* its messages are looked at one by one */
+    bool each; /* its messages are inspected one by one */
 };
-struct rosbag1_visit { /* a message that is looked at to make its channel */
+struct rosbag1_visit { /* a message to inspect for its channel */
     uint64_t pos;
     uint32_t topic;
 };
@@ -27,17 +27,17 @@ struct rosbag1_summary {
     struct rosbag1_listed *topics;
     struct rosbag1_visit *visits;
     size_t n_topics, cap_topics, n_visits, cap_visits;
-    uint64_t *places; /* all that a whole index names, sorted */
+    uint64_t *places; /* all positions of a whole index, sorted */
     size_t n_places;
     bool whole;
-    uint64_t taken_to;                               /* definitions before it have been taken */
+    uint64_t taken_to;                               /* definitions before this position were read */
     uint64_t last_pos, looks, look_left, index_left; /* …_left: bytes that may still be read */
 };
 
 bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err);
 /* The message of an entry; a topic's first entry may point at the definition before it. */
 bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err);
-/* A message that follows message r must be named by the index, too. Ends r->fields. */
+/* The message after message r must be in the index too. Invalidates r->fields. */
 bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err);
 bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err); /* of all visits, with their counts */
 

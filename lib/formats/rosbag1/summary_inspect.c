@@ -1,5 +1,5 @@
-/* Looks at records before the index of a 1.2 bag, and makes the channels of a summary. Rule: records are taken in the order in which a
- * walk meets them, so that channels come out as it would make them. */
+/* Inspects records before the index of a 1.2 bag, and makes the channels of a summary. Records are read in file order, so that channels
+ * get the same ids as in a scan. */
 #include "formats/rosbag1/summary.h"
 #include "wire/bytes.h"
 
@@ -38,7 +38,7 @@ bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct ros
     return rosbag1_is_message(r) || reel_fail(err, REEL_DAMAGED, "no message stands at %llu, where the in-file index names one", (ull)pos);
 }
 
-/* Takes the definitions from `from` to `to`; a message there is one that the index lacks. */
+/* Reads the definitions in [from, to); a message there is missing in the index. */
 static bool take_between(struct rosbag1_summary *o, uint64_t from, uint64_t to, struct reel_error *err) {
     struct rosbag1_record r;
     if (from == to) {
@@ -59,8 +59,8 @@ static bool take_between(struct rosbag1_summary *o, uint64_t from, uint64_t to, 
     return true;
 }
 
-/* The number of the first place that is not before `pos`. */
-static size_t place_from(const struct rosbag1_summary *o, uint64_t pos) {
+/* Index of the first position that is not before `pos`. */
+static size_t position_from(const struct rosbag1_summary *o, uint64_t pos) {
     size_t low = 0, high = o->n_places;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -76,7 +76,7 @@ static size_t place_from(const struct rosbag1_summary *o, uint64_t pos) {
 bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err) {
     uint64_t at = r->at + r->head + r->size;
     while (o->whole && at < o->bag.index_pos) {
-        size_t i = place_from(o, at);
+        size_t i = position_from(o, at);
         struct rosbag1_record next;
         if (i < o->n_places && o->places[i] == at) {
             break;
@@ -94,9 +94,9 @@ bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_reco
 
 /* ---- channels ---- */
 
-/* Where the message before `pos` ends; only a whole index tells. */
+/* Where the message before `pos` ends; only a whole index shows it. */
 static bool end_before(struct rosbag1_summary *o, uint64_t pos, uint64_t *end, struct reel_error *err) {
-    size_t low = place_from(o, pos);
+    size_t low = position_from(o, pos);
     struct rosbag1_record r;
     *end = low > 0 ? 0 : pos;
     if (low > 0 && rosbag1_summary_message(o, o->places[low - 1], &r, err)) {
@@ -105,7 +105,7 @@ static bool end_before(struct rosbag1_summary *o, uint64_t pos, uint64_t *end, s
     return *end > 0;
 }
 
-/* Takes the definition that an entry does not point at, but which should stand before its message. */
+/* Reads the definition that an entry does not point at, but which should precede its message. */
 static bool find_definition(struct rosbag1_summary *o, const struct rosbag1_visit *v, const struct rosbag1_fields *f, bool *defined,
                             struct reel_error *err) {
     uint64_t end;

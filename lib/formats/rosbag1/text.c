@@ -1,5 +1,5 @@
-/* Text-header logs, 2008 to 2009 (versions 0, 1.0 and 1.1). Their records have no length of their own: a scan goes on after damage at the
- * next text that heads a record. Records of version 0 have no text: log_0.c recognises them by their stamps. */
+/* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan goes on at the
+ * next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their stamps. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -8,7 +8,7 @@
 
 enum {
     RECORD_TAIL = ROSBAG1_STAMP + 4, /* sec, nsec, len */
-    SEARCH_HEAD = 1024,              /* bytes of text that a search takes for the head of a record */
+    SEARCH_HEAD = 1024,              /* bytes read to recognise the text of a record */
 };
 
 struct lines {
@@ -167,8 +167,8 @@ struct text_search {
     const struct hash_table *declared;
 };
 
-/* Is there the text of a record that has been met before (or, in 1.1, that reads like one: where it may begin anywhere, from a slash on)?
- * *size: of the text. */
+/* True for the text of a known record or, in 1.1, for text that has the form of one: it may begin anywhere, at a slash. *size: of the
+ * text. */
 static bool is_head(const struct text_search *s, struct reel_bytes text, bool anywhere, uint32_t *size) {
     struct lines lines;
     if (!lines_split(text, s->log == ROSBAG1_LOG_11 ? 3 : 1, &lines)) {
@@ -187,7 +187,7 @@ static bool is_head(const struct text_search *s, struct reel_bytes text, bool an
     return (!anywhere || f.topic.data[0] == '/') && names_plausible(&f);
 }
 
-/* A record whose stamp and length can be right, and behind it the head of another one, or the end of the file. */
+/* A record with plausible stamp and length, followed by the text of another one or by the end of the file. */
 static bool is_record_at(const struct text_search *s, struct window *w, uint64_t at, bool *yes, struct reel_error *err) {
     uint64_t size = s->bag->source->size;
     *yes = false;
@@ -215,7 +215,7 @@ static bool is_record_at(const struct text_search *s, struct window *w, uint64_t
     return true;
 }
 
-/* Looks at every byte that may begin a topic's name, within the allowance. */
+/* Tries every byte that may begin a topic's name, within the allowance. */
 static bool find_record(const struct text_search *s, uint64_t from, uint64_t *found, struct reel_error *err) {
     struct rosbag1 *bag = s->bag;
     bool begins[256] = {['/'] = true};
@@ -236,7 +236,7 @@ static bool find_record(const struct text_search *s, uint64_t from, uint64_t *fo
         if (!begins[*p]) {
             continue;
         }
-        enum { LOOK = 32 }; /* what looking closer costs, in bytes of the allowance */
+        enum { LOOK = 32 }; /* cost of a closer check, in bytes of the allowance */
         bag->search_left -= bag->search_left < LOOK ? bag->search_left : LOOK;
         bool yes;
         if (!is_record_at(s, &peek, at, &yes, err)) {
@@ -269,7 +269,7 @@ static bool go_on(const struct text_search *s, const struct reel_error *why, str
                           (unsigned long long)from, (unsigned long long)found - 1);
     }
     bag->at = found;
-    bag->last = 0; /* never found again */
+    bag->last = 0; /* not searched again */
     return true;
 }
 

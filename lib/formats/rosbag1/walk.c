@@ -1,6 +1,5 @@
-/* Walks the records of a 1.2 bag from front to back; payloads are stepped over. The hot path, shared with text-header logs, takes records
- * whose header is known byte for byte. Rule: a template only ever saves parsing; what it says is what rosbag1_record_read() would have
- * said. */
+/* Walks the records of a 1.2 bag from front to back; payloads are skipped. The fast path, shared with text-header logs, handles records
+ * whose header is known byte for byte. A template only saves parsing: its values are those that rosbag1_record_read() would return. */
 #include "formats/rosbag1/rosbag1.h"
 
 #include "wire/bytes.h"
@@ -157,7 +156,7 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
         }
         const struct rosbag1_record place = {.at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size)};
         if (place.size > size - bag->at - place.head) {
-            break; /* the parsing path says what is wrong */
+            break; /* the parsing path reports the problem */
         }
         if (!rosbag1_message(bag, t->channel, &place, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
             return false;
@@ -180,7 +179,7 @@ static void loss_of(struct rosbag1 *bag, const struct rosbag1_record *r, const c
     reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s", (unsigned long long)r->at, what);
 }
 
-/* Steps over the wrapper's head, so that the payload is what the channel says. */
+/* Skips the wrapper's head, so that the payload is that of the channel. */
 static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r, struct reel_error *err) {
     struct rosbag1_record inner = *r;
     uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
@@ -234,7 +233,7 @@ static bool take_definition(struct rosbag1 *bag, const struct rosbag1_record *r,
     return rosbag1_define(bag, &r->fields, r->at, err);
 }
 
-/* Fields of the file header that we know nothing of are metadata of the recording. */
+/* Unknown fields of the file header become metadata of the recording. */
 static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
     const uint8_t *start = window_at(&bag->window, r->at, r->head, err);
     if (!start) {

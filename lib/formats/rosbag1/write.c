@@ -1,6 +1,6 @@
-/* Writes ROS bag 1.2 with an index, laid out as ROS' own recorders did: file header, per connection a definition record right before its
- * first message, index records by topic at the end (rosbag1_write_index.c). Rule: what a record holds and how long it is is said once, in
- * functions that count and render alike. */
+/* Writes ROS bag 1.2 with an index, laid out as by ROS' own recorders: file header, a definition record of each connection right before
+ * its first message, index records by topic at the end (write_index.c). Record contents are defined once, in functions that both count
+ * and render. */
 #include "formats/rosbag1/write.h"
 #include "core/ros_write.h"
 #include "wire/bytes.h"
@@ -24,7 +24,7 @@ static void put_number(struct reel_sink *out, uint32_t channel) {
     ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
 }
 
-/* `number` tells wrapped channels of one topic apart. Fields stand sorted by name, as in every file of ROS. */
+/* `number` distinguishes wrapped channels of one topic. Fields are sorted by name, as in every file of ROS. */
 static void definition_fields(struct reel_sink *out, const struct ros_connection *ros, uint32_t number) {
     const struct reel_channel *c = ros->channel;
     ros_put_field(out, "def", ros->definition);
@@ -279,7 +279,7 @@ static void count_message(struct reel_write *w, const struct out_channel *o) {
     }
 }
 
-/* Leaves which topics the group has, and how often. */
+/* Stores which topics the group has, and how often. */
 static bool leave_note(struct reel_write *w, struct reel_error *err) {
     struct rosbag12_run *run = w->run;
     for (uint32_t i = 0; i < run->n_touched; i++) {
@@ -307,7 +307,7 @@ static bool rosbag12_messages(struct reel_write *w, struct reel_sink *out, struc
             break;
         }
         if (count > 0 && m.size >= GROUP_BYTES) {
-            reel_write_unget(w, &m); /* a huge message stands alone */
+            reel_write_unget(w, &m); /* a huge message gets its own group */
             break;
         }
         if (!put_message(w, &m, out, err)) {

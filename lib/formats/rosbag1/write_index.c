@@ -1,6 +1,5 @@
-/* The index at the end of a ROS bag 1.2. Its entries are numbered through, topic by topic; a part of the tail is a run of these numbers.
- * Rule: places of messages are never held – a part finds them again by walking the groups that have its topics, with the sizes that
- * messages() emits. */
+/* Writes the index at the end of a ROS bag 1.2. Its entries are numbered, topic by topic; a part of the tail is a run of these numbers.
+ * Positions of messages are not kept: a part computes them again by walking the groups that have its topics. */
 #include "core/ros_write.h"
 #include "formats/rosbag1/write.h"
 #include "wire/bytes.h"

@@ -1,5 +1,5 @@
-/* Chunks of a ROS bag 2.0. Rule: every chunk is decoded once and its records are what counts; its index data and what its header says of
- * lengths are compared with them, never believed. */
+/* Chunks of a ROS bag 2.0. Every chunk is decoded once and its records decide; index data and the lengths in its header are only compared
+ * with them. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 #include "core/codec.h"
@@ -10,7 +10,7 @@
 
 typedef unsigned long long ull;
 
-/* The walk's own window where it holds the header at `at`, so that looking a little ahead costs no read and moves nothing. */
+/* The walk's own window if it holds the header at `at`: then reading ahead costs nothing and moves nothing. */
 static struct window *window_for(struct bag2 *bag, uint64_t at) {
     struct window *w = &bag->window;
     size_t held = window_held(w, at);
@@ -18,7 +18,7 @@ static struct window *window_for(struct bag2 *bag, uint64_t at) {
     return there ? w : &bag->peek;
 }
 
-/* Could what follows a chunk or its index stand there? */
+/* *yes: what follows a chunk or its index may begin here. */
 static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct rosbag2_0_record r;
@@ -50,12 +50,12 @@ static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, stru
                           (ull)chunk->at, raw, (ull)chunk->size);
     }
     bag->file.at = bag->file.base = chunk->data;
-    bag->file.end = sound ? chunk->data + chunk->size : bag->source->size; /* else the records themselves tell where they end */
+    bag->file.end = sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they end */
     chunk->walked = sound ? bag->file.end : 0;
     return true;
 }
 
-/* What cannot be decoded is lost; where it ends is only believed when something follows there. */
+/* Reports a chunk that cannot be decoded as lost. Its stated end is used only when something follows there. */
 static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char *why, struct reel_error *err) {
     struct rosbag2_0_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size;
@@ -79,7 +79,7 @@ static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char 
     return true;
 }
 
-/* The raw bytes; when they do not come out as many as the header says, as many as there are. NULL: err. */
+/* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
     struct reel_error why = {0};
@@ -106,7 +106,7 @@ static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct ree
     return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag2_0_walk(bag, &run, err);
 }
 
-/* A chunk that cannot be decoded to its end: what comes before the damage is kept. */
+/* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
 static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_chunk *c, const char *why,
                            struct reel_error *err) {
     struct rosbag2_0_chunk *chunk = &bag->chunk;
@@ -194,8 +194,8 @@ void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
 
 /* ---- index data ---- */
 
-/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is believed when something follows there. */
-static bool mend_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
+/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is used instead when something follows there. */
+static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
     bool by_count, by_length;
     if (size == r->size) {
         return true;
@@ -245,7 +245,7 @@ bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct
         chunk->distrusted = true;
         return true;
     }
-    if (!mend_length(bag, r, (uint64_t)count * ROSBAG2_0_INDEX_ENTRY, err)) {
+    if (!repair_length(bag, r, (uint64_t)count * ROSBAG2_0_INDEX_ENTRY, err)) {
         return false;
     }
     chunk->indexed = true;
@@ -285,7 +285,7 @@ static void compare_index(struct bag2 *bag) {
     }
 }
 
-static void tell_length(struct bag2 *bag) {
+static void report_length(struct bag2 *bag) {
     const struct rosbag2_0_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
     if (chunk->unfinished) {
@@ -308,7 +308,7 @@ bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err) {
     }
     bag->chunk.open = false;
     if (bag->chunk.plain) {
-        tell_length(bag);
+        report_length(bag);
     }
     if (!bag->chunk.broken) {
         compare_index(bag);

@@ -1,5 +1,5 @@
-/* Connections of a ROS bag 2.0 and the channels they become. Rule: a connection is a channel once it has a message; its record may stand
- * anywhere – in a chunk, at the end, or nowhere. */
+/* Connections of a ROS bag 2.0 and their channels. A connection becomes a channel with its first message; its record may be anywhere: in
+ * a chunk, at the end, or missing. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -77,7 +77,7 @@ static bool inner_read(struct reel_bytes header, struct inner *inner) {
     return !fields.failed;
 }
 
-/* Topic as the publisher knew it, when the bag remapped it; then all further fields, in their order. */
+/* The publisher's topic, when the bag remapped it; then all other fields, in their order. */
 static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, const struct inner *inner, struct reel_error *err) {
     struct reel_pair *pairs = keep(bag, (inner->others + 1) * sizeof *pairs, err);
     size_t n = 0;
@@ -130,8 +130,8 @@ static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t 
     return type && hash && keep_metadata(bag, c, &inner, err);
 }
 
-static bool learn(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t place,
-                  struct reel_error *err) {
+static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t place,
+                    struct reel_error *err) {
     if (c->described) {
         if (!c->told && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
             c->told = true;
@@ -165,7 +165,7 @@ bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const 
     uint32_t topic_size = (uint32_t)f->topic.size;
     struct rosbag2_0_connection *c = rosbag2_0_connection_of(bag, load_u32le(f->conn.data), err);
     const uint8_t *p = c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
-    return p && learn(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), place, err);
+    return p && collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), place, err);
 }
 
 bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err) {

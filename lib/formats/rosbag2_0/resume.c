@@ -1,6 +1,6 @@
-/* Where a walk goes on after a damaged place: at the next bytes that look like two records in a row, but not past the next chunk that the
- * index names, or the end of the chunk at hand. It may be the length of the message before that is wrong, so its payload is searched, too.
- * Rule: the work is linear in the file's size – searching stops when its allowance is used up. */
+/* Finds where the walk goes on after damage: at the next bytes that look like two records in a row, but not after the next chunk that the
+ * index lists, or the end of the current chunk. The length of the previous message may be wrong, so its payload is searched too. The work
+ * is linear in the size of the file: the search stops when its allowance is used up. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -22,7 +22,7 @@ struct place {
     struct rosbag2_0_run *run;
 };
 
-/* Is there a record at `at`, and after it another one, the end, or one that the end cuts? */
+/* True when a record at `at` is followed by another one, by the end, or by one that the end cuts. */
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
     struct place *place = context;
     struct bag2 *bag = place->bag;
@@ -62,7 +62,7 @@ static bool search_progress(void *context, uint64_t at, struct reel_error *err) 
     return rosbag2_0_progress(place->bag, place->run, at, err);
 }
 
-/* The next chunk that the index names, or index_pos itself; `end` when there is none before it. */
+/* The next chunk that the index lists, or index_pos itself; `end` when there is none before it. */
 static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t *to, struct reel_error *err) {
     struct rosbag2_0_tail *tail = &bag->tail;
     *to = run->end;
@@ -86,7 +86,7 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint
     return true;
 }
 
-static void tell(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
+static void report(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost, "in the chunk at %llu: %s; going on at its raw byte %llu",
@@ -101,7 +101,7 @@ static void tell(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to,
     }
 }
 
-/* The payload of the message before the damage, when it is in the same chunk; going back is paid for. */
+/* The payload of the message before the damage, when it is in the same chunk. Searching it again uses up allowance. */
 static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
     bool same = run->last > 0 && run->last <= run->at &&
                 (run != &bag->file || (bag->chunk.open && run->last > bag->chunk.data && !bag->chunk.indexed));
@@ -119,7 +119,7 @@ bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *w
     if (bag->tail_met) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at, "the index breaks off at byte %llu: %s", (ull)run->at,
                           why);
-        run->at = run->end; /* behind the last message: none is lost */
+        run->at = run->end; /* after the last message: none is lost */
         return true;
     }
     bag->chunk.broken = true;
@@ -138,8 +138,8 @@ bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *w
         return false;
     }
     uint64_t to = found == ROSRECORD_NOWHERE ? limit : found;
-    tell(bag, run, to, why);
+    report(bag, run, to, why);
     run->at = to;
-    run->last = to + 1; /* never found again */
+    run->last = to + 1; /* not searched again */
     return true;
 }

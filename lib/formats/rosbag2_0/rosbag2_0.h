@@ -1,6 +1,6 @@
-/* What the parts of the ROS bag 2.0 reader share: one `struct bag2` is one bag being scanned. Records: wire/rosbag2_0.h.
- * scan: recognise, file header, orchestrate · walk: records and the hot path · chunk: chunks and their index data · names: connections ·
- * tail: what stands at index_pos · resume: where to go on after damage · sealed: encrypted bags · summary: the shallow depth. */
+/* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: wire/rosbag2_0.h. scan.c: recognition, file
+ * header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data · names.c: connections · tail.c: the
+ * records at index_pos · resume.c: where to go on after damage · sealed.c: encrypted bags · summary.c: summary without a scan. */
 #ifndef REEL_FORMATS_BAG2_H
 #define REEL_FORMATS_BAG2_H
 
@@ -19,34 +19,34 @@ struct rosbag2_0_connection {
     uint32_t id;
     bool described;           /* its record has been read */
     bool wrapped;             /* ros_wrap.h */
-    bool told;                /* that another record says something else */
-    bool has_channel;         /* a message has been met: model.id is the builder's */
+    bool told;                /* a contradicting record was reported */
+    bool has_channel;         /* a message was found: model.id is valid */
     struct reel_bytes header; /* the inner header of its first record */
     struct reel_bytes topic;
     struct reel_channel model;
     struct reel_schema schema;
     uint64_t messages;
-    /* in the chunk at hand, when chunk_number is that chunk's: */
+    /* counts in the current chunk, if chunk_number is its number: */
     uint64_t chunk_number;
     uint64_t in_chunk, in_index;
-    uint64_t sum, index_sum; /* of rosbag2_0_entry_hash(), which does not depend on the order */
+    uint64_t sum, index_sum; /* of rosbag2_0_entry_hash(), independent of order */
     struct rosbag2_0_connection *next_touched;
     struct rosbag2_0_connection *next;
 };
 
-/* Where records are walked: the file, or the raw bytes of a compressed chunk. */
+/* Where records are read: the file, or the raw bytes of a compressed chunk. */
 struct rosbag2_0_run {
     struct window *window;
-    uint64_t at, end; /* end: of the file, of the plain chunk at hand, or of the raw bytes */
+    uint64_t at, end; /* end: of the file, of the current plain chunk, or of the raw bytes */
     uint64_t base;    /* offsets in index data count from here */
     uint32_t chunk;   /* of the entries */
-    uint64_t last;    /* where the payload of the last message begins; 0 = none yet */
+    uint64_t last;    /* where the payload of the last message begins; 0: none yet */
     uint64_t report_at;
 };
 
 struct rosbag2_0_chunk {
     bool open;       /* there is one */
-    bool broken;     /* its messages are not all there: nothing to compare */
+    bool broken;     /* some of its messages are lost: nothing to compare */
     bool indexed;    /* index data of version 1 has followed */
     bool distrusted; /* index data of another version has followed */
     bool unfinished; /* its header was never rewritten: length 0 */
@@ -57,18 +57,18 @@ struct rosbag2_0_chunk {
     struct rosbag2_0_connection *touched;
 };
 
-/* What stands at index_pos, read beside the walk. */
+/* The records at index_pos, read in parallel with the walk. */
 struct rosbag2_0_tail {
     struct window window;
     bool there, ordered; /* ordered: chunk infos stand in the order of their chunks */
     uint64_t at;         /* the next record */
-    bool has;            /* info is the next one not yet met by the walk */
+    bool has;            /* info is the next one that the walk has not reached */
     struct rosbag2_0_info info;
     uint64_t connections, infos, messages;
     uint64_t missing, missing_at, strays, strays_at; /* chunks without info; infos without chunk */
 };
 
-/* The header of a plain message, all but connection and time: recorders write it the same for every one. */
+/* The header of a plain message without connection and time: recorders write the same for every message. */
 struct rosbag2_0_shape {
     uint64_t bytes[6], mask[6];
     uint32_t conn_at, time_at;
@@ -80,8 +80,8 @@ enum { ROSBAG2_0_RECENT = 256 };
 struct bag2 {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct window window, raw; /* on the file; on the raw bytes of the chunk at hand */
-    struct window peek;        /* a small one, for looking ahead */
+    struct window window, raw; /* over the file; over the raw bytes of the current chunk */
+    struct window peek;        /* a small one, for reading ahead */
     struct rosbag2_0_run file;
     struct rosbag2_0_tail tail;
     struct rosbag2_0_chunk chunk;
@@ -101,12 +101,12 @@ struct bag2 {
     char unknown_name[64];
 
     bool has_header, tail_met;
-    uint64_t index_pos, conn_count, chunk_count; /* as the file header says */
+    uint64_t index_pos, conn_count, chunk_count; /* from the file header */
     const char *encryptor;                       /* NULL: not encrypted */
-    uint64_t search_left;                        /* bytes that searching may still look at, so that it stays linear */
+    uint64_t search_left;                        /* bytes that searching may still read, so that it stays linear */
 };
 
-/* Where in the file something at `at` of the run is. */
+/* Position in the file of `at` in the run. */
 static inline uint64_t rosbag2_0_place(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
     return run == &bag->file ? at : bag->chunk.at;
 }
@@ -126,7 +126,7 @@ void rosbag2_0_finish_connections(struct bag2 *bag);
 
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
 bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err);
-void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: tells the clock */
+void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: sets the clock */
 
 bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
                           struct reel_error *err);                            /* moves bag->file.at into or over it */

@@ -1,5 +1,5 @@
-/* Reads ROS bags 2.0. Rule: one walk from front to back decides what is in the file, and decodes every chunk once; what the file says of
- * itself – index data, chunk infos, counts – is compared with it and helps over damaged places. */
+/* Scans ROS bags 2.0. One walk from front to back decides what is in the file and decodes every chunk once; index data, chunk infos and
+ * counts are compared with it and help after damage. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -16,7 +16,7 @@ static size_t line_size(struct reel_bytes head) {
     return end ? (size_t)(end - head.data) + 1 : 0;
 }
 
-/* Version 3 and later, which nobody has written yet. */
+/* Version 3 and later, which does not exist yet. */
 static bool is_later(struct reel_bytes head) {
     size_t n = sizeof line_start - 1;
     return bytes_start(head, bytes_text(line_start)) && head.size > n && head.data[n] >= '3' && head.data[n] <= '9';
@@ -47,7 +47,7 @@ static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struc
 
 /* ---- the file header ---- */
 
-/* Fields we know nothing of are metadata of the recording. */
+/* Unknown fields become metadata of the recording. */
 static bool keep_header_fields(struct bag2 *bag, struct reel_bytes header, struct reel_error *err) {
     static const char *const known[] = {"op", "index_pos", "conn_count", "chunk_count"};
     struct cursor c = cursor_of(header);
@@ -89,7 +89,7 @@ static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r,
     return keep_header_fields(bag, f->all, err);
 }
 
-/* The first record; when it is no file header the walk takes it for what it is. */
+/* Reads the first record; if it is not a file header, the walk reads it as any other. */
 static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct rosbag2_0_record r;
@@ -107,7 +107,7 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
 
 /* ---- all of it ---- */
 
-static void tell_counts(struct bag2 *bag) {
+static void report_counts(struct bag2 *bag) {
     typedef unsigned long long ull;
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
@@ -141,7 +141,7 @@ static bool rosbag2_0_run_all(struct bag2 *bag, struct reel_error *err) {
         return false;
     }
     rosbag2_0_finish_connections(bag);
-    tell_counts(bag);
+    report_counts(bag);
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* Encrypted ROS bags: what they tell in the clear – who sealed them, when each chunk begins and ends, how many messages it has – becomes
- * metadata. Rule: nothing is guessed of what is sealed; the scan succeeds with no message and says why. */
+/* Encrypted ROS bags. The unencrypted parts (who encrypted it, when each chunk begins and ends, how many messages it has) become
+ * metadata. The scan succeeds without messages and reports why. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 #include "reel/time.h"
@@ -32,7 +32,7 @@ static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag
     return reel_scan_metadata(bag->scan, "encrypted chunk", bytes_of(line, (size_t)size), err);
 }
 
-/* Steps over the connection records, of which only the two lengths can be read. */
+/* Skips the connection records, of which only the two lengths can be read. */
 static bool skip_connections(struct bag2 *bag, uint64_t *at, struct reel_error *err) {
     uint64_t size = bag->source->size;
     for (uint64_t parts = 2 * bag->conn_count; parts > 0 && size - *at >= 4; parts--) {

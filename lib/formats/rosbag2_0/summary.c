@@ -1,8 +1,8 @@
-/* The shallow depth of a ROS bag 2.0. Read are the file header (64 KiB at the begin) and what stands from index_pos to the end: the
+/* The summary of a ROS bag 2.0, without a scan. It reads the file header (the first 64 KiB) and everything from index_pos to the end: the
  * connection records, and the chunk infos with each chunk's first and last stamp and its messages by connection. Of an encrypted bag the
- * scan reads no more than this either. Rule: told is only what the scan of a sound file tells, too; an index that does not hold together is
- * no summary. A connection's times are those of the chunks it is in; channels come in the order of the chunks, within a chunk in that of
- * its chunk info, which writers give as the messages came. */
+ * scan reads no more than this either. It reports only what the scan of an undamaged file reports too; an inconsistent index gives no
+ * summary. A connection's times are those of its chunks. Channels are in the order of the chunks, within a chunk in that of its chunk
+ * info, which writers sort by first message. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 typedef unsigned long long ull;
@@ -23,7 +23,7 @@ static bool is_whole(const struct rosbag2_0_record *r) {
            r->size == (uint64_t)rosbag2_0_u32(f->count, 0) * ROSBAG2_0_INFO_ROW;
 }
 
-/* Could such a chunk be where it is said to be? */
+/* Checks that such a chunk is possible at its stated position. */
 static bool check_info(const struct bag2 *bag, const struct summary *o, const struct rosbag2_0_info *info, struct reel_error *err) {
     if (info->chunk_pos < bag->file.at || info->chunk_pos >= bag->index_pos) {
         return reel_fail(err, REEL_UNSUPPORTED, "a chunk info names byte %llu, where no chunk can be", (ull)info->chunk_pos);
@@ -40,8 +40,8 @@ static bool check_info(const struct bag2 *bag, const struct summary *o, const st
            reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are no times", (ull)info->chunk_pos);
 }
 
-/* The first message decides it, in the scan; here all of its chunk must agree. */
-static bool tell_clock(struct bag2 *bag, const struct rosbag2_0_info *info, struct reel_error *err) {
+/* The scan decides by the first message; here all messages of its chunk must agree. */
+static bool report_clock(struct bag2 *bag, const struct rosbag2_0_info *info, struct reel_error *err) {
     bool relative = info->start >> 32 < ROSBAG2_0_WALL_SEC_MIN;
     if (relative != (info->end >> 32 < ROSBAG2_0_WALL_SEC_MIN)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the first chunk has stamps near zero and dates: which clock it is only its messages tell");
@@ -68,7 +68,7 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu does not say all it should", (ull)r->at);
     }
     if (!rosbag2_0_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
-        (info.messages > 0 && o->messages == 0 && !tell_clock(bag, &info, err))) {
+        (info.messages > 0 && o->messages == 0 && !report_clock(bag, &info, err))) {
         return false;
     }
     o->infos++;

@@ -1,5 +1,5 @@
-/* What stands at index_pos of a ROS bag 2.0: all connections, and where each chunk is. Rule: the connections are learnt before the walk;
- * the chunk infos are read beside it, in step with the chunks, so that none is kept. */
+/* The records at index_pos of a ROS bag 2.0: all connections, and the position of each chunk. Connections are read before the walk; chunk
+ * infos are read in step with the walk over the chunks, so that none is kept. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 

@@ -1,5 +1,5 @@
-/* The walk over records: of the file, with plain chunks entered as they come, and of the raw bytes of compressed chunks. Rule: the hot path
- * (walk_known) takes only messages whose header is, but for connection and time, the same bytes as one that was parsed before. */
+/* Walks the records of the file, including plain chunks, and of the raw bytes of compressed chunks. The fast path (walk_known) handles
+ * only messages whose header, except for connection and time, equals one that was parsed before. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -84,8 +84,8 @@ static inline bool shape_fits(const struct rosbag2_0_shape *s, const uint8_t *p)
     return differ == 0;
 }
 
-/* Remembers how this message's header is laid out, if it holds nothing but connection, op and time. */
-static void shape_learn(struct bag2 *bag, const struct rosbag2_0_record *r) {
+/* Remembers the layout of this message's header, if it has only connection, op and time. */
+static void shape_remember(struct bag2 *bag, const struct rosbag2_0_record *r) {
     const struct rosbag2_0_fields *f = &r->fields;
     if (f->all.size != ROSBAG2_0_MESSAGE_FIELDS || f->unknown > 0 || f->conn.size != 4 || f->time.size != 8) {
         return;
@@ -147,7 +147,7 @@ static void count_unknown_fields(struct bag2 *bag, const struct rosbag2_0_run *r
     bag->unknown_fields += f->unknown;
 }
 
-/* What may stand in a chunk, and what else there is outside of them. */
+/* Handles a record: those allowed in a chunk, and those outside of chunks. */
 static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosbag2_0_record *r, struct reel_error *err) {
     bool inside = run != &bag->file || run->end != bag->source->size;
     bool stays = true; /* run->at is to be moved over the record */
@@ -158,7 +158,7 @@ static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosb
         bag->chunk.walked = r->at;
     }
     if (r->op == ROSBAG2_0_MESSAGE) {
-        shape_learn(bag, r);
+        shape_remember(bag, r);
         good = take_message(bag, run, r, err);
     } else if (r->op == ROSBAG2_0_CONNECTION) {
         good = rosbag2_0_connection_record(bag, run->window, r, rosbag2_0_place(bag, run, r->at), err);
@@ -180,7 +180,7 @@ static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosb
     return good;
 }
 
-/* A record that cannot be read whole. */
+/* Handles a record that cannot be read whole. */
 static bool take_damage(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r, const char *why,
                         struct reel_error *err) {
     if (run == &bag->file && run->end == bag->source->size && r->cut && r->op == ROSBAG2_0_CHUNK &&

@@ -1,7 +1,7 @@
 /* Writes ROS bags 2.0 as ROS' own recorders do: chunks of 768 KiB, a connection record in the chunk before its first message, index data
- * after each chunk, all connections and chunk infos at the end. A group of messages is one chunk with its index data. Rule: without
- * compression planning touches no byte of a message; with compression a chunk is compressed while planning, of which only its size is kept,
- * and once more when it is rendered, so nothing is stored and any range can be given. */
+ * after each chunk, all connections and chunk infos at the end. A group of messages is one chunk with its index data. Without
+ * compression, planning reads no message. With compression, a chunk is compressed while planning, which keeps only its size, and again
+ * when it is rendered, so that nothing is stored and any byte range can be rendered. */
 #include "formats/rosbag2_0/write.h"
 #include "core/ros_write.h"
 #include "wire/bytes.h"
@@ -170,7 +170,7 @@ static void put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stam
     reel_sink_put(out, head, sizeof head);
 }
 
-/* Does the connection record stand before this message? */
+/* True when the connection record precedes this message. */
 static bool is_first(struct reel_write *w, uint32_t channel) {
     struct rosbag2_0_write_run *run = w->run;
     struct rosbag2_0_totals *totals = w->totals;
@@ -204,7 +204,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     return reel_write_payload(w, m, out, err);
 }
 
-/* Enters a message of `size` raw bytes into the chunk's books. */
+/* Counts a message of `size` raw bytes in the chunk. */
 static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp, uint64_t size) {
     struct rosbag2_0_write_run *run = w->run;
     struct rosbag2_0_totals *totals = w->totals;
@@ -324,7 +324,7 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
     return true;
 }
 
-/* Counts the chunk and leaves its note. */
+/* Counts the chunk and stores its note. */
 static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct rosbag2_0_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
@@ -375,7 +375,7 @@ static void forget_chunk(struct rosbag2_0_write_run *run) {
 }
 
 static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    forget_chunk(w->run); /* what a chunk that failed has left */
+    forget_chunk(w->run); /* left over from a chunk that failed */
     bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;

@@ -1,8 +1,8 @@
-/* What a TIDE log cannot hold as it is, told before one is written. */
+/* Reports what a TIDE log cannot hold as it is, before one is written. */
 #include "formats/tide/write.h"
 #include "wire/cleanup.h"
 
-/* Would reading what is written as TIDE's own fields give the channel back? */
+/* True when reading the channel's TIDE fields would restore the channel. */
 static bool is_native(const struct reel_channel *c, bool is_new) {
     struct arena arena = {0};
     struct tide_fields fields;
@@ -54,7 +54,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void tell_shared_names(const struct reel_stream *stream, struct reel_loss *loss) {
+static void report_shared_names(const struct reel_stream *stream, struct reel_loss *loss) {
     AUTO_MEM const char **names = malloc(((size_t)stream->n_channels + 1) * sizeof(const char *));
     uint32_t shared = 0;
     for (uint32_t i = 0; names && i < stream->n_channels; i++) {
@@ -72,8 +72,8 @@ static void tell_shared_names(const struct reel_stream *stream, struct reel_loss
     }
 }
 
-/* An MCAP file's metadata lies in named records; a log has one list of values. */
-static void tell_records(const struct reel_index *index, struct reel_loss *loss) {
+/* An MCAP file's metadata is in named records; a log has one list of values. */
+static void report_records(const struct reel_index *index, struct reel_loss *loss) {
     const struct reel_pairs *pairs = reel_index_metadata(index);
     size_t named = 0;
     for (size_t i = 0; i < pairs->count; i++) {
@@ -99,7 +99,7 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording: TIDE 2.0 has a place for them", pairs);
         }
         if (is_new) {
-            tell_records(index, loss);
+            report_records(index, loss);
         }
         if (reel_index_info(index)->format->describe) {
             reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");
@@ -113,7 +113,7 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
     }
-    tell_shared_names(stream, loss);
+    report_shared_names(stream, loss);
     return true;
 }
 

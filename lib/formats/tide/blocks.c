@@ -1,5 +1,5 @@
-/* Where the blocks of a TIDE log begin and end. Rule: in major 2 the Size of a block decides; in majors 0 and 1, whose writers got it wrong
- * in several ways, it decides where it leads to a block or the end of the file, and else what is inside decides, when that does. */
+/* Finds the beginning and end of the blocks of a TIDE log. In major 2 a block's Size decides. In majors 0 and 1, whose writers stored
+ * wrong sizes in several ways, it decides if it leads to a block or to the end of the file; otherwise the content decides, if it can. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 
@@ -41,7 +41,7 @@ static bool size_rules(const struct tide *t) {
     return t->major >= 2;
 }
 
-/* Does a block begin at `at`, or the file end there? `known` leaves out tags that we do not know. */
+/* *yes: a block begins at `at`, or the file ends there. With `known`, blocks with unknown tags do not count. */
 static bool leads_on(struct tide *t, uint64_t at, bool known, bool *yes, struct reel_error *err) {
     uint64_t file = t->source->size;
     *yes = at == file;
@@ -132,7 +132,7 @@ static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end,
     return true;
 }
 
-/* Where a block ends by what is inside; 0: that does not tell. For a chunk, *from is where its entries stop. */
+/* Where a block ends by its content; 0: unknown. For a chunk, *from is where its entries stop. */
 static bool own_end(struct tide *t, const struct tide_block *b, uint64_t *end, uint64_t *from, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, left = t->source->size - body;
     *end = 0;
@@ -285,7 +285,7 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
 
 /* Majors and sizes of the TIDE block that disagree about the layout: the first CHAN block decides, when it fills one layout and not the
  * other. */
-static bool ask_channel(struct tide *t, struct reel_error *err) {
+static bool detect_layout(struct tide *t, struct reel_error *err) {
     for (uint64_t at = t->body_end; at < t->source->size;) {
         struct tide_block b;
         uint64_t as_new, as_old;
@@ -337,7 +337,7 @@ bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err) {
     }
     bool looks_new = body == TIDE_BODY_NEW, looks_old = body == TIDE_BODY_OLD;
     t->hops_left = UINT32_MAX;
-    return (t->is_new ? !looks_old : !looks_new) || ask_channel(t, err);
+    return (t->is_new ? !looks_old : !looks_new) || detect_layout(t, err);
 }
 
 bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),

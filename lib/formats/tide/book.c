@@ -1,4 +1,4 @@
-/* Channels, types and metadata as a TIDE log gets them. See tide_write.h for the rule. */
+/* Channels, types and metadata for a TIDE log to be written. See write.h. */
 #include "formats/tide/write.h"
 
 #include "core/naming.h"

@@ -1,5 +1,5 @@
-/* CHNK blocks and their entries. Rule: entries are taken one after another as long as they fit; what does not fit is told with its place,
- * and the next entry that looks right is sought behind it. */
+/* CHNK blocks and their entries. Entries are read one after another as long as they fit; bytes that do not fit are reported with their
+ * position, and the next plausible entry is searched after them. */
 #include "formats/tide/tide.h"
 
 #include "core/codec.h"

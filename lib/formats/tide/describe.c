@@ -1,5 +1,5 @@
-/* CHAN, TYPE and META blocks, and the table of channels. Rule: the first description of an id or of a hash counts; later ones that say
- * something else are told. */
+/* CHAN, TYPE and META blocks, and the table of channels. The first description of an id or of a hash counts; contradicting later ones are
+ * reported. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -176,7 +176,7 @@ bool tide_take_description(struct tide *t, const struct tide_block *b, struct re
 
 /* ---- channels for the builder ---- */
 
-static bool give_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative, struct reel_error *err) {
+static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative, struct reel_error *err) {
     struct reel_channel model;
     bool is_new = t->is_new && c->described; /* what is made up has a type string */
     if (!tide_channel_model(&t->arena, is_new, &c->fields, types, &model, relative)) {
@@ -193,7 +193,7 @@ static int compare_names(const void *a, const void *b) {
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-static bool tell_shared_names(struct tide *t, struct reel_error *err) {
+static bool report_shared_names(struct tide *t, struct reel_error *err) {
     AUTO_MEM struct reel_bytes *names = malloc((t->n_channels + 1) * sizeof *names);
     if (!names) {
         return reel_fail_memory(err);
@@ -211,7 +211,7 @@ static bool tell_shared_names(struct tide *t, struct reel_error *err) {
     return true;
 }
 
-bool tide_give_channels(struct tide *t, struct reel_error *err) {
+bool tide_report_channels(struct tide *t, struct reel_error *err) {
     if (t->n_types > 0) {
         qsort(t->types, t->n_types, sizeof *t->types, tide_type_compare);
     }
@@ -228,7 +228,7 @@ bool tide_give_channels(struct tide *t, struct reel_error *err) {
     size_t relative = 0;
     for (size_t i = 0; i < t->n_channels; i++) {
         bool one = false;
-        if (!give_channel(t, &t->channels[i], &types, &one, err)) {
+        if (!report_channel(t, &t->channels[i], &types, &one, err)) {
             return false;
         }
         relative += one;
@@ -243,7 +243,7 @@ bool tide_give_channels(struct tide *t, struct reel_error *err) {
     if (types.cut > 0) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u channels have more types than are followed", types.cut);
     }
-    return tell_shared_names(t, err);
+    return report_shared_names(t, err);
 }
 
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err) {
@@ -263,5 +263,5 @@ bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_chann
     t->n_reconstructed++;
     *out = add_channel(t, &f, err);
     bool relative;
-    return *out && give_channel(t, *out, &(struct tide_types){0}, &relative, err);
+    return *out && report_channel(t, *out, &(struct tide_types){0}, &relative, err);
 }

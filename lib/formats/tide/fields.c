@@ -1,4 +1,4 @@
-/* From a channel of the model back to the fields of the TIDE channel it came from. See tide_model.c for the metadata that is read here. */
+/* Converts a channel of the model back to the fields of the TIDE channel it came from. See model.c for the metadata that is read here. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 

@@ -1,5 +1,5 @@
-/* INDX blocks, held against the entries of the chunks. Rule: nothing is listed or counted by an index: recorders that were killed, or went
- * on with a file, left theirs incomplete. Rows and entries of a channel are compared by sums that do not depend on their order. */
+/* Compares INDX blocks with the entries of the chunks. Nothing is listed or counted from an index: recorders that crashed, or appended to
+ * a file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on their order. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 

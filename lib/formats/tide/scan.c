@@ -1,5 +1,4 @@
-/* Reads TIDE logs of majors 0 to 2. Rule: what a file says about itself (Size, counts, index) is compared with what is in it and never
- * believed instead. */
+/* Scans TIDE logs of majors 0 to 2. What a file states about itself (Size, counts, index) is only compared with what is in it. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -111,7 +110,7 @@ static void tell_all(struct tide *t) {
 }
 
 static bool run(struct tide *t, struct reel_error *err) {
-    if (!tide_walk(t, false, learn, err) || !tide_give_channels(t, err) || !tide_walk(t, true, take, err)) {
+    if (!tide_walk(t, false, learn, err) || !tide_report_channels(t, err) || !tide_walk(t, true, take, err)) {
         return false;
     }
     tide_compare_index(t);

@@ -1,7 +1,7 @@
-/* The summary of a TIDE log: what heads of blocks and the index say, without a message. Read are the head of every block (12 bytes, of CHNK
- * 25 and of INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when these are more than OUTLINE_ROWS_MAX, only
- * their numbers count and every channel has the times of the recording. Rule: messages are counted by the chunks. The index only says whose
- * they are, and must name as many of them and the same first and last time; else nothing is told. */
+/* The summary of a TIDE log: block heads and the index, without messages. It reads the head of every block (12 bytes, of CHNK 25 and of
+ * INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when there are more than OUTLINE_ROWS_MAX rows, only their
+ * number counts and every channel has the times of the recording. Messages are counted from the chunks. The index only assigns them to
+ * channels, and must have as many of them and the same first and last time; otherwise there is no summary. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -161,7 +161,7 @@ bool tide_summary(struct reel_scan *scan, struct reel_error *err) {
     struct tide_summary o = {.blocks_left = OUTLINE_BLOCKS_MAX};
     struct tide t = {.summary = &o};
     bool good = tide_log_open(&t, scan, TIDE_BLOCK_HEAD, TIDE_CHUNK_HEAD, err) && tide_walk(&t, false, take, err) &&
-                tide_give_channels(&t, err) && count_all(&t, err);
+                tide_report_channels(&t, err) && count_all(&t, err);
     free(o.indexes);
     tide_log_close(&t);
     return good;

@@ -1,4 +1,5 @@
-/* Bytes of a TIDE log as text and back. Rule: what goes back is checked like any bytes from outside: metadata may come from other files. */
+/* Converts bytes of a TIDE log to text and back. Text converted back is checked like any untrusted input: metadata may come from other
+ * files. */
 #include "formats/tide/tide.h"
 #include "wire/base64.h"
 

@@ -164,7 +164,7 @@ bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const st
 
 /* tide_describe.c */
 bool tide_take_description(struct tide *t, const struct tide_block *b, struct reel_error *err); /* CHAN, TYPE, META */
-bool tide_give_channels(struct tide *t, struct reel_error *err);                                /* to the builder, once all are known */
+bool tide_report_channels(struct tide *t, struct reel_error *err);                              /* to the builder, once all are known */
 /* The channel of an id; made up when there is none. *out NULL: too many of those. */
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err);
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
