@@ -150,7 +150,7 @@ static inline const char *packets_of(struct reel_recording *r) {
     size_t n = 0;
     struct reel_error err = {0};
     struct reel_message m;
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all());
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &REEL_SELECT_ALL);
     while (n + 1 < sizeof out && reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         int id = atoi(pair_in(&s->channels[m.channel]->metadata, "packet"));
         out[n++] = id <= 1 ? (char)('0' + id) : id >= 100 ? '#' : (char)('A' + id);

@@ -59,6 +59,9 @@ static inline struct reel_selection reel_select_all(void) {
     all.end_ns = REEL_TIME_MAX;
     return all;
 }
+#ifndef __cplusplus
+#define REEL_SELECT_ALL ((struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}) /* the same, as an lvalue */
+#endif
 
 struct reel_message {
     int64_t time_ns;

@@ -121,7 +121,7 @@ static struct reel_recording *open_recording(const struct job *job, struct reel_
 
 static bool run_stream(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     while (step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
@@ -326,7 +326,7 @@ static bool draw(const struct reel_decoder *decoder, struct reel_bytes payload, 
 
 static bool run_pictures(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     for (int i = 0; i < 4 && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {

@@ -8,10 +8,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const kinds[] = {"a", "b", NULL};
-static const struct http_param table[] = {
-    {"x", HTTP_TEXT, true, NULL, ""},  {"u", HTTP_UINT, false, NULL, ""},    {"i", HTTP_INT, false, NULL, ""},
-    {"t", HTTP_TIME, false, NULL, ""}, {"f", HTTP_TIME_MS, false, NULL, ""}, {"d", HTTP_DURATION, false, NULL, ""},
-    {"b", HTTP_BOOL, false, NULL, ""}, {"k", HTTP_CHOICE, false, kinds, ""}, {0}};
+static const struct http_param table[] = {{.name = "x", .type = HTTP_TEXT, .repeats = true},
+                                          {.name = "u", .type = HTTP_UINT},
+                                          {.name = "i", .type = HTTP_INT},
+                                          {.name = "t", .type = HTTP_TIME},
+                                          {.name = "f", .type = HTTP_TIME_MS},
+                                          {.name = "d", .type = HTTP_DURATION},
+                                          {.name = "b", .type = HTTP_BOOL},
+                                          {.name = "k", .type = HTTP_CHOICE, .choices = kinds},
+                                          {0}};
 static const char *const offers[] = {"application/json", "text/csv; charset=utf-8", NULL};
 
 static void must(bool holds) {

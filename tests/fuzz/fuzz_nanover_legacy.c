@@ -27,7 +27,7 @@ static void convert_all(const uint8_t *data, size_t size) {
     q.state_at_cut = true;
     for (int cut = 0; cut < 2; cut++) {
         AUTO(reel_stream_free)
-        struct reel_stream *stream = reel_writer_stream(&reel_writer_nanover, &recording, 1, cut ? &q : &reel_select_all(), &err);
+        struct reel_stream *stream = reel_writer_stream(&reel_writer_nanover, &recording, 1, cut ? &q : &REEL_SELECT_ALL, &err);
         fuzz_expect(stream != NULL, "open the view", &err);
         struct reel_message m;
         enum reel_step step;

@@ -168,7 +168,7 @@ static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes p
 
 static void all_pictures(struct reel_recording *recording) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all(), &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
     struct reel_message m;
     for (int i = 0; stream && i < PICTURES && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_bytes payload;

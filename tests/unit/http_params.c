@@ -10,12 +10,17 @@
 #include "wire/number.h"
 
 static const char *const kinds[] = {"red", "green", NULL};
-static const struct http_param table[] = {{"text", HTTP_TEXT, false, NULL, ""},    {"topic", HTTP_GLOB, true, NULL, ""},
-                                          {"u", HTTP_UINT, false, NULL, ""},       {"i", HTTP_INT, false, NULL, ""},
-                                          {"b", HTTP_BOOL, false, NULL, ""},       {"t", HTTP_TIME, false, NULL, ""},
-                                          {"from", HTTP_TIME_MS, false, NULL, ""}, {"d", HTTP_DURATION, false, NULL, ""},
-                                          {"kind", HTTP_CHOICE, false, kinds, ""}, {0}};
-static const struct http_param open_table[] = {{"u", HTTP_UINT, false, NULL, ""}, {"*", HTTP_TEXT, false, NULL, ""}, {0}};
+static const struct http_param table[] = {{.name = "text", .type = HTTP_TEXT},
+                                          {.name = "topic", .type = HTTP_GLOB, .repeats = true},
+                                          {.name = "u", .type = HTTP_UINT},
+                                          {.name = "i", .type = HTTP_INT},
+                                          {.name = "b", .type = HTTP_BOOL},
+                                          {.name = "t", .type = HTTP_TIME},
+                                          {.name = "from", .type = HTTP_TIME_MS},
+                                          {.name = "d", .type = HTTP_DURATION},
+                                          {.name = "kind", .type = HTTP_CHOICE, .choices = kinds},
+                                          {0}};
+static const struct http_param open_table[] = {{.name = "u", .type = HTTP_UINT}, {.name = "*", .type = HTTP_TEXT}, {0}};
 
 /* "name=value|…" of what was taken, or "!name: detail|…". */
 static const char *parse_with(const struct http_param *params, const char *raw) {

@@ -225,11 +225,16 @@ static void toy_upload_aborted(struct http_request *r) {
 }
 
 static const char *const toy_kinds[] = {"red", "green", NULL};
-static const struct http_param toy_params[] = {{"n", HTTP_UINT, false, NULL, ""},           {"tag", HTTP_TEXT, true, NULL, ""},
-                                               {"report", HTTP_BOOL, false, NULL, ""},      {"at", HTTP_TIME, false, NULL, ""},
-                                               {"from", HTTP_TIME_MS, false, NULL, ""},     {"wait", HTTP_DURATION, false, NULL, ""},
-                                               {"bytes", HTTP_UINT, false, NULL, ""},       {"fail", HTTP_BOOL, false, NULL, ""},
-                                               {"kind", HTTP_CHOICE, false, toy_kinds, ""}, {0}};
+static const struct http_param toy_params[] = {{.name = "n", .type = HTTP_UINT},
+                                               {.name = "tag", .type = HTTP_TEXT, .repeats = true},
+                                               {.name = "report", .type = HTTP_BOOL},
+                                               {.name = "at", .type = HTTP_TIME},
+                                               {.name = "from", .type = HTTP_TIME_MS},
+                                               {.name = "wait", .type = HTTP_DURATION},
+                                               {.name = "bytes", .type = HTTP_UINT},
+                                               {.name = "fail", .type = HTTP_BOOL},
+                                               {.name = "kind", .type = HTTP_CHOICE, .choices = toy_kinds},
+                                               {0}};
 static const struct http_route toy_routes[] = {{.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
                                                {.method = "POST", .path = "/hello", .params = toy_params, .handle = toy_hello},
                                                {.method = "GET", .path = "/items/{id}", .handle = toy_item},

@@ -60,7 +60,7 @@ static void messages_by_place_in_many_segments(void **state) {
         struct toy t = {0};
         toy_random(&t, 1, 2, 100000, orders[i]);
         struct reel_recording *r = toy_open(&t, NULL);
-        check_index(r, &t, &reel_select_all(), 12);
+        check_index(r, &t, &REEL_SELECT_ALL, 12);
         reel_recording_free(r);
         toy_free(&t);
     }

@@ -156,7 +156,7 @@ static void several_recordings_are_named(void **state) {
         recordings[i] = toy_open(&toys[i]);
     }
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS, .source_ids = ids};
-    struct reel_stream *stream = reel_stream_open(recordings, 2, &reel_select_all(), &err);
+    struct reel_stream *stream = reel_stream_open(recordings, 2, &REEL_SELECT_ALL, &err);
     struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
     assert_non_null(render);
     char text[4096] = "";

@@ -73,7 +73,7 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     assert_int_equal(info_of(again)->messages, 2);
     assert_int_equal(count_selected(again, "frame"), 1);
     assert_int_equal(count_selected(again, "state"), 2);
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(again, &reel_select_all());
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(again, &REEL_SELECT_ALL);
     struct reel_message message;
     assert_picture(next_payload(s, &message), BOTH);
     assert_picture(next_payload(s, &message), "{'state' {'updates' {} 'removals' ['user']}}");
@@ -93,7 +93,7 @@ static void rule_nanover_04_payload_is_exactly_those_bytes(void **state) {
         maker_entry(&m, 6 + sizeof object, 1, "{'types' [] 'timestamp' 2}");
         maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", maker_index(&m), false}}, 2);
         RECORDING *r = nanover_read(maker_file(&m));
-        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all());
+        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &REEL_SELECT_ALL);
         struct reel_message message;
         assert_true(bytes_equal(next_payload(s, &message), bytes_of(object, sizeof object)));
         assert_int_equal(message.size, sizeof object);

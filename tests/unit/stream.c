@@ -70,13 +70,13 @@ static void random_recordings_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 3, 10, 6, 2000, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all()), 6000);
+        assert_int_equal(check(&f, &REEL_SELECT_ALL), 6000);
         close_field(&f);
         open_field(&f, 1, 20, 1, 1, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all()), 1);
+        assert_int_equal(check(&f, &REEL_SELECT_ALL), 1);
         close_field(&f);
         open_field(&f, 2, 30, 3, 0, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all()), 0);
+        assert_int_equal(check(&f, &REEL_SELECT_ALL), 0);
         close_field(&f);
     }
 }
@@ -86,7 +86,7 @@ static void many_segments_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 2, 40, 2, 60000, orders[i]);
-        check(&f, &reel_select_all());
+        check(&f, &REEL_SELECT_ALL);
         struct reel_selection q = reel_select_all();
         q.start_ns = 20000000;
         q.end_ns = 30000000;
@@ -127,7 +127,7 @@ static void messages_at_the_ends_of_time_are_given(void **state) {
     }
     f.pointers[0] = &f.toys[0];
     f.recordings[0] = toy_open(&f.toys[0], NULL);
-    assert_int_equal(check(&f, &reel_select_all()), 7);
+    assert_int_equal(check(&f, &REEL_SELECT_ALL), 7);
     struct reel_selection q = reel_select_all();
     q.start_ns = INT64_MAX;
     assert_int_equal(check(&f, &q), 1);
