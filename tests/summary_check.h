@@ -62,7 +62,7 @@ static inline struct reel_index *summary_try(struct reel_source *const *parts, u
     }
     struct reel_index *index = reel_index_open(OUTLINE_PACK, err);
     assert_non_null(index);
-    assert_true(reel_index_info(index)->shallow);
+    assert_true(reel_index_info(index)->is_summary);
     return index;
 }
 static inline struct reel_index *summary_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {

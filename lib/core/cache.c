@@ -74,7 +74,7 @@ static struct cache_block *find_locked(struct reel_cache *c, uint64_t recording,
     return NULL;
 }
 
-void reel_cache_looks(struct reel_cache *c, uint64_t *found, uint64_t *missed) {
+void reel_cache_lookups(struct reel_cache *c, uint64_t *found, uint64_t *missed) {
     pthread_mutex_lock(&c->lock);
     *found = c->found;
     *missed = c->missed;

@@ -18,7 +18,7 @@ bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64
     if (n == 0 || width_ns == 0) {
         return reel_fail(err, REEL_ARGUMENT, "the width of coverage bins must be positive");
     }
-    if (index->info.shallow && stats->count > 0) {
+    if (index->info.is_summary && stats->count > 0) {
         add(spans, n, start_ns, width_ns, &(struct reel_span){stats->first_ns, stats->last_ns, stats->count});
     }
     for (size_t i = index->first_segment[channel]; i < index->first_segment[channel + 1]; i++) {

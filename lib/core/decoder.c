@@ -67,7 +67,7 @@ bool reel_decoder_fields(const struct reel_decoder *d, reel_field_visit visit, v
 
 /* ---- packed arrays */
 
-bool reel_number_tell(struct reel_visitor *v, enum reel_number type, const uint8_t *at) {
+bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at) {
     switch (type) {
     case REEL_BOOL:
         return visit_boolean(v, *at != 0);
@@ -100,7 +100,7 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct r
     bool rows = columns > 1, goes_on = visit_begin_list(v);
     for (size_t i = 0; goes_on && i < n; i++) {
         bool first = rows && i % columns == 0, last = rows && (i % columns == columns - 1 || i == n - 1);
-        goes_on = (!first || visit_begin_list(v)) && reel_number_tell(v, type, data.data + i * size) && (!last || visit_end_list(v));
+        goes_on = (!first || visit_begin_list(v)) && reel_number_visit(v, type, data.data + i * size) && (!last || visit_end_list(v));
     }
     return goes_on && visit_end_list(v);
 }

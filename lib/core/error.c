@@ -61,7 +61,7 @@ static void error_set(struct reel_error *err, struct reel_error *noted, enum ree
 static _Thread_local struct transient_watch *innermost;
 
 static bool takes_error(enum reel_code code) {
-    return innermost && innermost->first.code == REEL_OK && reel_is_passing(code);
+    return innermost && innermost->first.code == REEL_OK && reel_is_transient(code);
 }
 
 void transient_watch_begin(struct transient_watch *watch) {
@@ -77,7 +77,7 @@ bool transient_watch_end(struct transient_watch *watch, bool good, struct reel_e
     if (takes_error(watch->first.code)) {
         innermost->first = watch->first;
     }
-    if (err && (good || !reel_is_passing(err->code))) {
+    if (err && (good || !reel_is_transient(err->code))) {
         *err = watch->first;
     }
     return false;
@@ -141,7 +141,7 @@ bool reel_fail_memory(struct reel_error *err) {
     return reel_fail(err, REEL_NO_MEMORY, "out of memory");
 }
 
-bool reel_is_passing(enum reel_code code) {
+bool reel_is_transient(enum reel_code code) {
     return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY ||
            code == REEL_CATALOG;
 }

@@ -1,8 +1,8 @@
 /* Picking fields out of payloads by their paths: for projections, columns and series. A path is keys and places in lists joined by dots –
  * "pose.position.x", "ranges.0" – and "ranges[0]" is the same as "ranges.0". A path that ends at a map or list means all of it; the empty
  * one means a payload that is a single value. */
-#ifndef REEL_DECODE_FIELDS_H
-#define REEL_DECODE_FIELDS_H
+#ifndef REEL_CORE_FIELDS_H
+#define REEL_CORE_FIELDS_H
 
 #include "reel/encoding.h"
 

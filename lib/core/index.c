@@ -111,7 +111,7 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     info->n_parts = m->n_parts;
     info->n_chunks = m->n_chunks;
     info->pack_bytes = size;
-    info->shallow = m->shallow;
+    info->is_summary = m->is_summary;
     info->damaged = m->losses > 0;
     info->lost_bytes = m->lost_bytes;
     info->n_findings_total = m->findings_total;

@@ -141,7 +141,7 @@ static void remove_old_packs(const char *folder) {
 /* A kept pack that can still be used. */
 static struct reel_index *kept_index(const struct files *f, bool summary_is_enough) {
     AUTO(reel_index_free) struct reel_index *index = f->temporary ? NULL : reel_index_open(f->pack, NULL);
-    if (!index || (reel_index_info(index)->shallow && !summary_is_enough)) {
+    if (!index || (reel_index_info(index)->is_summary && !summary_is_enough)) {
         return NULL;
     }
     utimensat(AT_FDCWD, f->pack, NULL, 0); /* for remove_old_packs() */

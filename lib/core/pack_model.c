@@ -158,7 +158,7 @@ void pack_model_write(const struct pack_model *m, struct grow *g) {
     put_text(g, m->container);
     put_text(g, m->clock_note);
     grow_u32(g, (uint32_t)m->clock);
-    grow_u32(g, m->shallow);
+    grow_u32(g, m->is_summary);
     grow_u64(g, m->findings_total);
     grow_u64(g, m->losses);
     grow_u64(g, m->lost_bytes);
@@ -349,7 +349,7 @@ bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_e
     m->container = get_text(&c, &m->arena);
     m->clock_note = get_text(&c, &m->arena);
     m->clock = (enum reel_clock)cursor_u32le(&c);
-    m->shallow = cursor_u32le(&c) != 0;
+    m->is_summary = cursor_u32le(&c) != 0;
     m->findings_total = cursor_u64le(&c);
     m->losses = cursor_u64le(&c);
     m->lost_bytes = cursor_u64le(&c);

@@ -13,7 +13,7 @@ struct pack_model {
     uint32_t format_version;
     const char *container, *clock_note;
     enum reel_clock clock;
-    bool shallow; /* no segments: counts come from the file's own summary */
+    bool is_summary; /* no segments: counts come from the file's own summary */
     uint32_t n_parts;
     uint64_t *part_sizes;
     struct reel_channel *channels;

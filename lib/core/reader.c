@@ -84,7 +84,7 @@ static bool set_options(struct reel_recording *r, const struct reel_recording_op
 }
 
 static bool has_entries(const struct reel_recording *r, struct reel_error *err) {
-    return !reel_index_info(r->index)->shallow ||
+    return !reel_index_info(r->index)->is_summary ||
            reel_fail(err, REEL_ARGUMENT, "a summary has no messages: the recording is to be scanned first");
 }
 

@@ -1,6 +1,6 @@
 /* Shared by the writers of ROS bags 1.2 and 2.0: conversion of channels and times. */
-#ifndef REEL_FORMATS_ROS_WRITE_H
-#define REEL_FORMATS_ROS_WRITE_H
+#ifndef REEL_CORE_ROS_WRITE_H
+#define REEL_CORE_ROS_WRITE_H
 
 #include "reel/write.h"
 #include "wire/arena.h"

@@ -1,7 +1,7 @@
 /* Which messages of a channel a summary samples when the file's index lacks what only message headers hold (sender node, frame ids): at
  * most SAMPLE_MESSAGES per channel – the first ones, to see both of two that alternate, and then some spread up to the last. */
-#ifndef REEL_FORMATS_SAMPLE_H
-#define REEL_FORMATS_SAMPLE_H
+#ifndef REEL_CORE_SAMPLE_H
+#define REEL_CORE_SAMPLE_H
 
 #include <stdint.h>
 

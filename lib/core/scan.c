@@ -56,8 +56,8 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
 
 bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats, struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
-    if (!m->shallow || channel >= m->n_channels) {
-        return reel_fail(err, REEL_ARGUMENT, m->shallow ? "there is no channel %u" : "channel %u: counts can only be set in summaries",
+    if (!m->is_summary || channel >= m->n_channels) {
+        return reel_fail(err, REEL_ARGUMENT, m->is_summary ? "there is no channel %u" : "channel %u: counts can only be set in summaries",
                          channel);
     }
     struct reel_channel_stats *s = &m->stats[channel];
@@ -235,7 +235,7 @@ bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const
     if (!builder) {
         return false;
     }
-    builder->model.shallow = true;
+    builder->model.is_summary = true;
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
     struct transient_watch watch;
     transient_watch_begin(&watch);

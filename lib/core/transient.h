@@ -1,4 +1,4 @@
-/* Transient errors (reel_is_passing(): no memory, a failed read, cancelled …) say nothing about a file. Much code turns a failure into a
+/* Transient errors (reel_is_transient(): no memory, a failed read, cancelled …) say nothing about a file. Much code turns a failure into a
  * finding, a fallback or "not this format"; such a result must not be stored when the failure was transient. Code that stores results
  * therefore opens a watch: reel_fail() records the first transient error of the thread in it, even when the caller ignores the error, and
  * the watch fails with that error at its end. */

@@ -16,7 +16,7 @@ enum reel_carla_dialect {
     REEL_CARLA_0_9_6,  /* to 0.9.9 */
     REEL_CARLA_0_9_10, /* to 0.9.13 */
     REEL_CARLA_0_9_14,
-    REEL_CARLA_0_9_15, /* the usual one: what ScenarioRunner's metrics read, whatever wrote the file */
+    REEL_CARLA_0_9_15, /* the default: what ScenarioRunner's metrics read, whatever wrote the file */
     REEL_CARLA_0_9_16,
     REEL_CARLA_0_10, /* UE5 */
     REEL_CARLA_DEV_2026,
@@ -28,7 +28,7 @@ enum reel_carla_topic {
     REEL_CARLA_INFO,       /* show_recorder_file_info; as rows: what happened (created, destroyed, attached, collided) */
     REEL_CARLA_COLLISIONS, /* show_recorder_collisions */
     REEL_CARLA_BLOCKED,    /* show_recorder_actors_blocked */
-    REEL_CARLA_ACTORS,     /* rows only: who was there, from when to when */
+    REEL_CARLA_ACTORS,     /* rows only: the actors, with their first and last time */
     REEL_CARLA_TRAJECTORY, /* rows only: where one actor was, frame by frame */
 };
 
@@ -42,7 +42,7 @@ struct reel_carla_question {
     uint32_t actor;                  /* trajectory */
     bool ros_frame;                  /* trajectory: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
 };
-/* With CARLA's usual values: 0.9.15, any, 30 s, 10 cm. */
+/* With CARLA's defaults: 0.9.15, any, 30 s, 10 cm. */
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic);
 
 /* One pass under way. Memory: what is remembered of actors, and the text of one packet. */
@@ -53,8 +53,8 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
                                    const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err);
 void reel_carla_free(struct reel_carla *pass);
 REEL_DEFINE_AUTO(struct reel_carla, reel_carla_free);
-/* Goes on for a bounded number of packets; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. REEL_NOT_FOUND: a
- * trajectory of an actor that is nowhere in the file; no row was told then. */
+/* Continues for a bounded number of packets; *done: all is emitted. A sink that takes no more: false with REEL_CANCELLED. REEL_NOT_FOUND:
+ * the actor of a trajectory is not in the file; no row was emitted then. */
 bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err);
 
 #ifdef __cplusplus

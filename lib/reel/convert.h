@@ -28,8 +28,8 @@ struct reel_output {
     void *context;
 };
 
-/* The parts that reel_convert() is made of: several recordings, any writer, any destination. The selection must say state_at_cut where the
- * writer needs it. */
+/* What reel_convert() is built on: several recordings, any writer, any destination. Set selection.state_at_cut where the writer needs it
+ * (REEL_NEEDS_STATE_AT_CUT). */
 bool reel_convert_to(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n,
                      const struct reel_selection *selection, const struct reel_write_options *options, const struct reel_output *output,
                      const struct reel_progress *progress, struct reel_error *err);

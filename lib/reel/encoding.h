@@ -1,6 +1,6 @@
 /* A payload as a stream of values: a decoder walks it once and calls a visitor. Nothing builds a tree. */
-#ifndef REEL_DECODE_H
-#define REEL_DECODE_H
+#ifndef REEL_ENCODING_H
+#define REEL_ENCODING_H
 
 #include "reel/cleanup.h"
 #include "reel/error.h"
@@ -17,9 +17,9 @@ static inline unsigned reel_number_size(enum reel_number type) {
     return sizes[type];
 }
 
-/* Who is told the values: a visitor fills the table and embeds struct reel_visitor first in its own state. Each returns false to end the
- * walk: it has what it wants, or its own ceiling is met. Every payload is one value; a map is begin_map, (key, value)…, end_map. What is
- * NULL here passes unheard. */
+/* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each callback returns false to
+ * end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one value; a map is begin_map, (key, value)…,
+ * end_map. Values whose callback is NULL are ignored. */
 struct reel_visitor;
 struct reel_visitor_ops {
     bool (*begin_map)(struct reel_visitor *v);
@@ -49,7 +49,7 @@ struct reel_visitor {
 bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
 
 /* One little-endian number of the type. */
-bool reel_number_tell(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
+bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
 
 /* A field that every message of a channel has, for columns and for lists of what can be plotted. */
 struct reel_field {
@@ -106,7 +106,7 @@ bool reel_channel_has_profile(const struct reel_channel *channel, const char *pr
 
 /* A decoder for one channel. Immutable after opening. */
 struct reel_decoder;
-/* REEL_UNSUPPORTED when nobody knows the encoding, else as open() says. */
+/* REEL_UNSUPPORTED for an unknown encoding, otherwise as open(). */
 struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struct reel_error *err);
 void reel_decoder_free(struct reel_decoder *decoder); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_decoder, reel_decoder_free);

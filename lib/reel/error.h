@@ -1,5 +1,5 @@
-/* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last.
- * Rule: told once, where it happens, in words that help; callers add place with reel_error_at(). No allocation, no globals. */
+/* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last. The error is
+ * described once, where it happens; callers add the place with reel_error_at(). No allocation, no globals. */
 #ifndef REEL_ERROR_H
 #define REEL_ERROR_H
 
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enu
 /* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE, EROFS into REEL_READ_ONLY. */
 __attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *err, const char *format, ...);
 
-/* Puts "place: " in front of an error already told. Returns false. */
+/* Prepends "place: " to an error. Returns false. */
 __attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *place, ...);
 
 /* Passes on an error that another call has filled, with its code, errno and text. Returns false. */
@@ -47,8 +47,8 @@ bool reel_error_pass(struct reel_error *err, const struct reel_error *own);
 
 bool reel_fail_memory(struct reel_error *err);
 
-/* Why it failed lies in this machine, at this moment: it says nothing about the file, and may go better another time. */
-bool reel_is_passing(enum reel_code code);
+/* The cause is the state of this machine (no memory, I/O, disk full), not the file: a retry may succeed. */
+bool reel_is_transient(enum reel_code code);
 
 #ifdef __cplusplus
 }

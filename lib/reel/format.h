@@ -1,4 +1,4 @@
-/* What a format is to the rest of the house: one const table at the end of its file, listed in formats/formats.c. */
+/* The interface of a container format: one const table at the end of its scan.c, listed in formats/formats.c. */
 #ifndef REEL_FORMAT_H
 #define REEL_FORMAT_H
 
@@ -20,7 +20,7 @@ struct reel_description {
 
 struct reel_format {
     const char *name, *title, *media_type;
-    const char *const *suffixes; /* NULL-terminated, with the dot; first = the usual one */
+    const char *const *suffixes; /* NULL-terminated, with the dot; the first is the default */
 
     /* Bits of magic verified in `head` (the first 64 KiB or less) and, if need be, elsewhere; 0 = not mine. Reads little. */
     int (*probe)(struct reel_bytes head, struct reel_source *source);
@@ -50,7 +50,7 @@ struct reel_format {
     /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names and content; reads
      * little. Without it a recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);
-    bool is_folder; /* such files lie in a folder of their own, which gives the recording its name */
+    bool is_folder; /* such files are in a folder of their own, which names the recording */
 
     unsigned version; /* of scan(): a pack made by an older one is rebuilt */
 };

@@ -20,7 +20,7 @@ struct reel_index_info {
     uint64_t n_chunks, messages, payload_bytes;
     int64_t start_ns, end_ns; /* smallest and largest message time; 0 when messages is 0 */
     uint64_t pack_bytes;      /* size of the pack file */
-    bool shallow;             /* a summary: no entries; counts and times are what the file's own index says, bytes 0 = unknown */
+    bool is_summary;          /* no entries; counts and times come from the file's own index; bytes 0 = unknown */
     bool damaged;             /* a finding of severity REEL_LOSS exists */
     uint64_t lost_bytes;      /* sum of the lengths of those */
     uint64_t n_findings_total;
@@ -46,7 +46,7 @@ struct reel_span {
 };
 bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns, struct reel_span *spans,
                          uint32_t n, struct reel_error *err);
-/* The longest time in which none of these channels (of a pack that is not shallow) has a message. Reads all their entries. */
+/* The longest time in which none of these channels (of a pack that is no summary) has a message. Reads all their entries. */
 bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns, struct reel_error *err);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */

@@ -1,5 +1,5 @@
-/* From a selection to messages in time order: one k-way merge over the index segments of any number of recordings. No payload is read
- * until it is asked for. Order: time, then recording, then place in the file. A stream can be marked and taken up again at any message. */
+/* From a selection to messages in time order: one k-way merge over the index segments of any number of recordings. Payloads are read only
+ * on request. Order: time, then recording, then position in the file. A stream can be marked, and continued at any message. */
 #ifndef REEL_ITERATE_H
 #define REEL_ITERATE_H
 
@@ -18,7 +18,7 @@ enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {
     int64_t shift_ns;              /* added to all its times */
     bool wall;                     /* after that they count from 1970, whatever its own clock does */
-    char prefix[REEL_PREFIX_ROOM]; /* "/run1": stands in front of its topics where names are told apart; "" = never */
+    char prefix[REEL_PREFIX_ROOM]; /* "/run1": the prefix of its topics where names must be told apart; "" = none */
 };
 enum reel_prefixing { REEL_PREFIX_CLASH /* topics that several recordings have */, REEL_PREFIX_ALWAYS, REEL_PREFIX_NEVER };
 enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
@@ -33,9 +33,10 @@ void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const
                      int64_t *last_ns);
 
 struct reel_selection {
-    const char *const *topics; /* globs (* any run, ? one character); a topic is wanted when it matches one of them and none of `exclude` */
-    uint32_t n_topics;         /* 0 = all */
-    const char *const *exclude; /* a channel is in when one of its topics is wanted, and is named by those that are */
+    const char *const
+        *topics;       /* globs (* any run, ? one character); a topic is selected when it matches one of them and none of `exclude` */
+    uint32_t n_topics; /* 0 = all */
+    const char *const *exclude; /* a channel is selected with the topics of it that are */
     uint32_t n_exclude;
     int64_t start_ns, end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
     uint64_t every_n;         /* keep each n-th message of a channel; 0, 1 = all */

@@ -1,4 +1,4 @@
-/* What every recording is made of once it is scanned, whatever format it came in. */
+/* The parts of every recording after its scan, whatever its format. */
 #ifndef REEL_MODEL_H
 #define REEL_MODEL_H
 

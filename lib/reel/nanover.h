@@ -1,8 +1,8 @@
 /* The questions of NanoVer's own tools, asked of any recording that holds NanoVer messages, whatever file they came in: the whole frame or
  * state of a moment, its frames, where simulations begin anew, how the state changes, energies. All fail with REEL_UNSUPPORTED where there
  * are no NanoVer messages. */
-#ifndef REEL_NANOVER_QUESTIONS_H
-#define REEL_NANOVER_QUESTIONS_H
+#ifndef REEL_NANOVER_H
+#define REEL_NANOVER_H
 
 #include "reel/iterate.h"
 #include "reel/table.h"
@@ -46,14 +46,15 @@ struct reel_nanover_question {
     const struct reel_selection *selection; /* all but resets: times and sampling of it; NULL = all */
 };
 
-/* One pass under way: rows are told as messages are read. Memory: one message, and the text of one value. */
+/* A pass in progress: emits rows while it reads messages. Memory: one message, and the text of one value. */
 struct reel_nanover;
 /* All is copied; the context of `rows` outlives the pass. */
 struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const struct reel_nanover_question *question,
                                        const struct reel_table *rows, struct reel_error *err);
 void reel_nanover_free(struct reel_nanover *pass);
 REEL_DEFINE_AUTO(struct reel_nanover, reel_nanover_free);
-/* Goes on for a bounded number of messages and rows; *done: all is told. A sink that wants no more: false with REEL_CANCELLED. */
+/* Continues for a bounded number of messages and rows; *done: all rows are emitted. A sink that takes no more: false with REEL_CANCELLED.
+ */
 bool reel_nanover_step(struct reel_nanover *pass, bool *done, struct reel_error *err);
 
 #ifdef __cplusplus

@@ -13,8 +13,8 @@ extern "C" {
 struct reel_cache;
 struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err);
 void reel_cache_free(struct reel_cache *cache);
-void reel_cache_looks(struct reel_cache *cache, uint64_t *found, uint64_t *missed); /* since it was made */
-uint64_t reel_cache_used(struct reel_cache *cache);                                 /* bytes held now */
+void reel_cache_lookups(struct reel_cache *cache, uint64_t *found, uint64_t *missed); /* since reel_cache_new() */
+uint64_t reel_cache_used(struct reel_cache *cache);                                   /* bytes held now */
 REEL_DEFINE_AUTO(struct reel_cache, reel_cache_free);
 
 struct reel_recording_options {

@@ -1,6 +1,6 @@
 /* What `rosbag info` prints of a recording of ROS, byte for byte for the bags that it reads, from the index alone. */
-#ifndef REEL_BAG_INFO_H
-#define REEL_BAG_INFO_H
+#ifndef REEL_ROSBAG_INFO_H
+#define REEL_ROSBAG_INFO_H
 
 #include "reel/reader.h"
 
@@ -11,7 +11,7 @@ extern "C" {
 struct reel_bag_question {
     const char *path; /* as its first line shall say */
     bool yaml;        /* --yaml */
-    bool freq;        /* --freq: how often each topic's messages come, which bags of version 1 tell always */
+    bool freq;        /* --freq: each topic's frequency, which bags of version 1 always print */
 };
 
 /* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as

@@ -38,7 +38,7 @@ bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, s
  * its own. */
 bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
 
-/* Replaces what was said of channel `id` (a definition that stood after its messages); its entries stay. */
+/* Replaces channel `id` (its definition followed its messages); its entries stay. */
 bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err);
 
 /* Adds a chunk; ids count on from n_parts (0 … n_parts-1 are the whole parts and exist already). Entries and further chunks may refer to
@@ -71,12 +71,12 @@ const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct
  */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
 
-/* Scans `parts` and writes the index pack to `pack_path` (made whole beside it, fsynced, renamed). `format` NULL = probe part 0. */
+/* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file beside it, flushed, renamed). `format` NULL = probe part 0. */
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err);
 
-/* The shallow depth: a pack without entries, from what the parts say of themselves (reel_index_info.shallow). REEL_UNSUPPORTED when they
- * say nothing or the format has no summary(): only reel_scan_run() tells. Finds nothing damaged that a scan would find. */
+/* Writes a summary: a pack without entries, from the indexes that the files contain (reel_index_info.is_summary). REEL_UNSUPPORTED when
+ * they contain none, or the format has no summary(): use reel_scan_run(). Detects no damage that only a scan can find. */
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                        const struct reel_progress *progress, struct reel_error *err);
 

@@ -1,4 +1,4 @@
-/* Answers that are tables: told row by row to whoever prints or keeps them. */
+/* Tables, emitted row by row. */
 #ifndef REEL_TABLE_H
 #define REEL_TABLE_H
 
@@ -83,7 +83,7 @@ struct reel_table {
     void *context;
 };
 
-/* Where text goes; false: no more of it is wanted. */
+/* A destination of text; false: it takes no more. */
 struct reel_text_sink {
     bool (*put)(void *context, const char *text, size_t size);
     void *context;

@@ -1,4 +1,4 @@
-/* What RSBag's own tools tell: the channels of a TIDE file (scope, wire schema, source, types, rate), and who took part. */
+/* The reports of RSBag's own tools: the channels of a TIDE file (scope, wire schema, source, types, rate), and its participants. */
 #ifndef REEL_TIDE_H
 #define REEL_TIDE_H
 

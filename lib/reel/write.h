@@ -1,9 +1,9 @@
-/* A writer is its own planner: it only appends to a sink, group by group. Run over a counting sink it tells the length of the result and
- * the place of every group; run again it renders any group, or any part of one, alone. So a conversion has a length, an ETag and byte
- * ranges, needs no temporary file and never seeks back.
+/* Writers. A writer only appends to a sink, group by group. Run over a counting sink it yields the length of the result and the offset of
+ * each group; run again it renders any group, or a part of one. So a conversion has a length, an ETag and byte ranges, needs no temporary
+ * file and never seeks back.
  *
- * Groups, in file order: the head (0), runs of messages, the parts of the tail. A group of at most REEL_GROUP_WHOLE_MAX bytes is always
- * rendered whole into memory (so a writer may patch a checksum into it); a larger one (one huge message) is rendered window by window. */
+ * Groups, in file order: the head (0), runs of messages, the parts of the tail. A group of at most REEL_GROUP_WHOLE_MAX bytes is rendered
+ * whole into memory, so that a writer may patch a checksum into it; a larger one (one huge message) is rendered in windows. */
 #ifndef REEL_WRITE_H
 #define REEL_WRITE_H
 
@@ -25,7 +25,7 @@ enum {
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
-/* What a conversion would lose or change, told before it is done. */
+/* The conversion report: what a conversion would lose or change. */
 enum reel_loss_kind { REEL_CHANGES, REEL_LOSES, REEL_REFUSES };
 struct reel_loss;
 struct reel_loss *reel_loss_new(void);
@@ -49,7 +49,7 @@ struct reel_write_options {
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
     enum reel_time_format time_format;
-    uint64_t block_bytes;      /* formats of blocks (MIRA tapes): at most so many bytes each; 0 = the format's usual */
+    uint64_t block_bytes;      /* formats of blocks (MIRA tapes): the size of a block at most; 0 = the format's default */
     uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool raw;                  /* text targets: payloads as bytes, not decoded */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
@@ -63,9 +63,9 @@ struct reel_write; /* one run of a writer: planning or rendering */
 struct reel_writer {
     const char *name;      /* "mcap" */
     const char *extension; /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
-    const char *variant;   /* what ?version= says: "1.2"; NULL = the only or usual one */
+    const char *variant;   /* the value of ?version=: "1.2"; NULL = the only version or the default */
     const char *media_type;
-    const char *compressions; /* what options.compression may say besides "", with blanks between; NULL: nothing */
+    const char *compressions; /* values of options.compression besides "", separated by spaces; NULL: none */
     unsigned needs;
     unsigned version;   /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
@@ -84,7 +84,7 @@ struct reel_writer {
     void (*close)(struct reel_write *w);                        /* optional; also after a failed open */
 
     bool (*head)(struct reel_write *w, struct reel_sink *out, struct reel_error *err);
-    /* Takes messages with reel_write_next() until it wants the group closed or there are no more. At least one. */
+    /* Takes messages with reel_write_next() until the group is complete or there are no more; at least one. */
     bool (*messages)(struct reel_write *w, struct reel_sink *out, struct reel_error *err);
     /* Optional: how many groups the tail has; known once the messages are planned. */
     uint64_t (*tail_parts)(struct reel_write *w);
@@ -113,7 +113,7 @@ struct reel_write {
 
 /* The next message of this group. REEL_STEP_END: close the group (end of stream, or as many as were planned). */
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err);
-/* True when the message just taken would better open a new group: gives it back and ends this one. */
+/* Returns the message just taken: it opens the next group, and this one ends. */
 void reel_write_unget(struct reel_write *w, const struct reel_message *m);
 /* Appends the payload. While counting no byte is read. */
 bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err);
@@ -144,7 +144,7 @@ const struct reel_writer *reel_writer_for_file(const char *file_name, const char
 struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
                                        const struct reel_selection *selection, struct reel_error *err);
 
-/* What would be lost; false when the target refuses (err tells the first reason, loss all). loss may be NULL. */
+/* Adds to `loss` (may be NULL) what would be lost or changed. False when the writer refuses: err has the first reason. */
 bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err);
 
 /* Plans the whole output; runs the stream once. The plan does not keep the stream. Not for REEL_STREAMED writers. */

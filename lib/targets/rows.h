@@ -1,7 +1,7 @@
 /* Shared by the writers of rows: the payloads of a stream as values. Decoders are opened at a channel's first message; payloads that cannot
  * be decoded are written as bytes and are never an error of the stream. */
-#ifndef REEL_DECODE_ROWS_H
-#define REEL_DECODE_ROWS_H
+#ifndef REEL_TARGETS_ROWS_H
+#define REEL_TARGETS_ROWS_H
 
 #include "core/fields.h"
 #include "reel/write.h"

@@ -1,6 +1,6 @@
 /* Shared by series.c and series_draw.c: the runs of a column. */
-#ifndef REEL_DECODE_SERIES_OWN_H
-#define REEL_DECODE_SERIES_OWN_H
+#ifndef REEL_TARGETS_SERIES_INTERNAL_H
+#define REEL_TARGETS_SERIES_INTERNAL_H
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* Memory that is freed all at once: texts and tables of one index, plan or parse. */
-#ifndef REEL_CORE_ARENA_H
-#define REEL_CORE_ARENA_H
+#ifndef REEL_WIRE_ARENA_H
+#define REEL_WIRE_ARENA_H
 
 #include "reel/bytes.h"
 #include "reel/error.h"

@@ -1,6 +1,6 @@
 /* Names for CARLA's numbers, as shown to users. */
-#ifndef REEL_DECODE_CARLA_NAMES_H
-#define REEL_DECODE_CARLA_NAMES_H
+#ifndef REEL_WIRE_CARLA_NAMES_H
+#define REEL_WIRE_CARLA_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Growing memory: a byte buffer with sticky failure, and arrays that double. */
-#ifndef REEL_GROW_H
-#define REEL_GROW_H
+#ifndef REEL_WIRE_GROW_H
+#define REEL_WIRE_GROW_H
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The limits against which sizes from outside are checked before an allocation or a loop. */
-#ifndef REEL_CORE_LIMITS_H
-#define REEL_CORE_LIMITS_H
+#ifndef REEL_WIRE_LIMITS_H
+#define REEL_WIRE_LIMITS_H
 
 enum {
     REEL_CHANNELS_MAX = 65535,

@@ -1,6 +1,6 @@
 /* 64-bit hash mixing: for tables, and for sums that do not depend on an order. */
-#ifndef REEL_CORE_MIX_H
-#define REEL_CORE_MIX_H
+#ifndef REEL_WIRE_MIX_H
+#define REEL_WIRE_MIX_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* MessagePack reported to a visitor, for decoders whose payloads contain it. */
-#ifndef REEL_DECODE_PACK_TELL_H
-#define REEL_DECODE_PACK_TELL_H
+#ifndef REEL_WIRE_MSGPACK_WALK_H
+#define REEL_WIRE_MSGPACK_WALK_H
 
 #include "reel/encoding.h"
 #include "wire/msgpack.h"

@@ -1,6 +1,6 @@
 /* Integers in text from clients: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no overflow. */
-#ifndef SERVER_NUMBER_H
-#define SERVER_NUMBER_H
+#ifndef REEL_WIRE_NUMBER_H
+#define REEL_WIRE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

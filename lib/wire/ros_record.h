@@ -1,7 +1,7 @@
 /* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches for the next one after
  * damage. Layouts: rosbag1_wire.h, rosbag2_0.h. */
-#ifndef REEL_FORMATS_ROSRECORD_H
-#define REEL_FORMATS_ROSRECORD_H
+#ifndef REEL_WIRE_ROS_RECORD_H
+#define REEL_WIRE_ROS_RECORD_H
 
 #include "reel/sink.h"
 #include "wire/cursor.h"

@@ -1,7 +1,7 @@
 /* Definitions from before mid-2010 use package names that current readers do not know (roslib/Header …). Replaces them by the later names;
  * the bytes of messages are the same under both. */
-#ifndef REEL_FORMATS_ROS_RENAME_H
-#define REEL_FORMATS_ROS_RENAME_H
+#ifndef REEL_WIRE_ROS_RENAME_H
+#define REEL_WIRE_ROS_RENAME_H
 
 #include "wire/arena.h"
 

@@ -9,8 +9,8 @@
  *   reel.channel                         1.2 only, in messages too: a number that tells channels of one topic apart
  *
  * The payload follows the wrapper's head: no dimensions (u32 0), data_offset (u32 0), u32 length. */
-#ifndef REEL_FORMATS_ROS_WRAP_H
-#define REEL_FORMATS_ROS_WRAP_H
+#ifndef REEL_WIRE_ROS_WRAP_H
+#define REEL_WIRE_ROS_WRAP_H
 
 #include "reel/scan.h"
 #include "reel/sink.h"

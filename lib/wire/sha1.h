@@ -1,6 +1,6 @@
 /* SHA-1 (FIPS 180-4) of bytes in memory: identifies definitions in TIDE 2.0 and events of RSB; not used for security. */
-#ifndef REEL_CORE_SHA1_H
-#define REEL_CORE_SHA1_H
+#ifndef REEL_WIRE_SHA1_H
+#define REEL_WIRE_SHA1_H
 
 #include "reel/bytes.h"
 

@@ -1,6 +1,6 @@
 /* Numbers as the shortest decimals that read back to the same value. */
-#ifndef REEL_DECODE_SHORTEST_H
-#define REEL_DECODE_SHORTEST_H
+#ifndef REEL_WIRE_SHORTEST_H
+#define REEL_WIRE_SHORTEST_H
 
 #include <stddef.h>
 

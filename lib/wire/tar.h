@@ -5,8 +5,8 @@
  *   156  1    kind            257  6   "ustar"      345  155 folders before the name
  *   kinds: '0' NUL '7' file · 'x' pax fields of the next member · 'g' of all · 'L' name of the next member (GNU) · others: no file
  */
-#ifndef REEL_TAR_H
-#define REEL_TAR_H
+#ifndef REEL_WIRE_TAR_H
+#define REEL_WIRE_TAR_H
 
 #include "reel/source.h"
 #include "wire/arena.h"

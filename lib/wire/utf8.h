@@ -1,6 +1,6 @@
 /* UTF-8 validation: no overlong forms, no surrogates, nothing above U+10FFFF. */
-#ifndef REEL_UTF8_H
-#define REEL_UTF8_H
+#ifndef REEL_WIRE_UTF8_H
+#define REEL_WIRE_UTF8_H
 
 #include "reel/bytes.h"
 

@@ -1,7 +1,7 @@
 /* A moving window on a source, for walking a file from front to back (or jumping): bytes are read in runs of REEL_WINDOW_BYTES, so
  * peeking at the next few hundred costs a compare. */
-#ifndef REEL_CORE_WINDOW_H
-#define REEL_CORE_WINDOW_H
+#ifndef REEL_WIRE_WINDOW_H
+#define REEL_WIRE_WINDOW_H
 
 #include "reel/source.h"
 

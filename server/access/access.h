@@ -1,6 +1,6 @@
 /* Access control: who calls, what a caller may do, and the audit log. The HTTP layer calls it; handlers only use http_caller(). */
-#ifndef SERVER_ACCESS_H
-#define SERVER_ACCESS_H
+#ifndef SERVER_ACCESS_ACCESS_H
+#define SERVER_ACCESS_ACCESS_H
 
 #include "access/token.h"
 #include "http/http.h"

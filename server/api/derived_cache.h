@@ -1,7 +1,7 @@
 /* A cache of objects that are expensive to derive from recordings (plans, columns), by key. Each is computed once, by a job; requests
  * with the same key wait for the same job. The least recently used objects are dropped when the budget is exceeded. */
-#ifndef SERVER_DERIVED_CACHE_H
-#define SERVER_DERIVED_CACHE_H
+#ifndef SERVER_API_DERIVED_CACHE_H
+#define SERVER_API_DERIVED_CACHE_H
 
 #include "ingest/jobs.h"
 

@@ -160,7 +160,7 @@ static void put_catalog(FILE *f, struct app *app, const struct catalog_statistic
 static void put_store(FILE *f, struct app *app) {
     uint64_t free_bytes = 0, found = 0, missed = 0;
     store_free_bytes(app->store, &free_bytes);
-    reel_cache_looks(app->cache, &found, &missed);
+    reel_cache_lookups(app->cache, &found, &missed);
     put_figure(f, "reel_store_free_bytes", "gauge", "Free bytes of the store's disk.", "", free_bytes);
     put_figure(f, "reel_chunk_cache_bytes", "gauge", "Decompressed chunks in memory.", "", reel_cache_used(app->cache));
     put_figure(f, "reel_chunk_cache_hits_total", "counter", "Chunks that were in memory already.", "", found);

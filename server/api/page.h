@@ -1,6 +1,6 @@
 /* The built page, which is embedded in the program. */
-#ifndef SERVER_PAGE_H
-#define SERVER_PAGE_H
+#ifndef SERVER_API_PAGE_H
+#define SERVER_API_PAGE_H
 
 #include <jansson.h>
 

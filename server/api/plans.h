@@ -1,6 +1,6 @@
 /* Conversion plans by ETag, kept in the derived cache. */
-#ifndef SERVER_PLANS_H
-#define SERVER_PLANS_H
+#ifndef SERVER_API_PLANS_H
+#define SERVER_API_PLANS_H
 
 #include <stdint.h>
 

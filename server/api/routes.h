@@ -1,7 +1,7 @@
 /* The route table and its handlers. To add an endpoint: write its handler, declare it here, add its row to a routes_*.c file, and add its
  * response (and the body it takes) to web/openapi.yaml. The OpenAPI document's paths come from the rows (openapi.h). */
-#ifndef SERVER_ROUTES_H
-#define SERVER_ROUTES_H
+#ifndef SERVER_API_ROUTES_H
+#define SERVER_API_ROUTES_H
 
 #include "http/http.h"
 

@@ -1,6 +1,6 @@
 /* The links that open a recording in a viewer, for its JSON. */
-#ifndef SERVER_VIEWER_H
-#define SERVER_VIEWER_H
+#ifndef SERVER_API_VIEWER_H
+#define SERVER_API_VIEWER_H
 
 #include <jansson.h>
 

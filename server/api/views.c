@@ -40,8 +40,8 @@ json_t *view_time(int64_t ns, enum reel_clock clock) {
 }
 
 /* A summary does not have the size of the messages, unless there are none. */
-static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool shallow) {
-    return shallow && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
+static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool is_summary) {
+    return is_summary && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
 }
 
 /* Sets members one by one; one failure (no memory) fails the document. */
@@ -155,7 +155,7 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
     uint64_t gap_ns = stats->max_gap_ns;
     const char *note = NULL;
     bool known = count > 1 && n == 1 && stats->knows_gap;
-    if (count > 1 && !known && reel_index_info(index)->shallow) {
+    if (count > 1 && !known && reel_index_info(index)->is_summary) {
         note = "not known before the scan has ended";
     } else if (count > 1 && !known && count > *budget) {
         note = "too many messages in interleaved channels; coverage shows the gaps";
@@ -188,7 +188,7 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
     put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
     put(&o, "messages", view_u64(stats->count));
-    put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->shallow));
+    put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
     put_gap(&o, index, row, 1, stats->count, budget);
     put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(c->latched));
@@ -229,7 +229,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "encoding", json_string(first->encoding));
     put(&o, "schema_id", view_schema_id(first));
     put(&o, "messages", view_u64(sum.count));
-    put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->shallow));
+    put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
     put_gap(&o, index, rows, n, sum.count, budget);
     put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
@@ -308,7 +308,7 @@ static json_t *text_or_null(const char *text) {
 
 /* Whether a scan has verified the contents shown. Until then they are the summary of the file's own index, or empty. */
 static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
-    bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->shallow;
+    bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->is_summary;
     return r->format && r->format[0] && !summary && (index || r->state == STATE_READY);
 }
 

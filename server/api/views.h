@@ -1,7 +1,7 @@
 /* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new reference, NULL when memory
  * ends. */
-#ifndef SERVER_VIEWS_H
-#define SERVER_VIEWS_H
+#ifndef SERVER_API_VIEWS_H
+#define SERVER_API_VIEWS_H
 
 #include <jansson.h>
 

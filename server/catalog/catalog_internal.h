@@ -1,6 +1,6 @@
 /* Shared by the catalog's files only. */
-#ifndef SERVER_CATALOG_INTERNAL_H
-#define SERVER_CATALOG_INTERNAL_H
+#ifndef SERVER_CATALOG_CATALOG_INTERNAL_H
+#define SERVER_CATALOG_CATALOG_INTERNAL_H
 
 #include "catalog/catalog.h"
 #include "catalog/db.h"

@@ -1,7 +1,7 @@
 /* What the subcommands of `reel` share: their table, options, opening files, progress and output files.
  * Exit status: 0 success, 1 failure (the reason is on stderr), 2 invalid command line. */
-#ifndef SERVER_CLI_H
-#define SERVER_CLI_H
+#ifndef SERVER_CLI_CLI_H
+#define SERVER_CLI_CLI_H
 
 #include <signal.h>
 #include <stdio.h>

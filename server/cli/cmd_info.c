@@ -101,10 +101,10 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     if (info->clock_note[0]) {
         printf("clock      %s\n", info->clock_note);
     }
-    bool known_bytes = info->payload_bytes > 0 || !info->shallow;
+    bool known_bytes = info->payload_bytes > 0 || !info->is_summary;
     printf("messages   %llu  (%s)\n", (unsigned long long)info->messages,
            known_bytes ? cli_size_text(info->payload_bytes, payload) : "payload size unknown");
-    if (info->shallow) {
+    if (info->is_summary) {
         printf("indexed    no: read from the file's own index, not verified\n");
     }
     if (info->damaged) {

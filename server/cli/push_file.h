@@ -1,6 +1,6 @@
 /* Uploads one file, resuming after every interruption. */
-#ifndef SERVER_PUSH_FILE_H
-#define SERVER_PUSH_FILE_H
+#ifndef SERVER_CLI_PUSH_FILE_H
+#define SERVER_CLI_PUSH_FILE_H
 
 #include <stdatomic.h>
 

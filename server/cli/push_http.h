@@ -1,6 +1,6 @@
 /* HTTP requests of `reel push` (libcurl): one connection for each worker, small responses. Only push_http.c uses the library. */
-#ifndef SERVER_PUSH_HTTP_H
-#define SERVER_PUSH_HTTP_H
+#ifndef SERVER_CLI_PUSH_HTTP_H
+#define SERVER_CLI_PUSH_HTTP_H
 
 #include <stddef.h>
 

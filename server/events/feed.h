@@ -1,7 +1,7 @@
 /* Waiting for changes: watchers sleep until there are some, and one thread polls for all of them: after each commit of this process, and
  * once a second for commits of others (`reel` next to the server). While nobody waits it does not poll. */
-#ifndef SERVER_FEED_H
-#define SERVER_FEED_H
+#ifndef SERVER_EVENTS_FEED_H
+#define SERVER_EVENTS_FEED_H
 
 #include "catalog/changes.h"
 

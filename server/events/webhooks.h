@@ -1,8 +1,8 @@
 /* Webhooks: changes delivered to other servers by POST, in order, until they answer 2xx or a day has passed. One thread delivers; the
  * position is in the catalog (catalog/changes.h), so a restart continues where the last server stopped. At least once: a receiver
  * recognizes a repetition by its seq. */
-#ifndef SERVER_WEBHOOKS_H
-#define SERVER_WEBHOOKS_H
+#ifndef SERVER_EVENTS_WEBHOOKS_H
+#define SERVER_EVENTS_WEBHOOKS_H
 
 #include "events/feed.h"
 

@@ -1,7 +1,7 @@
 /* Shared by the files of server/http; only they and their tests include it. One thread handles a request from its first byte to its last,
  * so a request needs no lock; values that the watchdog and the metrics read are atomic. */
-#ifndef SERVER_HTTP_INTERNAL_H
-#define SERVER_HTTP_INTERNAL_H
+#ifndef SERVER_HTTP_HTTP_INTERNAL_H
+#define SERVER_HTTP_HTTP_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* A local file read once from start to end: into an upload, or only hashed. */
-#ifndef SERVER_FILE_READ_H
-#define SERVER_FILE_READ_H
+#ifndef SERVER_INGEST_FILE_READ_H
+#define SERVER_INGEST_FILE_READ_H
 
 #include <openssl/evp.h>
 

@@ -1,7 +1,7 @@
 /* Walks folders in a fixed order: the files of each by name, then its subfolders by name. Hidden and unfinished files (.active, .part …)
  * are skipped, as is everything that is neither file nor folder. */
-#ifndef SERVER_FOLDER_WALK_H
-#define SERVER_FOLDER_WALK_H
+#ifndef SERVER_INGEST_FOLDER_WALK_H
+#define SERVER_INGEST_FOLDER_WALK_H
 
 #include <limits.h>
 #include <stdint.h>

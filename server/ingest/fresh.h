@@ -1,7 +1,7 @@
 /* The scan of files that were just received: a job runs it, the request waits for it and may leave it behind. Shared by ingest.c (new
  * recordings) and parts.c (further parts). */
-#ifndef SERVER_FRESH_H
-#define SERVER_FRESH_H
+#ifndef SERVER_INGEST_FRESH_H
+#define SERVER_INGEST_FRESH_H
 
 #include "ingest/scanning.h"
 

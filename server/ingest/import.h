@@ -1,7 +1,7 @@
 /* Imports local files: requested over HTTP, found in watched folders, or named on the command line. All use the same walk, the same
  * decisions and a bounded number of threads. */
-#ifndef SERVER_IMPORT_H
-#define SERVER_IMPORT_H
+#ifndef SERVER_INGEST_IMPORT_H
+#define SERVER_INGEST_IMPORT_H
 
 #include "app.h"
 #include "catalog/imports.h"

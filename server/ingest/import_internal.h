@@ -1,6 +1,6 @@
 /* Shared by the files of the import only. */
-#ifndef SERVER_IMPORT_INTERNAL_H
-#define SERVER_IMPORT_INTERNAL_H
+#ifndef SERVER_INGEST_IMPORT_INTERNAL_H
+#define SERVER_INGEST_IMPORT_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Turns a finished upload or a local file into a recording in the catalog: deduplication, name, scan, index pack, manifest, rows. All
  * recordings are added here. */
-#ifndef SERVER_INGEST_H
-#define SERVER_INGEST_H
+#ifndef SERVER_INGEST_INGEST_H
+#define SERVER_INGEST_INGEST_H
 
 #include "app.h"
 #include "ingest/jobs.h"

@@ -1,6 +1,6 @@
 /* Statistics of background jobs for /metrics, counted when a job ends. The kinds are a fixed list; others count as "other". */
-#ifndef SERVER_JOB_STATISTICS_H
-#define SERVER_JOB_STATISTICS_H
+#ifndef SERVER_INGEST_JOB_STATISTICS_H
+#define SERVER_INGEST_JOB_STATISTICS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

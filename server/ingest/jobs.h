@@ -1,6 +1,6 @@
 /* Small background work: a bounded number of threads, a queue, and a record of each job for /jobs/{id}. */
-#ifndef SERVER_JOBS_H
-#define SERVER_JOBS_H
+#ifndef SERVER_INGEST_JOBS_H
+#define SERVER_INGEST_JOBS_H
 
 #include "reel/scan.h"
 

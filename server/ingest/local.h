@@ -1,6 +1,6 @@
 /* Imports local files as a recording, through ingest_uploads(). */
-#ifndef SERVER_LOCAL_H
-#define SERVER_LOCAL_H
+#ifndef SERVER_INGEST_LOCAL_H
+#define SERVER_INGEST_LOCAL_H
 
 #include "ingest/ingest.h"
 #include "store/reference.h"

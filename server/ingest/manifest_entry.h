@@ -1,6 +1,6 @@
 /* The entry of a recording in the manifest of its content. */
-#ifndef SERVER_MANIFEST_ENTRY_H
-#define SERVER_MANIFEST_ENTRY_H
+#ifndef SERVER_INGEST_MANIFEST_ENTRY_H
+#define SERVER_INGEST_MANIFEST_ENTRY_H
 
 #include "catalog/catalog.h"
 #include "catalog/notes.h"

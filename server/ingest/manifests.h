@@ -1,7 +1,7 @@
 /* Keeps manifests up to date with the catalog. A change of the catalog marks its recording as due in the same transaction; due manifests
  * are written by the request that made the change, by a job, on shutdown, or at the next start. */
-#ifndef SERVER_MANIFESTS_H
-#define SERVER_MANIFESTS_H
+#ifndef SERVER_INGEST_MANIFESTS_H
+#define SERVER_INGEST_MANIFESTS_H
 
 #include "app.h"
 

@@ -1,6 +1,6 @@
 /* Checks names of recordings and collections. */
-#ifndef SERVER_NAMES_H
-#define SERVER_NAMES_H
+#ifndef SERVER_INGEST_NAMES_H
+#define SERVER_INGEST_NAMES_H
 
 #include "reel/error.h"
 

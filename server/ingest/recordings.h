@@ -1,7 +1,7 @@
 /* Open recordings (index and sources), shared by requests; at most RECORDINGS_OPEN_MAX stay open. Rebuilds missing or outdated index
  * packs. */
-#ifndef SERVER_RECORDINGS_H
-#define SERVER_RECORDINGS_H
+#ifndef SERVER_INGEST_RECORDINGS_H
+#define SERVER_INGEST_RECORDINGS_H
 
 #include "app.h"
 #include "ingest/jobs.h"

@@ -1,7 +1,7 @@
 /* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of recordings are
  * updated when files disappear, change, or return. */
-#ifndef SERVER_REFERENCES_H
-#define SERVER_REFERENCES_H
+#ifndef SERVER_INGEST_REFERENCES_H
+#define SERVER_INGEST_REFERENCES_H
 
 #include "app.h"
 #include "reel/scan.h"

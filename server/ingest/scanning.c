@@ -185,7 +185,7 @@ struct reel_index *scan_open_summary(struct app *app, const char *content, struc
 
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(app, content, err);
-    if (index && reel_index_info(index)->shallow) {
+    if (index && reel_index_info(index)->is_summary) {
         reel_fail(err, REEL_NOT_FOUND, "there is no index yet");
         return NULL;
     }
@@ -200,7 +200,7 @@ static bool set_text(char **at, const char *text) {
 
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
-    r->state = info->shallow ? STATE_SCANNING : STATE_READY;
+    r->state = info->is_summary ? STATE_SCANNING : STATE_READY;
     r->clock = info->clock;
     r->start_ns = info->start_ns;
     r->end_ns = info->end_ns;
@@ -229,7 +229,7 @@ static void finish_failed(struct app *app, const struct catalog_recording *r, co
         catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
     } else if (why->code == REEL_CHANGED && references_has(app, r)) {
         catalog_set_state(app->catalog, r->id, STATE_CHANGED, why->text, &ignored);
-    } else if (!stopping && (r->state == STATE_SCANNING || !reel_is_passing(why->code))) {
+    } else if (!stopping && (r->state == STATE_SCANNING || !reel_is_transient(why->code))) {
         catalog_set_state(app->catalog, r->id, STATE_FAILED, why->text, &ignored);
     }
 }

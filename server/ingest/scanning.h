@@ -1,7 +1,7 @@
 /* Scans of stored content, and the lock of a content. Shared by ingest.c (new recordings), recordings.c (packs that are rebuilt) and
  * sweep.c. */
-#ifndef SERVER_SCANNING_H
-#define SERVER_SCANNING_H
+#ifndef SERVER_INGEST_SCANNING_H
+#define SERVER_INGEST_SCANNING_H
 
 #include "app.h"
 #include "ingest/jobs.h"

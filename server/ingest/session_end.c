@@ -120,7 +120,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
         return;
     }
     out->ingest.outcome = INGEST_REFUSED;
-    out->again = reel_is_passing(err->code) && store_upload_is_here(l->file);
+    out->again = reel_is_transient(err->code) && store_upload_is_here(l->file);
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
         live_remove(app, l);

@@ -1,8 +1,8 @@
 /* Upload sessions: files received over several requests, with any interruption. The row (catalog/uploads.h) has the upload options and
  * the offset, the bytes are in incoming/. Bytes that were acknowledged have at least reached the system, so a killed server loses none of
  * them; after a power failure the offset is what an fsync confirmed. One request at a time writes to a session. */
-#ifndef SERVER_SESSIONS_H
-#define SERVER_SESSIONS_H
+#ifndef SERVER_INGEST_SESSIONS_H
+#define SERVER_INGEST_SESSIONS_H
 
 #include "catalog/uploads.h"
 #include "ingest/ingest.h"

@@ -1,6 +1,6 @@
 /* Shared by sessions.c (bytes), session_end.c and reconcile.c only. */
-#ifndef SERVER_SESSIONS_INTERNAL_H
-#define SERVER_SESSIONS_INTERNAL_H
+#ifndef SERVER_INGEST_SESSIONS_INTERNAL_H
+#define SERVER_INGEST_SESSIONS_INTERNAL_H
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* Upload options: sent with a file in the query, in Upload-Metadata or in the meta field of a form. Stored as JSON with an upload
  * session. */
-#ifndef SERVER_UPLOAD_OPTIONS_H
-#define SERVER_UPLOAD_OPTIONS_H
+#ifndef SERVER_INGEST_UPLOAD_OPTIONS_H
+#define SERVER_INGEST_UPLOAD_OPTIONS_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* Watched folders: a file that appears in them becomes a recording once it is no longer written to. */
-#ifndef SERVER_WATCH_H
-#define SERVER_WATCH_H
+#ifndef SERVER_INGEST_WATCH_H
+#define SERVER_INGEST_WATCH_H
 
 #include "ingest/import.h"
 

@@ -2,8 +2,8 @@
  * file it needs, in the format of `sha256sum -c`; with blobs those files are there too, with their indexes and manifests; backup.json,
  * written last, marks the backup as complete. To restore: `reel serve --data` on the folder or a copy of it, with the blobs put back if
  * they were kept elsewhere. */
-#ifndef SERVER_BACKUP_H
-#define SERVER_BACKUP_H
+#ifndef SERVER_MAINTENANCE_BACKUP_H
+#define SERVER_MAINTENANCE_BACKUP_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* The stored files of a backup; for backup.c. */
-#ifndef SERVER_BACKUP_FILES_H
-#define SERVER_BACKUP_FILES_H
+#ifndef SERVER_MAINTENANCE_BACKUP_FILES_H
+#define SERVER_MAINTENANCE_BACKUP_FILES_H
 
 #include <jansson.h>
 

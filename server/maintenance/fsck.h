@@ -1,6 +1,6 @@
 /* Checks the archive: the catalog by itself, the catalog against the stored files, the stored files against the catalog. */
-#ifndef SERVER_FSCK_H
-#define SERVER_FSCK_H
+#ifndef SERVER_MAINTENANCE_FSCK_H
+#define SERVER_MAINTENANCE_FSCK_H
 
 #include "app.h"
 #include "reel/scan.h"

@@ -1,6 +1,6 @@
 /* Shared by the files of fsck only. */
-#ifndef SERVER_FSCK_INTERNAL_H
-#define SERVER_FSCK_INTERNAL_H
+#ifndef SERVER_MAINTENANCE_FSCK_INTERNAL_H
+#define SERVER_MAINTENANCE_FSCK_INTERNAL_H
 
 #include "maintenance/fsck.h"
 

@@ -1,7 +1,7 @@
 /* Rebuilds rows of the catalog from manifests: recordings that a manifest names and the catalog does not have. After the loss of the
  * catalog these are all. */
-#ifndef SERVER_REBUILD_H
-#define SERVER_REBUILD_H
+#ifndef SERVER_MAINTENANCE_REBUILD_H
+#define SERVER_MAINTENANCE_REBUILD_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* Retention: the rules of catalog/retention_rules.h move recordings to the trash, and what has been in the trash for trash_days (server
  * option; 0: forever) is deleted permanently. */
-#ifndef SERVER_RETENTION_H
-#define SERVER_RETENTION_H
+#ifndef SERVER_MAINTENANCE_RETENTION_H
+#define SERVER_MAINTENANCE_RETENTION_H
 
 #include <jansson.h>
 

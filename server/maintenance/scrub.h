@@ -1,8 +1,8 @@
 /* The integrity check: reads every stored file again and compares its SHA-256 with its name. It goes through them in the order of their
  * hashes, at a bounded rate, and resumes where it was stopped. A corrupted file is shown as the problem of the recordings that use it,
  * until the file is uploaded again. */
-#ifndef SERVER_SCRUB_H
-#define SERVER_SCRUB_H
+#ifndef SERVER_MAINTENANCE_SCRUB_H
+#define SERVER_MAINTENANCE_SCRUB_H
 
 #include <jansson.h>
 

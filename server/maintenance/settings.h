@@ -1,7 +1,7 @@
 /* settings.json: retention rules, quotas and webhooks, a copy of what the catalog has, in case it is lost: {"reel_settings": 1,
  * "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret", "created_ns"}]}. */
-#ifndef SERVER_SETTINGS_H
-#define SERVER_SETTINGS_H
+#ifndef SERVER_MAINTENANCE_SETTINGS_H
+#define SERVER_MAINTENANCE_SETTINGS_H
 
 #include "app.h"
 

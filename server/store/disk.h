@@ -1,6 +1,6 @@
 /* Files and folders, for all parts of the server. */
-#ifndef SERVER_DISK_H
-#define SERVER_DISK_H
+#ifndef SERVER_STORE_DISK_H
+#define SERVER_STORE_DISK_H
 
 #include <limits.h>
 #include <stddef.h>

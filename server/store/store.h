@@ -1,8 +1,8 @@
 /* Bytes on the local disk, by content. data/blobs/ab/<sha256> the file as it came, <content>.reel its index pack, <content>.json its
  * manifest (enough to rebuild a lost catalog); data/incoming/ uploads under way; data/derived/ what can be made again, bounded. Every
  * rename is fsynced, file and folder. */
-#ifndef SERVER_STORE_H
-#define SERVER_STORE_H
+#ifndef SERVER_STORE_STORE_H
+#define SERVER_STORE_STORE_H
 
 #include <stdint.h>
 

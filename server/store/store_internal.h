@@ -1,6 +1,6 @@
 /* Shared by the store's files only. */
-#ifndef SERVER_STORE_INTERNAL_H
-#define SERVER_STORE_INTERNAL_H
+#ifndef SERVER_STORE_STORE_INTERNAL_H
+#define SERVER_STORE_STORE_INTERNAL_H
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Whatever is done with a golden file (scan, summary, open, read, every writer, view and report), one allocation or one read of the file
- * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_passing). Never other bytes, never damage that is
+ * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient). Never other bytes, never damage that is
  * not there, never half a pack, never a leak.
  *
  * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number behind it, it runs only that one.
@@ -281,7 +281,7 @@ static bool field_seen(void *context, const struct reel_field *field) {
 
 /* An answer that there is none ("not decoded") is a result too; one that passes is not. */
 static bool answered(struct run *r, const struct reel_error *why, struct reel_error *err) {
-    if (why->code != REEL_OK && reel_is_passing(why->code)) {
+    if (why->code != REEL_OK && reel_is_transient(why->code)) {
         *err = *why;
         return false;
     }
@@ -403,7 +403,7 @@ static int left_behind(void) {
 }
 
 static bool right(const struct run *clean, const struct run *r) {
-    if (!r->good && reel_is_passing(r->err.code)) {
+    if (!r->good && reel_is_transient(r->err.code)) {
         return true;
     }
     return r->good == clean->good && (r->good ? r->hash == clean->hash : r->err.code == clean->err.code);
@@ -419,7 +419,7 @@ static int stage_faults(const struct job *job, const struct stage *stage, struct
     long total, seen;
     struct run clean = run_once(job, stage, what, -1, &total);
     int faults = 0;
-    if (!clean.good && reel_is_passing(clean.err.code)) {
+    if (!clean.good && reel_is_transient(clean.err.code)) {
         fail_msg("%s %s: fails undisturbed: %s", job->name, stage->name, clean.err.text);
     }
     for (long n = 0; n < total; n = after(n, dense, phase)) {

@@ -74,7 +74,7 @@ static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_
     format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
     if (format->summary && reel_scan_summary(&source, 1, format, fuzz_pack(), NULL, &err)) {
         struct reel_index *summary = reel_index_open(fuzz_pack(), &err);
-        fuzz_expect(summary && reel_index_info(summary)->shallow, "open the summary", &err);
+        fuzz_expect(summary && reel_index_info(summary)->is_summary, "open the summary", &err);
         reel_index_free(summary);
     }
     AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(data, size), format);

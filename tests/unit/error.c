@@ -60,8 +60,8 @@ static void errno_is_kept_and_space_is_told_apart(void **state) {
     errno = EROFS;
     reel_fail_errno(&err, "writing");
     assert_int_equal(err.code, REEL_READ_ONLY);
-    assert_true(reel_is_passing(err.code));
-    assert_false(reel_is_passing(REEL_DAMAGED));
+    assert_true(reel_is_transient(err.code));
+    assert_false(reel_is_transient(REEL_DAMAGED));
     reel_fail_memory(&err);
     assert_int_equal(err.code, REEL_NO_MEMORY);
     assert_int_equal(err.sys, 0);

@@ -147,7 +147,7 @@ static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **sta
     assert_string_equal(got.format, "trial");
     AUTO(reel_index_free) struct reel_index *summary = scan_open_summary(&app, got.content, &err);
     assert_non_null(summary);
-    assert_true(reel_index_info(summary)->shallow);
+    assert_true(reel_index_info(summary)->is_summary);
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
     assert_null(

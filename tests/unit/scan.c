@@ -126,7 +126,7 @@ static void a_summary_is_a_pack_without_entries(void **state) {
     assert_non_null(index);
     const struct reel_index_info *info = reel_index_info(index);
     const struct reel_channel_stats *stats = reel_index_stats(index, 0);
-    assert_true(info->shallow);
+    assert_true(info->is_summary);
     assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
     assert_string_equal(reel_index_channel(index, 0)->name, "/a");
     assert_int_equal(stats->count, 5);
@@ -173,7 +173,7 @@ static void what_passes_is_no_damage(void **state) {
     for (swallowed = REEL_NOT_MINE; swallowed <= REEL_CATALOG; swallowed++) {
         err = (struct reel_error){0};
         bool good = reel_scan_run(&part, 1, &format, PATH, NULL, &err);
-        assert_int_equal(good, !reel_is_passing(swallowed));
+        assert_int_equal(good, !reel_is_transient(swallowed));
         assert_int_equal(err.code, good ? REEL_OK : swallowed);
         assert_int_equal(access(PATH, F_OK), good ? 0 : -1);
         remove(PATH);

@@ -268,7 +268,7 @@ static bool visit_scalar(struct walk *w, const struct part *part) {
         return visit_text(w->v, bytes_text(carla_name_of(carla_attribute_names, (unsigned)*p - w->state->layout.attributes_from)));
     }
     bool named = part->what == NAMED;
-    return reel_number_tell(w->v, type, p) &&
+    return reel_number_visit(w->v, type, p) &&
            (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(carla_name_of(part->more, *p)))));
 }
 

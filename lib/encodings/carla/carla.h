@@ -1,6 +1,6 @@
 /* Internals of CARLA's encoding. */
-#ifndef REEL_ENCODINGS_CARLA_H
-#define REEL_ENCODINGS_CARLA_H
+#ifndef REEL_ENCODINGS_CARLA_CARLA_H
+#define REEL_ENCODINGS_CARLA_CARLA_H
 
 #include "reel/encoding.h"
 #include "reel/iterate.h"

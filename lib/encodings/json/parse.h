@@ -1,6 +1,6 @@
 /* A JSON parser that calls a visitor. */
-#ifndef REEL_DECODE_JSON_IN_H
-#define REEL_DECODE_JSON_IN_H
+#ifndef REEL_ENCODINGS_JSON_PARSE_H
+#define REEL_ENCODINGS_JSON_PARSE_H
 
 #include "reel/encoding.h"
 

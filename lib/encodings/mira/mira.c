@@ -76,7 +76,7 @@ static bool decode_mira(const void *state, struct reel_bytes payload, struct ree
         number = number == REEL_I64 ? REEL_I32 : REEL_U32;
     }
     return payload.size == reel_number_size(number)
-               ? reel_number_tell(v, number, payload.data)
+               ? reel_number_visit(v, number, payload.data)
                : reel_fail(err, REEL_DAMAGED, "%zu bytes, where %s has %u", payload.size, type->name, reel_number_size(number));
 }
 

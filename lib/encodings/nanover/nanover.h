@@ -1,6 +1,6 @@
 /* Internals of both NanoVer encodings. A frame is {"frame":{key:value}}, a state {"state":{"updates":{key:value},"removals":[key]}}. */
-#ifndef REEL_ENCODINGS_NANOVER_H
-#define REEL_ENCODINGS_NANOVER_H
+#ifndef REEL_ENCODINGS_NANOVER_NANOVER_H
+#define REEL_ENCODINGS_NANOVER_NANOVER_H
 
 #include "reel/encoding.h"
 #include "reel/index.h"

@@ -1,6 +1,6 @@
 /* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), protobuf.c (payloads), fields.c. */
-#ifndef REEL_DECODE_PROTOBUF_H
-#define REEL_DECODE_PROTOBUF_H
+#ifndef REEL_ENCODINGS_PROTOBUF_PROTOBUF_H
+#define REEL_ENCODINGS_PROTOBUF_PROTOBUF_H
 
 #include "reel/encoding.h"
 #include "wire/arena.h"

@@ -92,13 +92,13 @@ static bool text(struct cdr *c, const struct ros_definition_step *s) {
 static bool number(struct cdr *c, const struct ros_definition_step *s, const uint8_t *p) {
     size_t size = reel_number_size(s->kind);
     if (!c->big || size == 1) {
-        return reel_number_tell(c->run.v, s->kind, p);
+        return reel_number_visit(c->run.v, s->kind, p);
     }
     uint8_t turned[8];
     for (size_t i = 0; i < size; i++) {
         turned[i] = p[size - 1 - i];
     }
-    return reel_number_tell(c->run.v, s->kind, turned);
+    return reel_number_visit(c->run.v, s->kind, turned);
 }
 
 static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {

@@ -1,6 +1,6 @@
 /* The encodings of ROS 1 and ROS 2. */
-#ifndef REEL_ENCODINGS_ROS_H
-#define REEL_ENCODINGS_ROS_H
+#ifndef REEL_ENCODINGS_ROS_ROS_H
+#define REEL_ENCODINGS_ROS_ROS_H
 
 #include "reel/encoding.h"
 

@@ -5,8 +5,8 @@
 #include "wire/visit.h"
 
 static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
-    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p) &&
-           visit_key_text(v, "nsec") && reel_number_tell(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_visit(v, has_sign ? REEL_I32 : REEL_U32, p) &&
+           visit_key_text(v, "nsec") && reel_number_visit(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
 }
 
 /* ---- of fixed size: `p` has all of it */
@@ -15,7 +15,7 @@ static bool fixed_steps(struct ros_definition_run *r, const struct ros_definitio
 
 static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_step *s, const uint8_t *p) {
     if (ros_definition_is_number(s)) {
-        return reel_number_tell(r->v, s->kind, p);
+        return reel_number_visit(r->v, s->kind, p);
     }
     if (s->kind != ROS_VALUE_TYPE) {
         return emit_time(r->v, p, s->kind == ROS_VALUE_DURATION);

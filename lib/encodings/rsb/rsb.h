@@ -1,7 +1,7 @@
 /* Internals of the RSB decoder: rsb.c (the event around a payload), values.c (payloads of fundamental types), guess.c (protobuf without
  * its definition). A readable event is always decoded; a payload that does not fit its type is emitted as bytes. */
-#ifndef REEL_DECODE_RSB_H
-#define REEL_DECODE_RSB_H
+#ifndef REEL_ENCODINGS_RSB_RSB_H
+#define REEL_ENCODINGS_RSB_RSB_H
 
 #include "reel/encoding.h"
 #include "wire/grow.h"

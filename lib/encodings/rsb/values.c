@@ -53,7 +53,7 @@ bool rsb_value_emit(const struct rsb_value *type, struct reel_bytes data, struct
     case KIND_VOID:
         return visit_null(v);
     case KIND_NUMBER:
-        return reel_number_tell(v, type->number, data.data);
+        return reel_number_visit(v, type->number, data.data);
     case KIND_TEXT:
         return visit_text(v, data);
     default:

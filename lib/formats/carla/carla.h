@@ -1,7 +1,7 @@
 /* Internals of the CARLA recorder format. scan.c: the walk; layouts.c: layout variants that only the packets show (floats or doubles,
  * numbering, writer); write.c, join.c: the .log writer. Packets and channels: wire/carla.h. */
-#ifndef REEL_FORMATS_CARLA_H
-#define REEL_FORMATS_CARLA_H
+#ifndef REEL_FORMATS_CARLA_CARLA_H
+#define REEL_FORMATS_CARLA_CARLA_H
 
 #include "reel/format.h"
 #include "reel/scan.h"

@@ -2,8 +2,8 @@
  * names.c: channels and frame ids · codec.c: compressed messages · resume.c: where to go on after damage · check.c: what the tape states,
  * compared with what was found · summary.c: summary without a scan. One walk from front to back by the fields' own lengths decides what
  * is in the tape. */
-#ifndef REEL_FORMATS_MIRA_H
-#define REEL_FORMATS_MIRA_H
+#ifndef REEL_FORMATS_MIRA_MIRA_H
+#define REEL_FORMATS_MIRA_MIRA_H
 
 #include "formats/mira/wire.h"
 #include "reel/format.h"

@@ -1,6 +1,6 @@
 /* Internals of the NanoVer format: the members of the archive, and the format's table. */
-#ifndef REEL_FORMATS_NANOVER_H
-#define REEL_FORMATS_NANOVER_H
+#ifndef REEL_FORMATS_NANOVER_NANOVER_H
+#define REEL_FORMATS_NANOVER_NANOVER_H
 
 #include "formats/nanover/wire.h"
 #include "reel/format.h"

@@ -1,7 +1,7 @@
 /* State of a scan of a NanoVer recording, shared by the walk over the index (index.c), the walk without one (recover.c) and the summary,
  * which reads the index alone (summary.c). */
-#ifndef REEL_NANOVER_SCAN_H
-#define REEL_NANOVER_SCAN_H
+#ifndef REEL_FORMATS_NANOVER_SCAN_H
+#define REEL_FORMATS_NANOVER_SCAN_H
 
 #include "formats/nanover/nanover.h"
 #include "reel/scan.h"

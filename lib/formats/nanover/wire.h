@@ -4,8 +4,8 @@
  * index.msgpack: array of maps { "offset": int, "length": int, "metadata": { "types": [str …], "frame.index": int (optional), "timestamp":
  * int } }, offset counted from the start of messages.msgpack, timestamp in microseconds since the start of the recording. messages.msgpack:
  * maps one after another, { "frame": { key: value … }, "state": { "updates": { key: value … }, "removals": [key …] }, … }. */
-#ifndef REEL_NANOVER_WIRE_H
-#define REEL_NANOVER_WIRE_H
+#ifndef REEL_FORMATS_NANOVER_WIRE_H
+#define REEL_FORMATS_NANOVER_WIRE_H
 
 #include "wire/zip.h"
 

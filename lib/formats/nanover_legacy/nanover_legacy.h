@@ -1,6 +1,6 @@
 /* The older NanoVer format: a .traj, a .state, or both as the two parts of one recording. */
-#ifndef REEL_FORMATS_NANOVER_LEGACY_H
-#define REEL_FORMATS_NANOVER_LEGACY_H
+#ifndef REEL_FORMATS_NANOVER_LEGACY_NANOVER_LEGACY_H
+#define REEL_FORMATS_NANOVER_LEGACY_NANOVER_LEGACY_H
 
 #include "reel/format.h"
 

@@ -7,8 +7,8 @@
  *                                   |  24     message, protobuf
  * Version 1 had no header: its records begin at byte 0, and a .traj holds bare FrameData.
  * The messages: wire/nanover_legacy.h. */
-#ifndef REEL_NANOVER_LEGACY_WIRE_H
-#define REEL_NANOVER_LEGACY_WIRE_H
+#ifndef REEL_FORMATS_NANOVER_LEGACY_WIRE_H
+#define REEL_FORMATS_NANOVER_LEGACY_WIRE_H
 
 #include <stdint.h>
 

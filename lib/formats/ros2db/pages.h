@@ -1,6 +1,6 @@
 /* Reads the b-tree of the table messages page by page (pages.c); repair.c builds pages that replace damaged ones. */
-#ifndef REEL_ROS2DB_PAGES_H
-#define REEL_ROS2DB_PAGES_H
+#ifndef REEL_FORMATS_ROS2DB_PAGES_H
+#define REEL_FORMATS_ROS2DB_PAGES_H
 
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"

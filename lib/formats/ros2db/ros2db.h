@@ -2,8 +2,8 @@
  * source.c (rows as a source), topics.c and walk.c (one database), meta.c (metadata.yaml), files.c (the files of a bag, also inside
  * archives), parts.c (which files belong together, and their order), scan.c (the scan, and the format). The tables decide what the
  * recording holds; metadata.yaml adds to it and is compared with it. */
-#ifndef REEL_ROS2DB_H
-#define REEL_ROS2DB_H
+#ifndef REEL_FORMATS_ROS2DB_ROS2DB_H
+#define REEL_FORMATS_ROS2DB_ROS2DB_H
 
 #include <sqlite3.h>
 

@@ -28,8 +28,8 @@
  *   28  4    pages of the database, good when the change counter is that of 92
  *   92  4    change counter when 28 was written
  */
-#ifndef REEL_ROS2DB_WIRE_H
-#define REEL_ROS2DB_WIRE_H
+#ifndef REEL_FORMATS_ROS2DB_WIRE_H
+#define REEL_FORMATS_ROS2DB_WIRE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag1` is one bag during a scan. Layouts: wire.h. scan.c: recognition and the
  * scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics, channels and definitions · resume.c:
  * where to go on after damage · index.c: the index compared with the walk · summary.c: summary from the index alone. */
-#ifndef REEL_FORMATS_ROSBAG1_H
-#define REEL_FORMATS_ROSBAG1_H
+#ifndef REEL_FORMATS_ROSBAG1_ROSBAG1_H
+#define REEL_FORMATS_ROSBAG1_ROSBAG1_H
 
 #include "formats/rosbag1/wire.h"
 #include "reel/format.h"

@@ -1,7 +1,7 @@
 /* Internals of the summary of a 1.2 bag. summary.c: its index, and which messages are inspected · summary_inspect.c: records before the
  * index, and the channels they belong to. */
-#ifndef REEL_FORMATS_ROSBAG1_OUTLINE_H
-#define REEL_FORMATS_ROSBAG1_OUTLINE_H
+#ifndef REEL_FORMATS_ROSBAG1_SUMMARY_H
+#define REEL_FORMATS_ROSBAG1_SUMMARY_H
 
 #include "formats/rosbag1/rosbag1.h"
 

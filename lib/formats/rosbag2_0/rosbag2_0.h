@@ -1,8 +1,8 @@
 /* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: wire/rosbag2_0.h. scan.c: recognition, file
  * header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data · names.c: connections · tail.c: the
  * records at index_pos · resume.c: where to go on after damage · sealed.c: encrypted bags · summary.c: summary without a scan. */
-#ifndef REEL_FORMATS_BAG2_H
-#define REEL_FORMATS_BAG2_H
+#ifndef REEL_FORMATS_ROSBAG2_0_ROSBAG2_0_H
+#define REEL_FORMATS_ROSBAG2_0_ROSBAG2_0_H
 
 #include "reel/format.h"
 #include "reel/scan.h"

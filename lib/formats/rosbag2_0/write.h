@@ -1,6 +1,6 @@
 /* What the parts of the ROS bag 2.0 writer share: chunks (rosbag2_0_write.c), their index data, and the tail (rosbag2_0_write_tail.c). */
-#ifndef REEL_FORMATS_BAG2_WRITE_H
-#define REEL_FORMATS_BAG2_WRITE_H
+#ifndef REEL_FORMATS_ROSBAG2_0_WRITE_H
+#define REEL_FORMATS_ROSBAG2_0_WRITE_H
 
 #include "core/codec.h"
 #include "core/ros_write.h"

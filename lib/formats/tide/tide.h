@@ -3,8 +3,8 @@
  * held against the entries · tide_summary: what heads and index say, alone · tide_model: from a channel's fields to the model's channel ·
  * tide_fields: and back · tide_reel: Reel's own notes in a source config. Rule: no order of blocks is assumed. The first pass learns
  * channels, types and metadata from the blocks that hold them, the second takes the messages; both find the same blocks. */
-#ifndef REEL_FORMATS_TIDE_H
-#define REEL_FORMATS_TIDE_H
+#ifndef REEL_FORMATS_TIDE_TIDE_H
+#define REEL_FORMATS_TIDE_TIDE_H
 
 #include "formats/tide/wire.h"
 #include "reel/format.h"

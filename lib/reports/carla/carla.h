@@ -1,7 +1,7 @@
 /* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats · actors: the actor table ·
  * one file per query: info, events, collisions, blocked, actor_table, trajectory. */
-#ifndef REEL_TOOLS_CARLA_TOOLS_H
-#define REEL_TOOLS_CARLA_TOOLS_H
+#ifndef REEL_REPORTS_CARLA_CARLA_H
+#define REEL_REPORTS_CARLA_CARLA_H
 
 #include "encodings/carla/carla.h"
 #include "reel/carla.h"

@@ -1,6 +1,6 @@
 /* Shared by NanoVer's reports. pass: the walk over the messages · one file per query: resets, changes, energies, frames, and moment. */
-#ifndef REEL_TOOLS_NANOVER_TOOLS_H
-#define REEL_TOOLS_NANOVER_TOOLS_H
+#ifndef REEL_REPORTS_NANOVER_NANOVER_H
+#define REEL_REPORTS_NANOVER_NANOVER_H
 
 #include "encodings/nanover/nanover.h"
 #include "reel/nanover.h"

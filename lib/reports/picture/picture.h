@@ -1,7 +1,7 @@
 /* Shared by the parts of picture output. fields: fields of an image message · rows: conversion of any pixel encoding to rows of grey or
  * RGB, and scaling · files: reading and writing JPEG and PNG, and the public function. */
-#ifndef REEL_TOOLS_PICTURE_H
-#define REEL_TOOLS_PICTURE_H
+#ifndef REEL_REPORTS_PICTURE_PICTURE_H
+#define REEL_REPORTS_PICTURE_PICTURE_H
 
 #include <stdlib.h>
 

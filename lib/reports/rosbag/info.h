@@ -1,6 +1,6 @@
 /* The figures that `rosbag info` prints: computed by info.c, written by info_text.c. */
-#ifndef REEL_TOOLS_BAG_INFO_H
-#define REEL_TOOLS_BAG_INFO_H
+#ifndef REEL_REPORTS_ROSBAG_INFO_H
+#define REEL_REPORTS_ROSBAG_INFO_H
 
 #include "reel/rosbag_info.h"
 #include "wire/grow.h"
