@@ -63,6 +63,16 @@ class OpenApi(unittest.TestCase):
     def put(self, name, data, status=201, query='', **headers):
         return self.ask('PUT', API + '/recordings/by-name/{collection}/{name}', query, status, data, collection='lab', name=name, **headers).json()['id']
 
+    def put_async(self):
+        """Uploads until one is answered before its scan has ended, which small files rarely are on a busy machine."""
+        for i in range(50):
+            try:
+                return self.put('late%d.nanover.zip' % i, nanover(nanover_messages(salt=300 + i)), 202, Prefer='respond-async')
+            except AssertionError as error:
+                if ': 201 ' not in str(error):
+                    raise
+        self.fail('no upload was answered with 202')
+
     def fill(self):
         with open(self.at('files/demo.bag'), 'rb') as file:
             demo = file.read()
@@ -72,7 +82,7 @@ class OpenApi(unittest.TestCase):
                     'tide': self.put('robots.tide', test_tide.LOG), 'frame': self.put('camera.bag', bag(test_frame.pictures('/camera'))),
                     'extra': self.put('extra.nanover.zip', with_attachment(nanover(nanover_messages())))}
         self.put('demo.bag', demo, 200)
-        self.put('late.nanover.zip', nanover(nanover_messages(salt=3)), 202, Prefer='respond-async')
+        self.put_async()
         self.put('demo.bag', bag(test_frame.pictures('/other')), 201, '?replace')
         self.ask('POST', API + '/recordings', '?name=posted.bag&tag=robot=r1', 201, bag(test_frame.pictures('/posted')))
 
