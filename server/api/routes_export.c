@@ -8,7 +8,8 @@ static const struct http_param tar_params[] = {
     {0},
 };
 #define CONVERT_PARAMS                                                                                                                     \
-    PARAM_SELECTION, {.name = "version", .type = HTTP_TEXT, .help = "The version of the target format: 1.2 for .bag."},                    \
+    PARAM_SELECTION,                                                                                                                       \
+        {.name = "version", .type = HTTP_TEXT, .help = "The version of the target format: 1.2 or 2.0 for .bag, 0.0 or 2.0 for .tide."},    \
         {.name = "compression",                                                                                                            \
          .type = HTTP_TEXT,                                                                                                                \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each target."},              \

@@ -170,7 +170,7 @@ const struct cli_command cli_nanover = {
     .name = "nanover",
     .arguments = "frame|state|resets|changes|energies|frames FILE… [OPTION]…",
     .summary = "print frames, states, resets, changes or energies of a NanoVer recording",
-    .details =
-        "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts a run that resets lists.",
+    .details = "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts one of the\n"
+               "runs that `reel nanover resets` lists.",
     .run = run,
 };
