@@ -8,7 +8,7 @@
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
-struct block { /* a decoded segment; entries[0 … left) have not been returned yet */
+struct block { /* a decoded segment; entries[0 … left) have not been visited yet */
     struct reel_entry *entries;
     uint32_t left;
 };

@@ -155,7 +155,7 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     return write_bytes(b, b->scratch, size, err);
 }
 
-/* Raw size of a chunk, which must be one of the first 4096 (these include all parts) or one of the last 4096 to 8192. */
+/* Raw size of a chunk, which must be one of the first 4096 (these include all files of the recording) or still in `chunks` or `before`. */
 static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
     if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
         *raw = b->chunks[id - b->chunks_first].raw;

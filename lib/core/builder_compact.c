@@ -9,7 +9,7 @@
 
 enum { FAN_IN = 64 };
 
-/* A run: consecutive segments without overlap; `next` links them by position in `order`. */
+/* A run: segments in time order that do not overlap. `segments` holds their positions in the array that is compacted; `at` is the next. */
 struct run {
     size_t *segments;
     size_t count, capacity, at;

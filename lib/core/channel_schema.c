@@ -2,7 +2,7 @@
 #include "reel/model.h"
 #include "wire/bytes.h"
 
-/* The next component of "a/msg/B", "a::msg::B" or ".a.B"; a dot separates only at the very beginning. Size 0: end of the name. */
+/* The next component of "a/msg/B" or "a::msg::B"; dots do not separate. Size 0: end of the name. */
 static struct reel_bytes next_part(const char **name) {
     const char *begin = *name + strspn(*name, "/:");
     size_t size = strcspn(begin, "/:");
@@ -15,7 +15,7 @@ struct parts {
     bool good;
 };
 
-/* ROS 1 writes "a/B", ROS 2 "a/msg/B" and in IDL "a::msg::B"; protobuf writes ".a.B" or "a.B". */
+/* ROS 1 writes "a/B", ROS 2 "a/msg/B" and in IDL "a::msg::B"; protobuf writes ".a.B" or "a.B", whose leading dot is skipped. */
 static struct parts split_name(const char *name) {
     struct reel_bytes part[4] = {{0}};
     unsigned n = 0;

@@ -269,8 +269,8 @@ struct decoder {
     int fd;               /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
     uint64_t made, limit; /* bytes decoded so far, and the maximum */
 
-    bool damaged; /* decode only what comes before the damage: input is fed in fixed pieces, so that decoding always stops at the same byte
-                   */
+    /* Decode only what comes before the damage: input is fed in pieces of fixed size, so that decoding always stops at the same byte. */
+    bool damaged;
     uint64_t sound; /* bytes decoded when the last complete piece had been consumed */
 };
 
@@ -279,7 +279,7 @@ static bool decoder_fail(const struct decoder *d, enum reel_code code, const cha
                      why ? ": " : "", why ? why : "");
 }
 
-/* Reads more input behind what is left in the buffer. */
+/* Reads more input, after what is left in the buffer. */
 static bool decoder_fill(struct decoder *d, struct reel_error *err) {
     if (d->run.left > 0) {
         memmove(d->in, d->run.in, d->run.left);
@@ -296,7 +296,7 @@ static bool decoder_fill(struct decoder *d, struct reel_error *err) {
     return true;
 }
 
-/* Flushes the buffer. */
+/* Writes the output buffer to `fd`, if there is one, and empties it. */
 static bool decoder_flush(struct decoder *d, struct reel_error *err) {
     const uint8_t *at = d->out;
     while (d->fd >= 0 && d->out_used > 0) {

@@ -100,8 +100,8 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
     if (!at && room > 0) {
         return reel_fail_memory(err);
     }
-    if (!encode_run(codec, &lz4, bytes_of(raw, size), at,
-                    &made)) { /* the output buffer is large enough, so there is no other reason to fail */
+    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &made)) {
+        /* The output buffer is large enough, so memory is the only reason to fail. */
         out->size = before;
         return reel_fail_memory(err);
     }

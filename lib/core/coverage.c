@@ -1,4 +1,5 @@
-/* Message counts of a channel over time (reel/index.h): segments inside one bin are counted whole, others entry by entry. */
+/* Message counts of a channel over time (reel/index.h): segments no longer than a bin are counted whole, in
+ * the bin in which they begin; others entry by entry. */
 #include "core/index.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

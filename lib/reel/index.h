@@ -37,9 +37,9 @@ const struct reel_channel_stats *reel_index_stats(const struct reel_index *index
 const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count);
 const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
 const struct reel_pairs *reel_index_metadata(const struct reel_index *index);
-/* When the channel has messages, in bins: spans[i] is added what begins in [start_ns + i * width_ns, + width_ns), with the times it really
- * has; what lies before or behind goes to the first or last. A count of 0 is an empty one; call it for several channels to add them up. No
- * payload is read, and no entries where segments of them are as fine as the bins. */
+/* When the channel has messages: bin i begins at start_ns + i * width_ns, and spans[i] gets the count and the first and last time of what
+ * begins in it. Messages before the first bin or after the last are counted in that bin. Results are added to `spans`, which must be zeroed
+ * before the first of several channels. No payload is read; entries only of segments longer than a bin. */
 struct reel_span {
     int64_t first_ns, last_ns;
     uint64_t count;

@@ -1,6 +1,6 @@
-/* Bytes on the local disk, by content. data/blobs/ab/<sha256> the file as it came, <content>.reel its index pack, <content>.json its
- * manifest (enough to rebuild a lost catalog); data/incoming/ uploads under way; data/derived/ what can be made again, bounded. Every
- * rename is fsynced, file and folder. */
+/* Files on the local disk, named by their content. In the data folder, blobs/ab/<sha256> is the file as uploaded, <sha256>.reel its index
+ * pack, <sha256>.json its manifest (enough to rebuild a lost catalog); incoming/ holds uploads in progress, derived/ files that can be
+ * computed again, up to a limit. At every rename, the file and its folder are fsynced. */
 #ifndef SERVER_STORE_STORE_H
 #define SERVER_STORE_STORE_H
 
@@ -12,47 +12,46 @@
 struct store;
 struct store_upload;
 
-/* Makes the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder"), sweeps incoming/
- * but for the files of upload sessions, and what was on its way in derived/. */
+/* Creates the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder") and removes unfinished files from incoming/
+ * (except those of upload sessions) and derived/. */
 struct store *store_open(const char *folder, struct reel_error *err);
 void store_close(struct store *store);
 
 /* An incoming file: buffered, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err);
-/* Everything is hashed and fsynced; sha256 as hex. Nothing is visible yet. */
+/* Hashes and fsyncs all bytes; `sha256` as hex. The upload is not visible yet. */
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err);
-/* Instead of writing the bytes of an open file: shares their blocks with it, where the file system can. With `whole` better still: a second
- * name for the very file, when it is ours, has no other name and nobody has it open for writing; whoever opens it for writing then waits
- * until this upload is freed (at most the system's lease-break-time). False: they have to be written. */
+/* Instead of writing the bytes of an open file: shares blocks with it if the file system can. With `whole`, makes a hard link if the file
+ * belongs to this user, has no other name and is not open for writing; whoever opens it for writing then waits until this upload is freed
+ * (at most the system's lease-break-time). False: the bytes have to be written. */
 bool store_upload_share(struct store_upload *u, int fd, bool whole);
-bool store_upload_is_whole(const struct store_upload *u); /* it is that file itself */
+bool store_upload_is_whole(const struct store_upload *u); /* it is a hard link to the file */
 /* Hashes what is not hashed yet, with progress; store_upload_finish() does the same without. */
 struct reel_progress;
 bool store_upload_hash(struct store_upload *u, const struct reel_progress *progress, struct reel_error *err);
-/* Renames to its content address; when that blob exists this only drops the new copy. The upload is still to be freed. */
+/* Renames the file to its blob; if that blob exists, only discards the new copy. The caller still frees the upload. */
 bool store_upload_keep(struct store_upload *u, struct reel_error *err);
 /* The same, but replaces an existing blob, which is known to be corrupted. */
 bool store_upload_replace(struct store_upload *u, struct reel_error *err);
 void store_upload_free(struct store_upload *u); /* removes the file unless it was kept; NULL is fine */
 
 /* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or
- * dropped. What an earlier process hashed is hashed again at the end. REEL_NOT_FOUND when there is no such file and it is not to be made.
- */
+ * dropped. What an earlier process hashed is hashed again at the end. REEL_NOT_FOUND: no such file, and `create` is false. */
 struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err);
 uint64_t store_upload_size(const struct store_upload *u); /* all bytes written, also the buffered ones */
 bool store_upload_flush(struct store_upload *u,
-                        struct reel_error *err); /* all bytes are passed to the system: they survive a kill of the process */
-bool store_upload_sync(struct store_upload *u, struct reel_error *err); /* … and a loss of power */
+                        struct reel_error *err); /* passes all bytes to the system: they survive a crash of the process */
+bool store_upload_sync(struct store_upload *u, struct reel_error *err); /* … and a power failure */
 bool store_upload_cut(struct store_upload *u, uint64_t size,
                       struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
-/* Remembers this place, so that going back to it (with its size) costs no hashing. */
+/* Remembers the hash at this size, so that store_upload_back() to this size need not hash again. */
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
 bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
 void store_upload_withdraw(struct store_upload *u);      /* of a session: the kept blob, if unused, becomes the session's file again */
-void store_upload_drop(struct store_upload *u);          /* it goes when this is freed */
-/* Files of sessions, for bringing them and the catalog together at start. */
+void store_upload_drop(struct store_upload *u);          /* its file is removed when this is freed */
+/* Files of sessions, compared with the catalog at start. */
 bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
 int store_open_partial(struct store *store, const char *id, struct reel_error *err); /* for reading; -1 with err */
 void store_remove_partial(struct store *store, const char *id);

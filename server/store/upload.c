@@ -21,24 +21,24 @@
 
 enum {
     BUFFER_BYTES = 1 << 20,
-    WRITE_BYTES = 128 << 10, /* the page cache meets a larger write with huge blocks of memory, which a virtual machine may first have to
-                                get back from its host */
+    WRITE_BYTES = 128 << 10, /* for a larger write the page cache allocates huge pages, which a virtual machine may first have to get
+                                back from its host */
     WRITEBACK_BYTES = 8 << 20,
 };
 
 struct store_upload {
     struct store *store;
     int fd;
-    int leased;            /* lease on the file that this is a second name of: no one writes to it meanwhile; -1: none */
+    int leased;            /* lease on the file that this upload is a hard link to: nobody can write to it meanwhile; -1: none */
     char path[STORE_PATH]; /* in incoming/ */
-    bool placed;           /* it has become a blob */
-    bool lasting;          /* of a session: its file stays when this is freed */
+    bool placed;           /* the file has been renamed to a blob */
+    bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */
     uint8_t *buffer;       /* NULL while nothing is held */
     size_t held;
-    uint64_t written, started; /* bytes given to write(), bytes whose writeback has been started */
-    uint64_t sure;             /* so many of them no loss of power takes back */
-    uint64_t hashed;           /* so many of them went through the hash: all, or what is missing is read back */
-    EVP_MD_CTX *hash, *hash_marked;
+    uint64_t written, started;      /* bytes given to write(), bytes whose writeback has been started */
+    uint64_t sure;                  /* bytes flushed: they survive a power failure */
+    uint64_t hashed;                /* bytes hashed so far; store_upload_hash() reads the others back */
+    EVP_MD_CTX *hash, *hash_marked; /* hash_marked: its state after `marked` bytes (store_upload_mark()); may be NULL */
     uint64_t marked;
     char sha256[65]; /* "" until finished */
 };
@@ -91,7 +91,7 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
     return TAKE(u);
 }
 
-/* ---- a file that is there already */
+/* ---- linking or cloning an existing file instead of copying it */
 
 /* The signal for a broken lease is ignored: the process that opens the file waits. */
 static bool lease(int fd) {
@@ -328,7 +328,7 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
     return true;
 }
 
-/* A file of that address and size is there: the same bytes, durable before it got its name. */
+/* A blob of this hash and size exists. It has the same content, and blobs are flushed before they get their name. */
 static bool is_there(const struct store_upload *u) {
     char path[STORE_PATH];
     struct stat st;
@@ -344,12 +344,12 @@ bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
         return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
     }
     if (store_upload_is_whole(u)) {
-        reel_own_by_folder(u->fd, u->path); /* it was somebody's file until now */
+        reel_own_by_folder(u->fd, u->path); /* a linked file gets the owner of the archive's folder */
     }
     bool lasts = store_publish(u->store, u->path, u->sha256, "", err);
-    u->placed = lasts || access(u->path, F_OK) != 0; /* it may have got its name, and not for good */
+    u->placed = lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being durable */
     if (lasts) {
-        store_drop_reference(u->store, u->sha256); /* the copy stands for it from now on */
+        store_drop_reference(u->store, u->sha256); /* the stored copy replaces the reference */
     }
     return lasts;
 }
