@@ -282,7 +282,7 @@ static void every_damaged_file_has_an_answer(void **state) {
     if (files_seen == 0) {
         skip();
     }
-    assert_true(scans_run > 20 * files_seen);
+    assert_true(scans_run > FLIPS * files_seen);
 }
 
 int main(int argc, char **argv) {
