@@ -19,7 +19,7 @@ const char *field_set_name(const struct field_set *set, uint32_t column); /* as 
 void field_set_free(struct field_set *set);
 REEL_DEFINE_AUTO(struct field_set, field_set_free);
 
-/* The visitor that picks. Each value found is told, whole, to the visitor that open() returns for its column (NULL: it is passed over). One
+/* The visitor that picks. Each value found is reported, whole, to the visitor that open() returns for its column (NULL: it is skipped). One
  * payload each: field_picker_start() before it. A walk that the picker ended because all is found has `done`. */
 struct field_level {
     uint32_t length; /* of the path up to here */

@@ -75,7 +75,7 @@ struct reel_encoding {
     void (*close)(void *state);
 
     /* Walks one payload. False: err->code is REEL_OK when the visitor wanted no more, else the payload does not fit its schema
-     * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have been told a part by then. */
+     * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have received a part by then. */
     bool (*decode)(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
 
     /* Optional: the fields that the schema gives every message. An array of any length is one field. */

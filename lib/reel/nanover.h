@@ -34,7 +34,7 @@ enum reel_nanover_topic {
     REEL_NANOVER_RESETS,   /* run, time, time_ns, index (place among all messages), messages, frames, duration_s, simulation_counter,
                               simulation_name */
     REEL_NANOVER_CHANGES,  /* time, key, value, removed: of each state message first the updates, then the removals */
-    REEL_NANOVER_ENERGIES, /* time_s, simulation_time_ps, …_kj_mol, temperature_k: of each frame that tells one of these; empty: not told
+    REEL_NANOVER_ENERGIES, /* time_s, simulation_time_ps, …_kj_mol, temperature_k: of each frame that has one of these; empty: unknown
                               there */
     REEL_NANOVER_FRAMES, /* time, frame_index, reset, particles, simulation_time_ps, …_kj_mol, temperature_k, keys: of each frame what it
                           * itself says; keys: a list of all that it has */

@@ -34,7 +34,7 @@
  *   19  walker bones         list of { u32 actor, u16 n, n x { string name, vec location, vec rotation } }
  *   20  visual time          f64 seconds
  *   24  weather              list of { f32 x 14 }
- *   21…23 have two numberings, told apart by place and size:
+ *   21…23 have two numberings, distinguished by position and size:
  *          0.9.15, 0.9.16:                         21 wheels, 22 biker, 23 door
  *          UE5, ue4-dev November 2023 to March 2025:  21 door, 22 wheels, 23 biker
  *       wheels               list of { u32 actor, u32 n, n x { u8 place, f32 steering, f32 rotation } }

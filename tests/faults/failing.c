@@ -1,6 +1,6 @@
 /* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind on files below a folder fail. The test says which
- * by a control block in a file that both have mapped (fault_inject.py knows its layout). Its one rule: whatever is not asked for goes on
- * untouched. */
+ * by a control block in a file that both have mapped (fault_inject.py knows its layout). All other
+ * calls pass through unchanged. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -49,7 +49,7 @@ static void the_own_schema_bears_the_type(void **state) {
     (void)state;
     struct reel_channel c = channel_of("ros1", "ros1msg", "b/T", TEXTS("a/T", "1", "b/T", "2", "c/T", "3"));
     assert_ptr_equal(reel_channel_schema(&c), &schemas[1]);
-    c.type = "d/T"; /* nobody's: the first */
+    c.type = "d/T"; /* no schema has this name: the first is used */
     assert_ptr_equal(reel_channel_schema(&c), &schemas[0]);
     c.type = "";
     assert_ptr_equal(reel_channel_schema(&c), &schemas[0]);

@@ -151,7 +151,7 @@ static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **sta
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
     assert_null(
-        recordings_get(app.recordings, &got, 0, job, &err)); /* who asks for messages is told of the scan under way, none is begun */
+        recordings_get(app.recordings, &got, 0, job, &err)); /* a request for messages gets the running scan; no other is started */
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_string_equal(job, r.job);
     atomic_store(&trial_gate, true);

@@ -56,7 +56,7 @@ struct carla_scan {
 __attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text,
                                                         ...);
 
-/* --- layouts.c: what the packets tell of the layout, and what is told of the file --- */
+/* --- layouts.c: layouts derived from the packets, and metadata of the file --- */
 void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
 void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
 void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */

@@ -132,7 +132,7 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
                           struct reel_error *err);                            /* moves bag->file.at into or over it */
 void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r); /* a plain one that the file's end cuts */
 bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
-bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err); /* mends r->size */
+bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err); /* corrects r->size */
 
 /* tail */
 bool rosbag2_0_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
