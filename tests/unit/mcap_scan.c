@@ -269,18 +269,11 @@ static void latching_and_md5_of_ros1(void **state) {
 
 /* ---- several files ---- */
 
-static void the_same_channel_of_several_files_is_one(void **state) {
-    (void)state;
-    struct maker parts[2] = {{0}, {0}};
+/* Scans two parts as one recording. */
+static struct reel_recording *two_files(struct maker parts[2]) {
     struct reel_source *sources[2];
     struct reel_error err = {0};
     for (unsigned i = 0; i < 2; i++) {
-        mcap_header(&parts[i], "", "");
-        mcap_schema(&parts[i], 1 + i, "T", "jsonschema", "{}");
-        mcap_channel(&parts[i], 5 + i, 1 + i, "/t", "json", NULL);
-        mcap_channel(&parts[i], 7, 0, i == 0 ? "/first" : "/second", "json", NULL);
-        mcap_message(&parts[i], 5 + i, 10 + i, 0, i == 0 ? "a" : "b");
-        mcap_message(&parts[i], 7, 20 + i, 0, "c");
         mcap_close(&parts[i]);
         sources[i] = reel_source_from_memory(bytes_of(parts[i].data, parts[i].size), "part", &err);
     }
@@ -288,10 +281,49 @@ static void the_same_channel_of_several_files_is_one(void **state) {
     struct reel_recording *r = reel_recording_from_index(reel_index_open(BAG_PACK, &err), sources, 2, NULL, &err);
     assert_non_null(r);
     bag_assert_no_findings(r);
+    return r;
+}
+
+static void the_same_channel_of_several_files_is_one(void **state) {
+    (void)state;
+    struct maker parts[2] = {{0}, {0}};
+    for (unsigned i = 0; i < 2; i++) {
+        mcap_header(&parts[i], "", "");
+        mcap_schema(&parts[i], 1 + i, "T", "jsonschema", "{}");
+        mcap_channel(&parts[i], 5 + i, 1 + i, "/t", "json", NULL);
+        mcap_channel(&parts[i], 7, 0, i == 0 ? "/first" : "/second", "json", NULL);
+        mcap_message(&parts[i], 5 + i, 10 + i, 0, i == 0 ? "a" : "b");
+        mcap_message(&parts[i], 7, 20 + i, 0, "c");
+    }
+    struct reel_recording *r = two_files(parts);
     assert_int_equal(bag_info(r)->n_channels, 3);
     assert_string_equal(bag_channel(r, 0)->name, "/t");
     assert_int_equal(bag_stats(r, 0)->count, 2);
     assert_string_equal(bag_payloads(r), "a|b|c|c|");
+    done(r, &parts[0]);
+    free(parts[1].data);
+}
+
+/* Of the metadata the entries count, not their order. A definition may be repeated in another order, too. */
+static void metadata_is_compared_whole_and_in_any_order(void **state) {
+    (void)state;
+    static const char *const ab[] = {"a", "1", "b", "2", NULL}, *const ba[] = {"b", "2", "a", "1", NULL},
+                             *const swapped[] = {"a", "2", "b", "1", NULL}, *const twice[] = {"a", "1", "a", "1", NULL};
+    struct maker parts[2] = {{0}, {0}};
+    for (unsigned i = 0; i < 2; i++) {
+        mcap_header(&parts[i], "", "");
+        mcap_channel(&parts[i], 1, 0, "/same", "json", i == 0 ? ab : ba);
+        mcap_channel(&parts[i], 2, 0, "/swapped", "json", i == 0 ? ab : swapped);
+        mcap_channel(&parts[i], 3, 0, "/twice", "json", i == 0 ? ab : twice);
+        mcap_channel(&parts[i], 1, 0, "/same", "json", i == 0 ? ba : ab);
+        mcap_message(&parts[i], 1, 10 + i, 0, "x");
+    }
+    struct reel_recording *r = two_files(parts);
+    assert_int_equal(bag_info(r)->n_channels, 5);
+    assert_int_equal(bag_stats(r, 0)->count, 2);
+    assert_string_equal(bag_channel(r, 0)->metadata.items[0].key, "a");
+    assert_string_equal(bag_channel(r, 3)->name, "/swapped");
+    assert_string_equal(bag_channel(r, 4)->name, "/twice");
     done(r, &parts[0]);
     free(parts[1].data);
 }
@@ -310,6 +342,7 @@ int main(void) {
         cmocka_unit_test(broken_definitions_are_told),
         cmocka_unit_test(latching_and_md5_of_ros1),
         cmocka_unit_test(the_same_channel_of_several_files_is_one),
+        cmocka_unit_test(metadata_is_compared_whole_and_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

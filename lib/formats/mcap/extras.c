@@ -48,7 +48,7 @@ bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_e
     struct reel_bytes name = cursor_string32(&c), map = cursor_string32(&c);
     struct reel_pairs pairs;
     m->found.metadata++;
-    m->found.metadata_sum += mix_step(mix_step(m->at, MCAP_RECORD_HEAD + content.size), mcap_hash(0, name));
+    m->found.metadata_sum += mix_step(mix_step(m->at, MCAP_RECORD_HEAD + content.size), hash_bytes(0, name));
     if (c.failed || name.size > REEL_TEXT_MAX) {
         return reel_fail(err, REEL_DAMAGED, "a metadata record whose fields do not fit");
     }
@@ -134,7 +134,7 @@ static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *
         return reel_fail(err, REEL_DAMAGED, "an attachment whose fields do not fit");
     }
     m->found.attachment_sum +=
-        mcap_attachment_hash(m->at, MCAP_RECORD_HEAD + length, a->log_time, a->create_time, a->size, mcap_hash(0, a->name));
+        mcap_attachment_hash(m->at, MCAP_RECORD_HEAD + length, a->log_time, a->create_time, a->size, hash_bytes(0, a->name));
     return true;
 }
 

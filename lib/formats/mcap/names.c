@@ -2,22 +2,10 @@
  * the data section does not define. An id that is redefined begins another channel, so that no message changes its topic. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-uint64_t mcap_hash(uint64_t seed, struct reel_bytes b) {
-    uint64_t h = mix_step(seed, b.size);
-    size_t i = 0;
-    for (; i + 8 <= b.size; i += 8) {
-        h = mix_step(h, load_u64le(b.data + i));
-    }
-    uint8_t rest[8] = {0};
-    if (i < b.size) {
-        memcpy(rest, b.data + i, b.size - i);
-    }
-    return mix_step(h, load_u64le(rest));
-}
 
 bool mcap_no_room(const struct mcap *m, struct reel_error *err) {
     if (m->arena.no_memory) {
@@ -84,10 +72,57 @@ static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_sch
     return kept;
 }
 
+static int compare_bytes(const void *a, const void *b) {
+    const struct reel_bytes *x = a, *y = b;
+    int order = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Appends a map's entries, sorted. Writers emit maps from hash tables, so a copy may have its entries in another order. */
+static bool put_sorted(struct grow *out, struct reel_bytes map, struct reel_error *err) {
+    AUTO_MEM struct reel_bytes *entries = NULL;
+    size_t n = 0, room = 0;
+    for (struct cursor c = cursor_of(map); !cursor_done(&c); n++) {
+        if (!GROW_ARRAY(entries, n, room)) {
+            return reel_fail_memory(err);
+        }
+        const uint8_t *from = c.at;
+        cursor_string32(&c);
+        cursor_string32(&c);
+        entries[n] = bytes_of(from, (size_t)(c.at - from));
+    }
+    if (n > 1) {
+        qsort(entries, n, sizeof *entries, compare_bytes);
+    }
+    for (size_t i = 0; i < n; i++) {
+        grow_put(out, entries[i].data, entries[i].size);
+    }
+    return true;
+}
+
+/* What equal channels have in common besides their schema, in m->names->scratch. */
+static bool key_of(struct mcap *m, const struct mcap_channel_def *def, struct reel_bytes *out, struct reel_error *err) {
+    struct grow *g = &m->names->scratch;
+    g->size = 0;
+    grow_u32(g, (uint32_t)def->topic.size);
+    grow_put(g, def->topic.data, def->topic.size);
+    grow_u32(g, (uint32_t)def->encoding.size);
+    grow_put(g, def->encoding.data, def->encoding.size);
+    if (!put_sorted(g, def->metadata, err)) {
+        return false;
+    }
+    *out = bytes_of(g->data, g->size);
+    return !g->failed || reel_fail_memory(err);
+}
+
 static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_channel_def *kept = arena_copy(&m->arena, def, sizeof *def);
-    struct reel_bytes content = keep(m, def->content);
-    if (!kept || !content.data) {
+    struct reel_bytes content = keep(m, def->content), key;
+    if (!key_of(m, def, &key, err)) {
+        return NULL;
+    }
+    key = keep(m, key);
+    if (!kept || !content.data || !key.data) {
         mcap_no_room(m, err);
         return NULL;
     }
@@ -95,31 +130,27 @@ static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_c
     kept->encoding = moved(def->encoding, def->content, content);
     kept->metadata = moved(def->metadata, def->content, content);
     kept->content = content;
+    kept->key = key;
     return kept;
-}
-
-/* Hash of a map. Writers emit maps from hash tables, so a copy may have its entries in another order. */
-static uint64_t map_hash(uint64_t seed, struct reel_bytes map) {
-    struct cursor c = cursor_of(map);
-    uint64_t sum = 0;
-    while (!cursor_done(&c)) {
-        const uint8_t *from = c.at;
-        cursor_string32(&c);
-        cursor_string32(&c);
-        sum += mcap_hash(seed, bytes_of(from, (size_t)(c.at - from)));
-    }
-    return sum;
 }
 
 static bool same_schema(const struct mcap_schema_def *a, const struct mcap_schema_def *b) {
     return a && bytes_equal(a->content, b->content);
 }
-static bool same_channel(const struct mcap *m, const struct mcap_channel_def *a, const struct mcap_channel_def *b) {
-    if (!a || bytes_equal(a->content, b->content)) {
-        return a != NULL;
+
+/* Sets *same: the definition in force for an id is the one of the record read now. */
+static bool compare_channels(struct mcap *m, const struct mcap_channel_def *now, const struct mcap_channel_def *def, bool *same,
+                             struct reel_error *err) {
+    struct reel_bytes key;
+    if (!now || bytes_equal(now->content, def->content)) {
+        *same = now != NULL;
+        return true;
     }
-    return a->schema_id == b->schema_id && bytes_equal(a->topic, b->topic) && bytes_equal(a->encoding, b->encoding) &&
-           a->metadata.size == b->metadata.size && map_hash(m->seed, a->metadata) == map_hash(m->seed, b->metadata);
+    if (!key_of(m, def, &key, err)) {
+        return false;
+    }
+    *same = now->schema_id == def->schema_id && bytes_equal(now->key, key);
+    return true;
 }
 
 /* ---- into the model ---- */
@@ -134,61 +165,31 @@ static const struct mcap_schema_def *schema_of(struct mcap *m, uint16_t id) {
     return n->schemas[id];
 }
 
-static uint64_t hash_of(const struct mcap *m, const struct mcap_channel_def *def) {
-    uint64_t h = mix_step(mcap_hash(m->seed, def->topic), mcap_hash(m->seed, def->encoding));
-    h = mix_step(h, map_hash(m->seed, def->metadata));
-    return def->schema ? mix_step(h, mcap_hash(m->seed, bytes_of(def->schema->content.data + 2, def->schema->content.size - 2))) : h;
+/* The schema's bytes after its id. */
+static struct reel_bytes schema_bytes(const struct mcap_channel_def *def) {
+    return def->schema ? bytes_of(def->schema->content.data + 2, def->schema->content.size - 2) : bytes_of(NULL, 0);
 }
 
-/* True when both define the same channel, whatever their ids. */
-static bool equal_content(const struct mcap_channel_def *a, const struct mcap_channel_def *b) {
-    if (a->hash != b->hash || !bytes_equal(a->topic, b->topic) || !a->schema != !b->schema) {
-        return false;
-    }
-    return !a->schema || bytes_equal(bytes_of(a->schema->content.data + 2, a->schema->content.size - 2),
-                                     bytes_of(b->schema->content.data + 2, b->schema->content.size - 2));
-}
-
-static bool table_widen(struct mcap_names *n, struct reel_error *err) {
-    size_t size = n->table_size ? n->table_size * 2 : 256;
-    struct mcap_channel_def **table = calloc(size, sizeof(struct mcap_channel_def *));
-    if (!table) {
-        return reel_fail_memory(err);
-    }
-    for (size_t i = 0; i < n->table_size; i++) {
-        if (n->table[i]) {
-            size_t slot = n->table[i]->hash & (size - 1);
-            while (table[slot]) {
-                slot = (slot + 1) & (size - 1);
-            }
-            table[slot] = n->table[i];
-        }
-    }
-    free(n->table);
-    n->table = table;
-    n->table_size = size;
-    return true;
-}
-
-/* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new channel */
+/* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new channel. */
 static bool enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_names *n = m->names;
-    def->hash = hash_of(m, def);
+    struct reel_bytes schema = schema_bytes(def);
+    struct hash_key key = {.number = hash_bytes(m->seed, schema), .bytes = def->key};
+    struct mcap_channel_def *first = (void *)hash_table_get(&n->by_key, key), *last = NULL;
     def->part = m->part;
-    if (n->table_used * 2 >= n->table_size && !table_widen(n, err)) {
-        return false;
-    }
-    size_t slot = def->hash & (n->table_size - 1);
-    for (; n->table[slot]; slot = (slot + 1) & (n->table_size - 1)) {
-        struct mcap_channel_def *other = n->table[slot];
-        if (other->part != m->part && !other->unknown && !def->unknown && equal_content(other, def)) {
+    for (struct mcap_channel_def *other = first; other; other = other->next_equal) {
+        if (other->part != m->part && bytes_equal(schema_bytes(other), schema)) {
             other->part = m->part;
             def->model = other->model;
             return true;
         }
+        last = other;
     }
-    n->table[slot] = def;
-    n->table_used++;
+    if (last) {
+        last->next_equal = def;
+    } else if (!def->unknown && !hash_table_set(&n->by_key, key, (uintptr_t)def, err)) {
+        return false;
+    }
     struct reel_channel model;
     *n->end = def;
     n->end = &def->next;
@@ -251,6 +252,7 @@ static bool define_late(struct mcap *m, struct mcap_channel_def *now, const stru
         return false;
     }
     now->content = kept->content;
+    now->key = kept->key;
     now->topic = kept->topic;
     now->encoding = kept->encoding;
     now->metadata = kept->metadata;
@@ -273,7 +275,11 @@ bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at,
     if (now && now->unknown) {
         return define_late(m, now, &def, at, err);
     }
-    if (same_channel(m, now, &def) || (now && !may_redefine(m, "channel", def.id, at))) {
+    bool same;
+    if (!compare_channels(m, now, &def, &same, err)) {
+        return false;
+    }
+    if (same || (now && !may_redefine(m, "channel", def.id, at))) {
         return true;
     }
     bool copy = !now && summary && bytes_equal(summary->content, def.content);
@@ -395,7 +401,8 @@ bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
 
 void mcap_names_free(struct mcap_names *names) {
     if (names) {
-        free(names->table);
+        hash_table_free(&names->by_key);
+        free(names->scratch.data);
         free(names);
     }
 }

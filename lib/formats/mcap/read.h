@@ -9,6 +9,8 @@
 #include "reel/scan.h"
 #include "wire/arena.h"
 #include "wire/cursor.h"
+#include "wire/grow.h"
+#include "wire/hash_table.h"
 #include "wire/limits.h"
 #include "wire/mix.h"
 #include "wire/window.h"
@@ -29,9 +31,11 @@ struct mcap_schema_def {
 struct mcap_channel_def {
     struct mcap_channel_def *next;       /* list of all definitions in the model, over all parts */
     struct mcap_channel_def *next_noted; /* list of the definitions in this part's summary */
+    struct mcap_channel_def *next_equal; /* list of the definitions with an equal key, over all parts */
     struct reel_bytes content, topic, encoding, metadata;
+    struct reel_bytes key;                /* topic, encoding and sorted metadata */
     const struct mcap_schema_def *schema; /* NULL: none, or not read yet */
-    uint64_t at, hash;
+    uint64_t at;
     uint32_t model, part; /* the model's channel; the last part that has it */
     uint16_t id, schema_id;
     bool unknown; /* placeholder for messages that came before the definition */
@@ -45,8 +49,8 @@ struct mcap_names {
     uint64_t counts[MCAP_IDS];                                                /* number of messages kept, by channel id */
     struct mcap_channel_def *first, **end, **part_begin;                      /* those of this part begin at *part_begin */
     struct mcap_channel_def *noted, **noted_end;
-    struct mcap_channel_def **table; /* hash table by content, open addressing: finds channels that continue in the next part */
-    size_t table_size, table_used;
+    struct hash_table by_key; /* → first channel with that key: finds channels that continue in the next part */
+    struct grow scratch;
     uint32_t redefined, n_schemas, n_channels;
     bool begun;
 };
@@ -130,7 +134,6 @@ static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64
                                             uint64_t name) {
     return mix_step(mix_step(mix_step(at, length), mix_step(log_time, create_time)), mix_step(size, name));
 }
-uint64_t mcap_hash(uint64_t seed, struct reel_bytes b);
 
 /* names.c. Sets the error after the arena returned NULL: no memory or its limit. Returns false. */
 bool mcap_no_room(const struct mcap *m, struct reel_error *err);

@@ -3,7 +3,6 @@
 #include "formats/mcap/read.h"
 
 #include "wire/bytes.h"
-#include "wire/hash_table.h"
 #include "wire/mcap.h"
 
 #include <libdeflate.h>

@@ -203,7 +203,7 @@ static bool take_attachment_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_attachment_index is;
     bool good = mcap_read_attachment_index(content, &is);
     m->stated.attachment_indexes++;
-    m->stated.attachment_sum += mcap_attachment_hash(is.at, is.length, is.log_time, is.create_time, is.size, mcap_hash(0, is.name));
+    m->stated.attachment_sum += mcap_attachment_hash(is.at, is.length, is.log_time, is.create_time, is.size, hash_bytes(0, is.name));
     return good;
 }
 
@@ -211,7 +211,7 @@ static bool take_metadata_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_metadata_index is;
     bool good = mcap_read_metadata_index(content, &is);
     m->stated.metadata_indexes++;
-    m->stated.metadata_sum += mix_step(mix_step(is.at, is.length), mcap_hash(0, is.name));
+    m->stated.metadata_sum += mix_step(mix_step(is.at, is.length), hash_bytes(0, is.name));
     return good;
 }
 
