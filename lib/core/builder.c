@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/fsync.h"
+#include "core/disk.h"
 #include "core/ownership.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -342,5 +342,5 @@ bool builder_finish(struct reel_builder *b, struct reel_error *err) {
         return reel_fail_errno(err, "could not put the index in place");
     }
     free(TAKE(b->temporary));
-    return fsync_folder_of(b->path, err);
+    return disk_sync_folder_of(b->path, err);
 }

@@ -1,11 +1,11 @@
 /* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to memory, to a descriptor
  * and measuring differ only in where full buffers go. */
 #include "core/codec.h"
+#include "core/disk.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
 #include <bzlib.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <lz4frame.h>
 #include <zlib.h>
@@ -298,17 +298,8 @@ static bool decoder_fill(struct decoder *d, struct reel_error *err) {
 
 /* Writes the output buffer to `fd`, if there is one, and empties it. */
 static bool decoder_flush(struct decoder *d, struct reel_error *err) {
-    const uint8_t *at = d->out;
-    while (d->fd >= 0 && d->out_used > 0) {
-        ssize_t wrote = write(d->fd, at, d->out_used);
-        if (wrote < 0 && errno == EINTR) {
-            continue;
-        }
-        if (wrote < 0) {
-            return reel_fail_errno(err, "writing decompressed data");
-        }
-        at += wrote;
-        d->out_used -= (size_t)wrote;
+    if (d->fd >= 0 && !disk_write_all(d->fd, d->out, d->out_used)) {
+        return reel_fail_errno(err, "writing decompressed data");
     }
     d->out_used = 0;
     return true;

@@ -1,14 +1,10 @@
 /* A conversion from beginning to end (reel/convert.h). */
 #include "reel/convert.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/fsync.h"
+#include "core/output_file.h"
 #include "wire/cleanup.h"
 
 enum { PIECE = 4 << 20 };
@@ -70,56 +66,6 @@ bool reel_convert_to(const struct reel_writer *writer, struct reel_recording *co
 
 /* ---- to a file */
 
-struct file {
-    const char *path;
-    char *temporary;
-    int fd;
-};
-
-static void reel_auto_file_done(struct file *f) {
-    if (f->fd >= 0) {
-        close(f->fd);
-    }
-    if (f->temporary) {
-        unlink(f->temporary);
-        free(f->temporary);
-    }
-}
-
-static bool write_file(void *context, const void *data, size_t size, struct reel_error *err) {
-    const struct file *f = context;
-    for (const char *at = data; size > 0;) {
-        ssize_t n = write(f->fd, at, size);
-        if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "%s", f->path);
-        }
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool open_file(struct file *f, const char *path, bool replace, struct reel_error *err) {
-    if (!replace && access(path, F_OK) == 0) {
-        return reel_fail(err, REEL_CONFLICT, "%s exists already", path);
-    }
-    if (asprintf(&f->temporary, "%s.tmp-%ld", path, (long)getpid()) < 0) {
-        f->temporary = NULL;
-        return reel_fail_memory(err);
-    }
-    f->path = path;
-    f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return f->fd >= 0 || reel_fail_errno(err, "%s", path);
-}
-
-static bool finish_file(struct file *f, struct reel_error *err) {
-    if (fsync(f->fd) != 0 || rename(f->temporary, f->path) != 0) {
-        return reel_fail_errno(err, "%s", f->path);
-    }
-    free(TAKE(f->temporary));
-    return fsync_folder_of(f->path, err);
-}
-
 static bool is_accepted(const struct reel_writer *writer, struct reel_recording *recording, const struct reel_selection *selection,
                         struct reel_loss *loss, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, selection, err);
@@ -130,7 +76,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
                   const struct reel_convert_options *options, const struct reel_progress *progress, struct reel_error *err) {
     struct reel_convert_options o = {.size = sizeof o};
     struct reel_selection all = selection ? *selection : reel_select_all();
-    AUTO(file_done) struct file file = {.fd = -1};
+    AUTO(output_file_done) struct output_file file = {.fd = -1};
     if (options && (options->size == 0 || options->size > sizeof o)) {
         return reel_fail(err, REEL_ARGUMENT, "reel_convert_options.size is not that of this version");
     }
@@ -143,7 +89,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     all.state_at_cut = is_cut && (writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};
-    struct reel_output output = {.write = write_file, .context = &file};
-    return is_accepted(writer, recording, &all, o.loss, err) && open_file(&file, path, o.replace, err) &&
-           reel_convert_to(writer, &recording, 1, &all, &write_options, &output, progress, err) && finish_file(&file, err);
+    struct reel_output output = {.write = output_file_write, .context = &file};
+    return is_accepted(writer, recording, &all, o.loss, err) && output_file_open(&file, path, o.replace, err) &&
+           reel_convert_to(writer, &recording, 1, &all, &write_options, &output, progress, err) && output_file_finish(&file, err);
 }

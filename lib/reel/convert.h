@@ -17,8 +17,8 @@ struct reel_convert_options {
 };
 
 /* Writes the messages of `selection` (NULL: all) to `path`; its extension names the format (reel_writer_for_file()). The file appears
- * complete under its name or not at all. Fails with REEL_UNSUPPORTED when the format cannot hold the recording. `options` and `progress`
- * may be NULL. */
+ * complete under its name or not at all; a pipe or device is written directly. Fails with REEL_UNSUPPORTED when the format cannot hold the
+ * recording. `options` and `progress` may be NULL. */
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
                   const struct reel_convert_options *options, const struct reel_progress *progress, struct reel_error *err);
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "access/link_text.h"
+#include "core/disk.h"
 #include "core/ownership.h"
-#include "store/disk.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/disk.h"
 #include "core/ownership.h"
 #include "reel/cleanup.h"
-#include "store/disk.h"
 #include "wire/cleanup.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";

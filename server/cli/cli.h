@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "app_config.h"
+#include "core/output_file.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/time.h"
@@ -119,8 +120,8 @@ struct cli_files {
     const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
 };
 
-/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes, times and inodes, and
- * used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is a temporary file that is gone when the
+/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes, times and inodes,
+ * and used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is a temporary file that is gone when the
  * recording is freed. */
 struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err);
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err);
@@ -174,21 +175,9 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
 bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
                    const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err);
 
-/* ---- output.c: a file that appears whole under its name, or not at all */
-
-struct cli_output {
-    const char *path;
-    char *temporary; /* NULL: written directly (stdout, a pipe, a device) */
-    int fd;
-    bool replace, own_fd;
-};
-bool cli_output_open(struct cli_output *o, const char *path, bool replace, struct reel_error *err); /* "-" = stdout */
-bool cli_output_write(struct cli_output *o, const void *data, size_t size, struct reel_error *err);
-bool cli_output_finish(struct cli_output *o, struct reel_error *err); /* fsync and rename */
-void cli_output_done(struct cli_output *o);                           /* removes an unfinished file */
-static inline void reel_auto_cli_output_done(struct cli_output *o) {
-    cli_output_done(o);
-}
+/* ---- output.c: output files, with a hint at --force and REEL_CANCELLED after Ctrl-C */
+bool cli_output_open(struct output_file *o, const char *path, bool replace, struct reel_error *err);
+bool cli_output_write(void *output_file, const void *data, size_t size, struct reel_error *err);
 
 /* ---- the demonstration recordings, whole in memory (from malloc) */
 bool cli_demo_bag(uint8_t **data, size_t *size, struct reel_error *err);

@@ -17,7 +17,7 @@ struct request {
 };
 
 struct writing {
-    struct cli_output out;
+    struct output_file out;
     struct reel_error err; /* of the failed write */
 };
 static bool put(void *context, const char *text, size_t size) {

@@ -22,7 +22,7 @@ static void request_done(struct request *q) {
     reel_auto_option_list_done(&q->fields);
 }
 
-static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct cli_output *out,
+static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct output_file *out,
                          struct reel_error *err) {
     for (uint32_t done = 0; done < m->size;) {
         size_t n = m->size - done < PIECE ? m->size - done : PIECE;
@@ -35,7 +35,7 @@ static bool copy_payload(struct reel_stream *stream, const struct reel_message *
 }
 
 /* Concatenated payloads, nothing between them; of several topics they could not be told apart. */
-static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct cli_output *out, struct reel_error *err) {
+static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct output_file *out, struct reel_error *err) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {
             return reel_fail(err, REEL_ARGUMENT,
@@ -53,7 +53,7 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct cli_output *out,
+static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct output_file *out,
                      struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = taken;
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
@@ -83,7 +83,7 @@ static bool put_messages(const char *path, const struct cli_select *select, cons
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err)) {
         return false;
     }
-    AUTO(cli_output_done) struct cli_output out = {.fd = STDOUT_FILENO};
+    struct output_file out = {.fd = STDOUT_FILENO};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     AUTO_MEM char *buffer = malloc(PIECE);
     if (!stream || !buffer) {

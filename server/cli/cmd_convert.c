@@ -151,21 +151,17 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 /* ---- writing */
 
-static bool write_piece(void *context, const void *data, size_t size, struct reel_error *err) {
-    return cli_output_write(context, data, size, err);
-}
-
 static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
-    AUTO(cli_output_done) struct cli_output out = {.fd = -1};
+    AUTO(output_file_done) struct output_file out = {.fd = -1};
     if (!cli_output_open(&out, path, c->force, err)) {
         return false;
     }
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
     bool good = reel_convert_to(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options,
-                                &(struct reel_output){.write = write_piece, .context = &out}, &progress.report, err);
+                                &(struct reel_output){.write = cli_output_write, .context = &out}, &progress.report, err);
     cli_progress_end(&progress);
-    return good && cli_output_finish(&out, err);
+    return good && output_file_finish(&out, err);
 }
 
 static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {

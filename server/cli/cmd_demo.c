@@ -17,14 +17,14 @@ static const struct {
 static bool write_demo(const char *folder, size_t number, bool replace, struct reel_error *err) {
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *path = NULL;
-    AUTO(cli_output_done) struct cli_output out = {.fd = -1};
+    AUTO(output_file_done) struct output_file out = {.fd = -1};
     size_t size = 0;
     if (asprintf(&path, "%s/%s", folder, demos[number].name) < 0) {
         path = NULL;
         return reel_fail_memory(err);
     }
     if (!demos[number].make(&data, &size, err) || !cli_output_open(&out, path, replace, err) || !cli_output_write(&out, data, size, err) ||
-        !cli_output_finish(&out, err)) {
+        !output_file_finish(&out, err)) {
         return false;
     }
     char text[16];

@@ -23,7 +23,7 @@ static void request_done(struct request *q) {
 }
 
 struct writing {
-    struct cli_output out;
+    struct output_file out;
     struct reel_error err; /* of the failed write */
 };
 static bool put(void *context, const char *text, size_t size) {

@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/push_file.h"
+#include "core/disk.h"
 #include "ingest/folder_walk.h"
-#include "store/disk.h"
 #include "wire/cleanup.h"
 
 enum { JOBS_MAX = 16, TOKEN_MAX = 4096, BAR_WIDTH = 24, STEP_MS = 200 };

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/disk.h"
+#include "core/disk.h"
 #include "wire/cleanup.h"
 
 enum { ENTRIES_MAX = 100000 }; /* of one folder */

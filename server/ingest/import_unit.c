@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "core/disk.h"
 #include "ingest/import_internal.h"
 #include "ingest/names.h"
-#include "store/disk.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
 

@@ -9,9 +9,9 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
+#include "core/disk.h"
 #include "ingest/import_internal.h"
 #include "ingest/references.h"
-#include "store/disk.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
 

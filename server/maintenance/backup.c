@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "catalog/maintenance.h"
+#include "core/disk.h"
 #include "maintenance/backup_files.h"
 #include "reel/time.h"
-#include "store/disk.h"
 #include "store/inspect.h"
 #include "wire/cleanup.h"
 

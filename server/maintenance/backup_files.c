@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "catalog/maintenance.h"
+#include "core/disk.h"
 #include "maintenance/backup_files.h"
 #include "reel/cleanup.h"
-#include "store/disk.h"
 #include "store/inspect.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"

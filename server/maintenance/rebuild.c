@@ -8,11 +8,11 @@
 
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
+#include "core/disk.h"
 #include "ingest/scanning.h"
 #include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
-#include "store/disk.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "core/disk.h"
 #include "reel/cleanup.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
@@ -78,11 +79,10 @@ static bool move_to_free_name(const struct store *store, const char *from, const
         if (!store_path(store, to, "lost+found/%s%s%s", hex, suffix, again)) {
             return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
         }
-        if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ||
-            (errno == EINVAL && access(to, F_OK) != 0 && rename(from, to) == 0)) {
+        if (disk_rename_new(from, to)) {
             return true;
         }
-        if (errno != EEXIST && errno != EINVAL) {
+        if (errno != EEXIST) {
             return reel_fail_errno(err, "a file cannot be set aside");
         }
     }

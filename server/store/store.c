@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "core/disk.h"
 #include "core/ownership.h"
-#include "store/disk.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"

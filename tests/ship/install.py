@@ -64,7 +64,7 @@ class Installed(unittest.TestCase):
         run(program, bag, out, env=self.env)
         self.assertEqual(run(self.reel, 'cat', out, '--output', 'ndjson').splitlines(), expected)
         done = subprocess.run([program, bag, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
-        self.assertEqual((done.returncode, b'exists already' in done.stderr), (1, True))
+        self.assertEqual((done.returncode, b'already exists' in done.stderr), (1, True))
         done = subprocess.run([program, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
         self.assertEqual((done.returncode, b'no known recording format' in done.stderr), (1, True))
 

@@ -1,4 +1,4 @@
-/* Paths, and writing all of something. */
+/* Paths, writing all of something, and output files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,11 +6,15 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "store/disk.h"
+#include "core/disk.h"
+#include "core/output_file.h"
+#include "wire/cleanup.h"
 
 static struct reel_error err;
 
@@ -68,11 +72,82 @@ static void a_signal_ends_no_write(void **state) {
     close(pipe_ends[1]);
 }
 
+/* ---- output files */
+
+#define OUTPUT REEL_SCRATCH "/output"
+
+static void assert_output(const char *text) {
+    char bytes[64];
+    int fd = open(OUTPUT, O_RDONLY);
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    close(fd);
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(bytes, text, strlen(text));
+}
+
+static bool put_output(const char *text, bool replace) {
+    AUTO(output_file_done) struct output_file o;
+    return output_file_open(&o, OUTPUT, replace, &err) && output_file_write(&o, text, strlen(text), &err) && output_file_finish(&o, &err);
+}
+
+static void an_output_file_replaces_only_when_told(void **state) {
+    (void)state;
+    unlink(OUTPUT);
+    assert_true(put_output("old", false));
+    assert_false(put_output("new", false));
+    assert_int_equal(err.code, REEL_CONFLICT);
+    assert_output("old");
+    assert_true(put_output("new", true));
+    assert_output("new");
+}
+
+/* Of two that write the same file, the first to finish has the name. */
+static void a_file_that_appears_meanwhile_stays(void **state) {
+    (void)state;
+    unlink(OUTPUT);
+    {
+        AUTO(output_file_done) struct output_file o;
+        assert_true(output_file_open(&o, OUTPUT, false, &err));
+        assert_true(output_file_write(&o, "mine", 4, &err));
+        close(open(OUTPUT, O_WRONLY | O_CREAT, 0600));
+        assert_false(output_file_finish(&o, &err));
+        assert_int_equal(err.code, REEL_CONFLICT);
+        assert_int_equal(access(o.temporary, F_OK), 0);
+    }
+    char temporary[PATH_MAX];
+    snprintf(temporary, sizeof temporary, "%s.tmp-%ld", OUTPUT, (long)getpid());
+    assert_int_equal(access(temporary, F_OK), -1);
+    assert_output("");
+}
+
+static void pipes_and_standard_output_are_written_directly(void **state) {
+    (void)state;
+    char bytes[8];
+    unlink(OUTPUT);
+    assert_int_equal(mkfifo(OUTPUT, 0600), 0);
+    int reading = open(OUTPUT, O_RDONLY | O_NONBLOCK);
+    assert_true(put_output("piped", false));
+    assert_int_equal(read(reading, bytes, sizeof bytes), 5);
+    close(reading);
+    struct stat st;
+    assert_true(stat(OUTPUT, &st) == 0 && S_ISFIFO(st.st_mode));
+    unlink(OUTPUT);
+    {
+        AUTO(output_file_done) struct output_file o;
+        assert_true(output_file_open(&o, "-", false, &err) && output_file_write(&o, "", 0, &err) && output_file_finish(&o, &err));
+        assert_int_equal(o.fd, STDOUT_FILENO);
+    }
+    assert_int_not_equal(fcntl(STDOUT_FILENO, F_GETFD), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_joined_or_refused),
         cmocka_unit_test(folders_last_or_it_is_told),
         cmocka_unit_test(a_signal_ends_no_write),
+        cmocka_unit_test(an_output_file_replaces_only_when_told),
+        cmocka_unit_test(a_file_that_appears_meanwhile_stays),
+        cmocka_unit_test(pipes_and_standard_output_are_written_directly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

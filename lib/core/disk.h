@@ -1,6 +1,6 @@
-/* Files and folders, for all parts of the server. */
-#ifndef SERVER_STORE_DISK_H
-#define SERVER_STORE_DISK_H
+/* Paths, and writing files so that they last. Errors name no path. */
+#ifndef REEL_CORE_DISK_H
+#define REEL_CORE_DISK_H
 
 #include <limits.h>
 #include <stddef.h>
@@ -8,8 +8,11 @@
 #include "reel/error.h"
 
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err); /* folder/name; REEL_ARGUMENT: too long */
+bool disk_folder_of(const char *path, char out[PATH_MAX]); /* the folder that holds `path`; false: its path is too long */
 /* Writes all of it, in several calls if the system needs them; false with errno. */
 bool disk_write_all(int fd, const void *data, size_t size);
+/* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile is replaced. */
+bool disk_rename_new(const char *from, const char *to);
 /* Makes its names durable: after a file was created in it, renamed or removed. */
 bool disk_sync_folder(const char *folder, struct reel_error *err);
 bool disk_sync_folder_of(const char *path, struct reel_error *err); /* the one that holds `path` */

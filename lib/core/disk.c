@@ -1,9 +1,8 @@
-/* See disk.h. Errors name no path. */
-#include "store/disk.h"
+/* See disk.h. */
+#include "core/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,12 @@
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
     int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
     return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the path is too long");
+}
+
+bool disk_folder_of(const char *path, char out[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    int n = slash ? snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path) : snprintf(out, PATH_MAX, ".");
+    return n >= 0 && n < PATH_MAX;
 }
 
 bool disk_write_all(int fd, const void *data, size_t size) {
@@ -32,13 +37,22 @@ bool disk_write_all(int fd, const void *data, size_t size) {
     return true;
 }
 
+bool disk_rename_new(const char *from, const char *to) {
+    int result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    if (result != 0 && errno == EINVAL) {
+        bool exists = access(to, F_OK) == 0;
+        result = exists ? -1 : rename(from, to);
+        errno = exists ? EEXIST : errno;
+    }
+    return result == 0;
+}
+
 bool disk_sync_folder(const char *folder, struct reel_error *err) {
     AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return (fd >= 0 && fsync(fd) == 0) || reel_fail_errno(err, "a folder cannot be written to disk");
 }
 
 bool disk_sync_folder_of(const char *path, struct reel_error *err) {
-    char copy[PATH_MAX];
-    int n = snprintf(copy, sizeof copy, "%s", path);
-    return n >= 0 && n < PATH_MAX ? disk_sync_folder(dirname(copy), err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");
+    char folder[PATH_MAX];
+    return disk_folder_of(path, folder) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");
 }
