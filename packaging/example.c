@@ -11,7 +11,7 @@ static int fail(const char *what, const struct reel_error *err) {
 }
 
 static bool print_messages(struct reel_recording *recording, struct reel_error *err) {
-    struct reel_selection all = reel_select_all();
+    struct reel_selection all = reel_select_all;
     struct reel_stream *stream = reel_stream_open(&recording, 1, &all, err);
     struct reel_json *json = stream ? reel_json_new(stream, err) : NULL;
     struct reel_message message;

@@ -95,7 +95,7 @@ static inline const char *bag_payloads(struct reel_recording *r) {
     static char out[4096];
     size_t used = 0;
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;

@@ -123,7 +123,7 @@ static inline void db3_assert_clean(const struct reel_recording *r) {
  * when `id_of` tells the id from the message's time. */
 static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(int64_t time_ns)) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     struct reel_message m;
     uint64_t n = 0;

@@ -26,7 +26,7 @@ static inline bool decode_sample(const char *path, const struct reel_format *for
     AUTO(reel_recording_free)
     struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert(recording);
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
     assert(stream);
     struct reel_message m;
     enum reel_step step;

@@ -29,7 +29,7 @@ static inline void view_list_free(struct view_list *l) {
 
 static inline struct reel_selection view_all(void) {
     struct reel_error err = {0};
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.view = reel_view_named("foxglove", &err);
     assert_non_null(q.view);
     return q;

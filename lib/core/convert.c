@@ -2,8 +2,8 @@
 #include "reel/convert.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "core/options.h"
 #include "core/output_file.h"
 #include "wire/cleanup.h"
 
@@ -74,13 +74,12 @@ static bool is_accepted(const struct reel_writer *writer, struct reel_recording 
 
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
                   const struct reel_convert_options *options, const struct reel_progress *progress, struct reel_error *err) {
-    struct reel_convert_options o = {.size = sizeof o};
-    struct reel_selection all = selection ? *selection : reel_select_all();
+    struct reel_convert_options o;
+    struct reel_selection all = selection ? *selection : reel_select_all;
     AUTO(output_file_done) struct output_file file = {.fd = -1};
-    if (options && (options->size == 0 || options->size > sizeof o)) {
-        return reel_fail(err, REEL_ARGUMENT, "reel_convert_options.size is not that of this version");
+    if (!options_copy(&o, sizeof o, options, "reel_convert_options", err)) {
+        return false;
     }
-    memcpy(&o, options ? options : &o, options ? options->size : 0);
     const struct reel_writer *writer = reel_writer_for_file(path, o.version, err);
     if (!writer) {
         return false;

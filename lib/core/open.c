@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/options.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 #include "wire/limits.h"
@@ -176,22 +177,12 @@ static struct reel_index *scan(const struct files *f, const struct reel_progress
     return index;
 }
 
-/* The caller's options, as far as its version of the struct has them. */
-static bool read_options(const struct reel_open_options *given, struct reel_open_options *out, struct reel_error *err) {
-    *out = (struct reel_open_options){.size = sizeof *out};
-    if (given && (given->size == 0 || given->size > sizeof *out)) {
-        return reel_fail(err, REEL_ARGUMENT, "reel_open_options.size is not that of this version");
-    }
-    memcpy(out, given ? given : out, given ? given->size : 0);
-    return true;
-}
-
 struct reel_recording *reel_recording_open_files(const char *const *paths, uint32_t n, const struct reel_open_options *options,
                                                  struct reel_error *err) {
     static const struct reel_recording_options defaults;
     AUTO(files_done) struct files f = {0};
     struct reel_open_options o;
-    if (!read_options(options, &o, err) || !open_files(&f, paths, n, o.cache_folder, err)) {
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) || !open_files(&f, paths, n, o.cache_folder, err)) {
         return NULL;
     }
     struct reel_index *index = o.rescan ? NULL : kept_index(&f, false);
@@ -214,7 +205,7 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
     AUTO(files_done) struct files f = {0};
     struct reel_open_options o;
     struct reel_error own = {0};
-    if (!read_options(options, &o, err) || !open_files(&f, paths, n, o.cache_folder, err)) {
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) || !open_files(&f, paths, n, o.cache_folder, err)) {
         return NULL;
     }
     struct reel_index *index = o.rescan ? NULL : kept_index(&f, true);

@@ -10,6 +10,8 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
+const struct reel_selection reel_select_all = {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
+
 struct stream {
     struct reel_stream base;
     struct arena arena; /* renamed channels */

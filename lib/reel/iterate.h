@@ -3,8 +3,6 @@
 #ifndef REEL_ITERATE_H
 #define REEL_ITERATE_H
 
-#include <string.h>
-
 #include "reel/reader.h"
 
 #ifdef __cplusplus
@@ -53,16 +51,7 @@ struct reel_selection {
 #define REEL_TIME_MIN INT64_MIN
 #define REEL_TIME_MAX INT64_MAX
 
-static inline struct reel_selection reel_select_all(void) {
-    struct reel_selection all;
-    memset(&all, 0, sizeof all);
-    all.start_ns = REEL_TIME_MIN;
-    all.end_ns = REEL_TIME_MAX;
-    return all;
-}
-#ifndef __cplusplus
-#define REEL_SELECT_ALL ((struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}) /* the same, as an lvalue */
-#endif
+extern const struct reel_selection reel_select_all;
 
 struct reel_message {
     int64_t time_ns;

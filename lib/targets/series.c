@@ -156,7 +156,7 @@ static void reel_auto_reading_done(struct reading *r) {
 
 static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,
                                       struct reel_error *err) {
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.topics = &topic;
     q.n_topics = 1;
     q.start_ns = start_ns;

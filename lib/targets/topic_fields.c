@@ -147,7 +147,7 @@ static bool report_field(void *context, const struct reel_field *field) {
 
 static bool tell_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
                                struct telling *t, struct reel_error *err) {
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.topics = &topic;
     q.n_topics = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);

@@ -190,7 +190,7 @@ static bool read_every(struct http_request *r, struct reel_selection *s) {
 
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out) {
     const int64_t span[2] = {first_ns, last_ns};
-    *out = (struct api_selection){.selection = reel_select_all()};
+    *out = (struct api_selection){.selection = reel_select_all};
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||

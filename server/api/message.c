@@ -88,7 +88,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[API_GLOBS_MAX];
     size_t n = http_params(r, "topic", topics, API_GLOBS_MAX);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     struct reel_time at;
     int64_t index;
     struct reel_error err = {0};

@@ -64,7 +64,7 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
                    const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
     reel_merge_span(recordings, n, sources, &first, &last);
-    *out = reel_select_all();
+    *out = reel_select_all;
     out->sources = sources;
     out->topics = s->topics.items;
     out->n_topics = s->topics.count;

@@ -77,7 +77,9 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
 /* Reads all; a compressed chunk that does not decode is an error with a text. Returns the messages with readable payload. */
 static uint64_t read_all(struct reel_recording *recording, const char *name) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
     assert_non_null(stream);
     struct reel_message m;
     uint64_t count = 0, readable = 0;
@@ -104,7 +106,8 @@ static void convert_all(struct reel_recording *recording) {
         struct reel_error err = {0};
         const struct reel_writer *writer = reel_writers[i];
         struct reel_write_options options = {.compression = ""};
-        struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+        struct reel_stream *stream =
+            reel_writer_stream(writer, &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
         assert_non_null(stream);
         if (!reel_writer_accepts(writer, stream, NULL, &err) || (writer->needs & REEL_STREAMED)) {
             reel_stream_free(stream);
@@ -116,7 +119,7 @@ static void convert_all(struct reel_recording *recording) {
             assert_int_not_equal(err.code, REEL_OK);
             continue;
         }
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         q.front = reel_plan_front(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
         AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
@@ -150,7 +153,9 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
  * offsets of the file. */
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
     uint64_t n = reel_index_info(reel_recording_index(recording))->messages * 3 + 1;
     uint64_t *at = malloc(n * sizeof *at);
     assert_true(stream && at);

@@ -1,6 +1,6 @@
 /* Whatever is done with a golden file (scan, summary, open, read, every writer, view and report), one allocation or one read of the file
- * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient). Never other bytes, never damage that is
- * not there, never half a pack, never a leak.
+ * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient). Never other bytes, never damage that
+ * is not there, never half a pack, never a leak.
  *
  * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number behind it, it runs only that one.
  * Of long sequences some are taken; REEL_EVERY=1 takes all. */
@@ -121,7 +121,7 @@ static struct reel_recording *open_recording(const struct job *job, struct reel_
 
 static bool run_stream(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     while (step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
@@ -179,7 +179,7 @@ static bool read_render(struct reel_render *render, const struct reel_plan *plan
 static bool run_writer(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
     const struct reel_writer *w = stage->writer;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     struct reel_write_options options = {.compression = stage->compression ? stage->compression : "", .raw = stage->raw};
     if (stage->cut) {
         options.start_ns = q.start_ns = info->start_ns + (info->end_ns - info->start_ns) / 2;
@@ -326,7 +326,7 @@ static bool draw(const struct reel_decoder *decoder, struct reel_bytes payload, 
 
 static bool run_pictures(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     for (int i = 0; i < 4 && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {

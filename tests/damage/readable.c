@@ -136,7 +136,9 @@ static void join_runs(struct list *l, size_t run) {
 
 /* False: a message could not be read. */
 static bool read_all(struct reel_recording *recording, struct list *out, struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
@@ -239,7 +241,7 @@ static void check_writers(struct reel_recording *recording, const char *name, si
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         struct reel_error err = {0};
         check_output(recording, w, &q, name, at);
         for (size_t v = 0; reel_views[v]; v++) {

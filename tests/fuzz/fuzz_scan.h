@@ -23,7 +23,7 @@ static inline void fuzz_expect(bool good, const char *what, const struct reel_er
 static inline void fuzz_read_all(struct reel_recording *recording) {
     enum { PAYLOAD_MAX = 1 << 20, MESSAGES_MAX = 20000 };
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
     fuzz_expect(stream != NULL, "open the stream", &err);
     struct reel_message m;
     int64_t last = INT64_MIN;

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_views[i]; i++) {
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         q.view = reel_views[i];
         read_view(recording, &q);
         q.start_ns = info->start_ns / 2 + info->end_ns / 2;

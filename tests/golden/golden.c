@@ -141,7 +141,7 @@ static void dump_channel(const struct dump *d, const struct reel_channel *c, EVP
 static void dump_messages(const struct dump *d, EVP_MD_CTX **hashes) {
     struct reel_error err = {0};
     struct reel_recording *recording = d->recording;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;

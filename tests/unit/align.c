@@ -68,7 +68,7 @@ static void relative_clocks_begin_with_the_others(void **state) {
     int64_t first, last;
     reel_merge_span(p.recordings, 2, p.sources, &first, &last);
     assert_true(first == 1000 * (int64_t)SECOND && last == 1009 * (int64_t)SECOND);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.sources = p.sources;
     AUTO(reel_stream_free) struct reel_stream *s = open_pair(&p, &q);
     assert_true(s->clocks[0] == REEL_CLOCK_WALL && s->clocks[1] == REEL_CLOCK_WALL);
@@ -120,7 +120,7 @@ static void times_that_do_not_fit_are_refused(void **state) {
     assert_int_equal(err.code, REEL_LIMIT);
     p.sources[0] = (struct reel_source_option){.shift_ns = INT64_MAX};
     p.sources[1] = (struct reel_source_option){.shift_ns = 0};
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.sources = p.sources;
     assert_null(reel_stream_open(p.recordings, 2, &q, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
@@ -130,7 +130,7 @@ static void times_that_do_not_fit_are_refused(void **state) {
 static void shifted_is_as_if_recorded_so(void **state) {
     (void)state;
     static const int64_t shifts[] = {0, 123456, -1000000000, 77};
-    struct reel_selection cases[5] = {reel_select_all(), reel_select_all(), reel_select_all(), reel_select_all(), reel_select_all()};
+    struct reel_selection cases[5] = {reel_select_all, reel_select_all, reel_select_all, reel_select_all, reel_select_all};
     cases[1].start_ns = 2000000;
     cases[1].end_ns = 3000000;
     cases[2].every_n = 7;
@@ -197,7 +197,7 @@ static void topics_of_two_get_a_prefix(void **state) {
     PAIR p = {0};
     pair_open(&p, true, 0);
     merge_pair(&p, REEL_ALIGN_START);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     assert_names(&p, &q, "/scan odom scan /image");
     q.sources = p.sources;
     assert_names(&p, &q, "/robot/scan odom /runs/camera/scan /image");
@@ -223,7 +223,7 @@ static void what_stands_in_front_has_its_prefix(void **state) {
     toy_has_state = true;
     pair_open(&p, true, 0);
     merge_pair(&p, REEL_ALIGN_START);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.sources = p.sources;
     q.prefixing = REEL_PREFIX_ALWAYS;
     q.start_ns = 1005 * (int64_t)SECOND;

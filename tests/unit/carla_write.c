@@ -61,7 +61,7 @@ static void whole_recordings_come_out_byte_for_byte(void **state) {
     for (unsigned i = 0; i < MAKE_STYLES; i++) {
         MAKER m = make_world(&make_styles[i], 6);
         RECORDING *r = carla_read(&m);
-        MAKER out = render(r, &REEL_SELECT_ALL, 50);
+        MAKER out = render(r, &reel_select_all, 50);
         assert_same(&out, &m);
     }
 }
@@ -85,7 +85,7 @@ static void broken_recordings_come_out_byte_for_byte(void **state) {
     make_none(&m, 60);
     make_end(&m);
     RECORDING *r = carla_read(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 50);
+    MAKER out = render(r, &reel_select_all, 50);
     assert_same(&out, &m);
 }
 
@@ -186,7 +186,7 @@ static void a_part_ends_with_minus_1_and_keeps_its_numbers(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[4], 8);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.end_ns = info_of(r)->start_ns + 250000001; /* frames 1 to 3 */
     MAKER out = render(r, &q, 20);
     MAKER expected = make_world(&make_styles[4], 3);
@@ -198,7 +198,7 @@ static void chosen_topics_keep_their_frames(void **state) {
     static const char *const topics[] = {"/position", "/packet_*"};
     MAKER m = make_world(&make_styles[4], 4);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.topics = topics;
     q.n_topics = 2;
     MAKER out = render(r, &q, 20);
@@ -218,7 +218,7 @@ static void sampled_frames_add_up(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[1], 9);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.every_ns = 250000000;
     MAKER out = render(r, &q, 20);
     RECORDING *c = carla_read(&out);
@@ -284,7 +284,7 @@ static void many_groups(void **state) {
         make_end(&m);
     }
     RECORDING *r = carla_read(&m);
-    MAKER same = render(r, &REEL_SELECT_ALL, 20);
+    MAKER same = render(r, &reel_select_all, 20);
     assert_same(&same, &m);
     struct reel_selection q = cut(r, 125, 0);
     MAKER out = render(r, &q, 40);
@@ -317,7 +317,7 @@ static void only_one_carla_recording_is_taken(void **state) {
     MAKER m = make_world(&make_styles[1], 3);
     RECORDING *r = carla_read(&m);
     struct reel_recording *both[] = {r, r};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(both, 2, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(both, 2, &reel_select_all, &err);
     assert_false(reel_writer_accepts(&reel_writer_carla, s, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "cannot be joined"));

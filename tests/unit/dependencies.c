@@ -230,7 +230,7 @@ static const char *const log_told[] = {"{\"position\":{\"x\":1,\"y\":2,\"z\":3}}
 
 static void assert_told(struct reel_recording *r) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     struct reel_message m;
     struct reel_bytes payload;
@@ -255,10 +255,10 @@ static void tide_types_reach_every_file(void **state) {
     RECORDING *r = log_scan(&l);
     assert_told(r);
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        LOG out = log_write(r, writers[i], "", &REEL_SELECT_ALL, 100);
+        LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
         assert_told(again);
-        LOG twice = log_write(again, &reel_writer_mcap, "", &REEL_SELECT_ALL, 20); /* from each of them the next is as good */
+        LOG twice = log_write(again, &reel_writer_mcap, "", &reel_select_all, 20); /* from each of them the next is as good */
         RECORDING *mcap = log_scan(&twice);
         assert_told(mcap);
     }
@@ -269,7 +269,7 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_mcap, "", &REEL_SELECT_ALL, 100);
+    LOG out = log_write(r, &reel_writer_mcap, "", &reel_select_all, 100);
     assert_true(holds(&out, "geometry_msgs/Point position\n\n" LINE "MSG: geometry_msgs/Point\n" POINT));
     assert_true(holds(&out, POSE "\n" LINE "MSG: geometry_msgs/Quaternion\n" QUATERNION "\n" LINE "MSG: geometry_msgs/Point\n" POINT));
     RECORDING *again = log_scan(&out);
@@ -294,7 +294,7 @@ static void bags_have_one_definition_with_its_dependencies(void **state) {
     make_log(&l);
     RECORDING *r = log_scan(&l);
     for (unsigned i = 0; i < 2; i++) {
-        LOG out = log_write(r, writers[i], "", &REEL_SELECT_ALL, 100);
+        LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
         const struct reel_channel *wrap = NULL, *pose = NULL;
         for (uint32_t c = 0; c < 3; c++) {

@@ -35,7 +35,7 @@ static void messages_by_place(void **state) {
         struct toy t = {0};
         toy_random(&t, 1, 3, 1500, orders[i]);
         struct reel_recording *r = toy_open(&t, NULL);
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         check_index(r, &t, &q, 100);
         q.topics = topics;
         q.n_topics = 1;
@@ -60,7 +60,7 @@ static void messages_by_place_in_many_segments(void **state) {
         struct toy t = {0};
         toy_random(&t, 1, 2, 100000, orders[i]);
         struct reel_recording *r = toy_open(&t, NULL);
-        check_index(r, &t, &REEL_SELECT_ALL, 12);
+        check_index(r, &t, &reel_select_all, 12);
         reel_recording_free(r);
         toy_free(&t);
     }
@@ -73,7 +73,7 @@ static void the_state_in_front_counts_too(void **state) {
     struct reel_message m;
     toy_random(&t, 1, 4, 100, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = t.entries[50].time_ns;
     q.state_at_cut = toy_has_state = true;
     for (int64_t i = -54; i < 54; i++) {
@@ -99,7 +99,7 @@ static void messages_by_time(void **state) {
         struct reel_recording *r = toy_open(&t, NULL);
         const struct toy *toys[] = {&t};
         for (int round = 0; round < 100; round++) {
-            struct reel_selection q = reel_select_all();
+            struct reel_selection q = reel_select_all;
             q.topics = topics;
             q.n_topics = round % 3;
             struct wanted *w;
@@ -151,7 +151,7 @@ static void entries_newest_first(void **state) {
         struct reel_recording *r = toy_open(&t, NULL);
         struct reel_reader *reader = reel_reader_new(r, &err);
         for (int round = 0; round < 20; round++) {
-            struct reel_selection q = reel_select_all();
+            struct reel_selection q = reel_select_all;
             q.topics = topics;
             q.n_topics = 1;
             q.end_ns = t.entries[toy_next(&seed) % 30000].time_ns;

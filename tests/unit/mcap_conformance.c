@@ -169,7 +169,7 @@ static void check_file(const char *path, const char *json_path) {
     v.recording = reel_recording_from_index(reel_index_open(BAG_PACK, &err), &source, 1, NULL, &err);
     assert_non_null(v.recording);
     v.index = reel_recording_index(v.recording);
-    v.stream = reel_stream_open(&v.recording, 1, &REEL_SELECT_ALL, &err);
+    v.stream = reel_stream_open(&v.recording, 1, &reel_select_all, &err);
     bag_assert_no_findings(v.recording);
     size_t i, attachments;
     json_array_foreach(v.records, i, record) {

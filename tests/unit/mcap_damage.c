@@ -98,7 +98,7 @@ static void make_long_chunk(struct maker *m, size_t *chunk, const char *compress
 /* Reads all payloads; how many of them begin with their number, from 0 on without a gap. */
 static unsigned read_numbers(struct reel_recording *r, unsigned *all) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     struct reel_message message;
     unsigned good = 0;
     assert_non_null(s);

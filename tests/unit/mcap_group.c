@@ -75,7 +75,7 @@ static void light_and_heavy_topics_share_no_chunk(void **state) {
     struct toy toy = {0};
     struct reel_recording *r = make(&toy);
     uint64_t size, light = 0;
-    uint8_t *file = render_all(r, &REEL_SELECT_ALL, &size);
+    uint8_t *file = render_all(r, &reel_select_all, &size);
     struct seen s = {0};
     see_file(&s, file, size);
     assert_int_equal(s.messages, 200 * SECONDS + 2 * ((100 * SECONDS + 6) / 7));
@@ -102,7 +102,7 @@ static void a_cut_and_what_stands_in_front_of_it(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_recording *r = make(&toy);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = 5 * SECOND + 12345;
     q.end_ns = 17 * SECOND;
     q.last_per_topic = true;
@@ -134,7 +134,7 @@ static void where_it_does_not_pay_the_order_stays(void **state) {
         toy_message(&toy, (uint32_t)(i % 2), i, (uint32_t)i, payload, i % 2 ? HEAVY : 10);
     }
     struct reel_recording *r = toy_open(&toy);
-    struct reel_stream *s = seen_through(r, &REEL_SELECT_ALL);
+    struct reel_stream *s = seen_through(r, &reel_select_all);
     assert_int_equal(s->view_version, codec_encode_version()); /* of no view */
     reel_stream_free(s);
     reel_recording_free(r);

@@ -208,7 +208,7 @@ static void tide_says_that_records_go(struct reel_recording *r) {
     struct reel_error err = {0};
     size_t count, annotations = 0;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &reel_select_all, &err);
     assert_true(reel_writer_accepts(&reel_writer_tide2, s, loss, &err));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     for (size_t i = 0; i < count; i++) {

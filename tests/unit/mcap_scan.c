@@ -55,7 +55,7 @@ static void a_message_head_tells_sequence_and_publish_time(void **state) {
         struct reel_error err = {0};
         mcap_make_lab(&m, compressions[c]);
         struct reel_recording *r = scanned(&m);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
         struct reel_message message;
         struct reel_description d;
         for (unsigned i = 0; i < 4; i++) {

@@ -19,7 +19,7 @@ static struct reel_description described(struct reel_recording *r, unsigned numb
     struct reel_error err = {0};
     struct reel_description d = {.sequence = UINT32_MAX};
     struct reel_message m;
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     for (unsigned i = 0; i <= number; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);

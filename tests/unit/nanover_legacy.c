@@ -246,7 +246,7 @@ static void rule_nanover_05_a_pair_is_one_recording(void **state) {
         RECORDING *r = legacy_read(parts, 2);
         assert_no_findings(r);
         assert_int_equal(info_of(r)->n_channels, 2);
-        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &REEL_SELECT_ALL);
+        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
         struct reel_message m;
         static const char *const topics[] = {"state", "frame", "frame", "state"};
         static const int64_t times[] = {500000, 1000000, 2000000, 2000000};
@@ -418,7 +418,7 @@ static void the_view_gives_messages_of_today(void **state) {
     legacy_state(&states, 4000, "a", NAN);
     const struct named_bytes parts[] = {{"x.traj", legacy_bytes(&traj)}, {"x.state", legacy_bytes(&states)}};
     RECORDING *r = legacy_read(parts, 2);
-    AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &REEL_SELECT_ALL);
+    AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &reel_select_all);
     static const char *const wanted[] = {"{'frame' {'frame.index' 0 'energy' 1.0 'particle.positions' <0000803f0000004000000000>}}",
                                          "{'state' {'updates' {'a' 7.0} 'removals' []}}",
                                          "{'frame' {'frame.index' 1 'energy' 2.0 'particle.positions' <0000803f000000400000803f>}}",
@@ -443,7 +443,7 @@ static void the_view_gives_messages_of_today(void **state) {
         assert_true(reel_stream_seek(s, &mark, &err));
         assert_picture(next_payload(s, &again), wanted[i]);
     }
-    AUTO(reel_stream_free) struct reel_stream *plain = open_stream(r, &REEL_SELECT_ALL); /* others get what the file holds */
+    AUTO(reel_stream_free) struct reel_stream *plain = open_stream(r, &reel_select_all); /* others get what the file holds */
     assert_string_equal(plain->channels[0]->encoding, "nanover-protobuf");
 }
 
@@ -460,7 +460,7 @@ static void a_cut_begins_with_its_state(void **state) {
     legacy_state(&states, 4000, "a", NAN);
     const struct named_bytes parts[] = {{"x.traj", legacy_bytes(&traj)}, {"x.state", legacy_bytes(&states)}};
     RECORDING *r = legacy_read(parts, 2);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = 5000000;
     q.state_at_cut = true;
     AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &q);

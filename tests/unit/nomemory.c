@@ -99,7 +99,7 @@ static bool journey(struct toy *t, struct reel_error *err) {
     if (!r) {
         return false;
     }
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     if (!look_up(r, &q, err) || !render_all(r, &toy_planned, &q, err) || !stream_rows(r, &q, err)) {
         return false;
     }

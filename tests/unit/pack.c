@@ -172,7 +172,7 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
     if (!r) {
         return err.code;
     }
-    struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;

@@ -80,7 +80,7 @@ static struct reel_bytes make(struct db3 *m) {
 /* Marks the messages that are read with the right time and payload. */
 static void read_what_is_there(struct reel_recording *r, bool *met) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
     struct reel_message message;
     while (reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {

@@ -105,7 +105,7 @@ static void times_then_ids(void **state) {
     }
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(db3_end(&m));
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     struct reel_message message;
     for (size_t i = 0; i < sizeof order; i++) {
         struct reel_bytes payload;
@@ -218,11 +218,11 @@ static struct reel_bytes to_mcap(struct reel_recording *r) {
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
     struct reel_write_options options = {.compression = ""};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
     assert_non_null(plan);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err), &err);
+    struct reel_render *render = reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
     assert_true(render && out && reel_render_read(render, 0, out, size, &err));

@@ -310,7 +310,7 @@ static void many_messages_keep_their_stamp_and_topic(void **state) {
         }
     }
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     struct reel_message message;
     for (uint32_t i = 0; i < MESSAGES; i++) {
         struct reel_bytes got;

@@ -60,7 +60,7 @@ static void a_recorders_file_comes_out_byte_for_byte(void **state) {
     size_t records[10];
     MAKER m = make_ten(records);
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 200);
+    MAKER out = render(r, &reel_select_all, 200);
     assert_int_equal(out.size, m.size);
     assert_memory_equal(out.data, m.data, m.size);
 }
@@ -78,7 +78,7 @@ static void latched_topics_two_types_and_disorder(void **state) {
     make_definition_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
     make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 100);
+    MAKER out = render(r, &reel_select_all, 100);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), bag_payloads(r));
     assert_string_equal(bag_payloads(again), "z1|map|z3||12345678|");
@@ -129,7 +129,7 @@ static void many_groups_and_parts(void **state) {
         }
     }
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 60);
+    MAKER out = render(r, &reel_select_all, 60);
     RECORDING *again = bag_scan(&out);
     assert_int_equal(bag_info(again)->messages, MESSAGES + 4 + 1);
     assert_int_equal(bag_info(again)->payload_bytes, bag_info(r)->payload_bytes);
@@ -170,10 +170,10 @@ static void times_after_2106_are_refused(void **state) {
     make_message(&m, "/late", UINT32_MAX, 1000000000, "does not");
     RECORDING *r = bag_scan(&m);
     struct reel_error err = {0};
-    assert_null(plan_of(r, &REEL_SELECT_ALL, &err));
+    assert_null(plan_of(r, &reel_select_all, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "/late"));
-    struct reel_selection before = reel_select_all();
+    struct reel_selection before = reel_select_all;
     before.end_ns = 4294967296 * 1000000000;
     AUTO(reel_plan_free) struct reel_plan *plan = plan_of(r, &before, &err);
     assert_non_null(plan);
@@ -186,7 +186,7 @@ static void time_0_moves_to_1_ns(void **state) {
     make_message(&m, "/clock", 0, 0, "zero");
     make_message(&m, "/clock", 0, 5, "five");
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 10);
+    MAKER out = render(r, &reel_select_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "zero|five|");
     assert_int_equal(bag_info(again)->start_ns, 1);
@@ -201,7 +201,7 @@ static void text_logs_become_indexed_bags(void **state) {
     make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 4, 490000000, "first");
     make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 5, 0, "second");
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &REEL_SELECT_ALL, 10);
+    MAKER out = render(r, &reel_select_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "first|second|");
     assert_string_equal(bag_channel(again, 0)->schemas[0].hash, "00000000000000000000000000000000"); /* as librosbag wants it */

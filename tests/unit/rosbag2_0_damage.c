@@ -151,7 +151,7 @@ static void what_decodes_before_damage_is_kept(void **state) {
         memset(b.out.data + first_chunk(&b) + (end - first_chunk(&b)) * 3 / 4, 0xff, 700);
         RECORDING *r = bag_scan(&b.out);
         struct reel_error err = {0};
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
         assert_non_null(s);
         struct reel_message message;
         unsigned read = 0;

@@ -68,7 +68,7 @@ static void a_recorders_file_comes_out_byte_for_byte(void **state) {
         make2_close(&b);
         make2_end(&b);
         RECORDING *r = bag_scan(&b.out);
-        MAKER out = render(r, compressions[i], &REEL_SELECT_ALL, 100);
+        MAKER out = render(r, compressions[i], &reel_select_all, 100);
         assert_int_equal(out.size, b.out.size);
         assert_memory_equal(out.data, b.out.data, b.out.size);
     }
@@ -101,7 +101,7 @@ static void many_chunks_and_a_huge_message(void **state) {
     }
     RECORDING *r = toy_open(&toy);
     for (unsigned i = 0; i < COMPRESSIONS; i++) {
-        MAKER out = render(r, compressions[i], &REEL_SELECT_ALL, i == 1 ? 2 : 20);
+        MAKER out = render(r, compressions[i], &reel_select_all, i == 1 ? 2 : 20);
         assert_true(i == 0 || out.size < toy.size * 3 / 4);
         RECORDING *again = bag_scan(&out);
         assert_int_equal(bag_info(again)->messages, bag_info(r)->messages);
@@ -218,7 +218,7 @@ static void foreign_messages_come_back_equal(void **state) {
     char *before = strdup(bag_payloads(r));
     assert_string_equal(before, "a0|b1|c2|d3|e0|f1|g2|h3|||||");
     for (unsigned i = 0; i < 4; i++) {
-        MAKER out = render_as(r, ways[i].writer, ways[i].compression, &REEL_SELECT_ALL, 30);
+        MAKER out = render_as(r, ways[i].writer, ways[i].compression, &reel_select_all, 30);
         assert_non_null(memmem(out.data, i == 1 ? 0 : out.size, "std_msgs/UInt8MultiArray", i == 1 ? 0 : 24));
         RECORDING *again = scan_as(&out, ways[i].format);
         assert_string_equal(bag_payloads(again), before);
@@ -231,7 +231,7 @@ static void foreign_messages_come_back_equal(void **state) {
         size_t findings;
         reel_index_findings(reel_recording_index(again), &findings);
         assert_int_equal(findings, i == 3); /* 1.2 remarks on the ROS channel beside the wrapped ones of its topic */
-        MAKER twice = render_as(again, ways[i].writer, ways[i].compression, &REEL_SELECT_ALL, 0);
+        MAKER twice = render_as(again, ways[i].writer, ways[i].compression, &reel_select_all, 0);
         assert_int_equal(twice.size, out.size);
         assert_memory_equal(twice.data, out.data, out.size);
     }
@@ -281,7 +281,7 @@ static void further_fields_of_a_connection_come_back(void **state) {
     make2_close(&b);
     make2_end(&b);
     RECORDING *r = bag_scan(&b.out);
-    MAKER out = render(r, "", &REEL_SELECT_ALL, 10);
+    MAKER out = render(r, "", &reel_select_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_same_channel(bag_channel(r, 0), &(struct reel_channel){.name = "/outer",
                                                                   .type = MAKE_TYPE,

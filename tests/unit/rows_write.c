@@ -127,7 +127,7 @@ static void messages_before_the_start_say_so(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS};
-    struct reel_selection cut = reel_select_all();
+    struct reel_selection cut = reel_select_all;
     cut.start_ns = 20;
     cut.last_per_topic = true;
     toy_start(&toy, REEL_CLOCK_WALL);
@@ -156,7 +156,7 @@ static void several_recordings_are_named(void **state) {
         recordings[i] = toy_open(&toys[i]);
     }
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS, .source_ids = ids};
-    struct reel_stream *stream = reel_stream_open(recordings, 2, &REEL_SELECT_ALL, &err);
+    struct reel_stream *stream = reel_stream_open(recordings, 2, &reel_select_all, &err);
     struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
     assert_non_null(render);
     char text[4096] = "";

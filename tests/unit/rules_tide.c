@@ -168,7 +168,7 @@ static void rule_tide_05_all_metadata_is_kept(void **state) {
     log_six(&l, 0, LOG_PLAIN);
     log_meta(&l, second);
     RECORDING *r = log_scan(&l);
-    LOG again = log_write(r, &reel_writer_tide2, "", &REEL_SELECT_ALL, 20);
+    LOG again = log_write(r, &reel_writer_tide2, "", &reel_select_all, 20);
     RECORDING *copy = log_scan(&again);
     for (int i = 0; i < 2; i++) {
         const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(i ? copy : r));
@@ -265,7 +265,7 @@ static void rule_tide_07_hashes_and_dependencies_are_kept_on_copying(void **stat
         LOG l = {0};
         typed_log(&l, with);
         RECORDING *r = log_scan(&l);
-        LOG again = log_write(r, &reel_writer_tide2, "", &REEL_SELECT_ALL, 20);
+        LOG again = log_write(r, &reel_writer_tide2, "", &reel_select_all, 20);
         RECORDING *copy = log_scan(&again);
         log_assert_same(r, copy);
     }

@@ -70,13 +70,13 @@ static void random_recordings_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 3, 10, 6, 2000, orders[i]);
-        assert_int_equal(check(&f, &REEL_SELECT_ALL), 6000);
+        assert_int_equal(check(&f, &reel_select_all), 6000);
         close_field(&f);
         open_field(&f, 1, 20, 1, 1, orders[i]);
-        assert_int_equal(check(&f, &REEL_SELECT_ALL), 1);
+        assert_int_equal(check(&f, &reel_select_all), 1);
         close_field(&f);
         open_field(&f, 2, 30, 3, 0, orders[i]);
-        assert_int_equal(check(&f, &REEL_SELECT_ALL), 0);
+        assert_int_equal(check(&f, &reel_select_all), 0);
         close_field(&f);
     }
 }
@@ -86,8 +86,8 @@ static void many_segments_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 2, 40, 2, 60000, orders[i]);
-        check(&f, &REEL_SELECT_ALL);
-        struct reel_selection q = reel_select_all();
+        check(&f, &reel_select_all);
+        struct reel_selection q = reel_select_all;
         q.start_ns = 20000000;
         q.end_ns = 30000000;
         check(&f, &q);
@@ -108,7 +108,7 @@ static void ranges_are_half_open(void **state) {
         struct field f;
         open_field(&f, 2, 50, 5, 3000, orders[i]);
         for (int round = 0; round < 60; round++) {
-            struct reel_selection q = reel_select_all();
+            struct reel_selection q = reel_select_all;
             q.start_ns = round % 5 == 0 ? REEL_TIME_MIN : some_time(&f, &seed);
             q.end_ns = round % 7 == 0 ? REEL_TIME_MAX : some_time(&f, &seed);
             check(&f, &q);
@@ -127,8 +127,8 @@ static void messages_at_the_ends_of_time_are_given(void **state) {
     }
     f.pointers[0] = &f.toys[0];
     f.recordings[0] = toy_open(&f.toys[0], NULL);
-    assert_int_equal(check(&f, &REEL_SELECT_ALL), 7);
-    struct reel_selection q = reel_select_all();
+    assert_int_equal(check(&f, &reel_select_all), 7);
+    struct reel_selection q = reel_select_all;
     q.start_ns = INT64_MAX;
     assert_int_equal(check(&f, &q), 1);
     q.start_ns = INT64_MIN + 1;
@@ -162,7 +162,7 @@ static void topics_are_chosen_by_globs(void **state) {
     for (uint32_t in = 0; in < 32; in++) {
         for (uint32_t out = 0; out < 8; out++) {
             const char *topics[5], *exclude[3];
-            struct reel_selection q = reel_select_all();
+            struct reel_selection q = reel_select_all;
             q.topics = topics;
             q.exclude = exclude;
             for (uint32_t i = 0; i < 5; i++) {
@@ -219,7 +219,7 @@ static void any_message_can_be_sought(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 3, 60, 4, 400, orders[i]);
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         check_marks(&f, &q, 1);
         q.every_n = 3;
         check_marks(&f, &q, 1);
@@ -251,7 +251,7 @@ static void any_message_of_many_segments_can_be_sought(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 2, 70, 2, 40000, orders[i]);
-        struct reel_selection q = reel_select_all();
+        struct reel_selection q = reel_select_all;
         check_marks(&f, &q, 997);
         q.every_n = 7;
         check_marks(&f, &q, 499);
@@ -268,7 +268,7 @@ static void a_mark_before_the_start_or_behind_the_end(void **state) {
     struct field f;
     struct reel_error err = {0};
     open_field(&f, 1, 80, 3, 1000, TOY_TIES);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = 1000000 + 20000;
     q.end_ns = 1000000 + 90000;
     struct wanted *wanted;
@@ -304,7 +304,7 @@ static void the_last_of_each_topic_comes_first(void **state) {
             f.recordings[s] = toy_open(t, NULL);
         }
         for (int round = 0; round < 40; round++) {
-            struct reel_selection q = reel_select_all();
+            struct reel_selection q = reel_select_all;
             q.last_per_topic = true;
             q.start_ns = some_time(&f, &seed);
             q.lookback_ns = round % 3 == 0 && orders[i] != TOY_EXTREME ? (int64_t)(toy_next(&seed) % 20000) : 0;
@@ -320,7 +320,7 @@ static void the_state_at_the_cut_comes_first(void **state) {
     struct reel_error err = {0};
     open_field(&f, 2, 100, 5, 900, TOY_TIES);
     static const char *const exclude[] = {"/topic/2"};
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = 1000000 + 50000;
     q.state_at_cut = toy_has_state = true;
     q.exclude = exclude;
@@ -380,7 +380,7 @@ static void many_channels_of_one_topic_are_no_burden(void **state) {
         toy_add_message(&f.toys[0], 0, i, i, 1, 1);
     }
     f.recordings[0] = toy_open(&f.toys[0], NULL);
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.start_ns = CHANNELS;
     q.last_per_topic = true;
     q.every_n = 2;
@@ -391,7 +391,7 @@ static void many_channels_of_one_topic_are_no_burden(void **state) {
     assert_true(m.time_ns == CHANNELS - 1);
     assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
     reel_stream_free(s);
-    q = reel_select_all();
+    q = reel_select_all;
     q.every_n = 2;
     s = open_stream(&f, &q);
     assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = CHANNELS - 5}, &err));
@@ -412,7 +412,7 @@ static void an_empty_recording_does_not_move_the_origin(void **state) {
         f.pointers[i] = &f.toys[i];
         f.recordings[i] = toy_open(&f.toys[i], NULL);
     }
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     q.every_ns = 30001;
     check(&f, &q);
     close_field(&f);

@@ -142,7 +142,7 @@ static void hosts_processes_participants(void **state) {
                                                                                                                                 "25") "}]}]"
                                                                                                                                       "}]}"
                                                                                                                                       "\n");
-    struct reel_selection nobody = reel_select_all();
+    struct reel_selection nobody = reel_select_all;
     nobody.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &nobody, "{\"hosts\":[]}\n");
 }

@@ -29,7 +29,7 @@ static void a_recorders_log_comes_out_byte_for_byte(void **state) {
     log_patch(&l, 14, 2, 4); /* the counts, which recorders leave at 0 */
     log_patch(&l, 18, 1, 4);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 200);
+    LOG out = log_write(r, &reel_writer_tide, "", &reel_select_all, 200);
     assert_int_equal(out.size, l.size);
     assert_memory_equal(out.data, l.data, l.size);
 }
@@ -51,7 +51,7 @@ static void every_target_gives_the_log_back(void **state) {
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 100);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
         log_assert_same(r, again);
         log_assert_findings(again, 0);
@@ -71,10 +71,10 @@ static void there_and_back_through_the_other_version(void **state) {
     log_channel_new(&l, 1, "/b", "", "", NULL);
     log_six(&l, 0, LOG_BZIP2);
     RECORDING *r = log_scan(&l);
-    LOG old = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 50);
+    LOG old = log_write(r, &reel_writer_tide, "", &reel_select_all, 50);
     RECORDING *middle = log_scan(&old);
     log_assert_same(r, middle);
-    LOG new = log_write(middle, &reel_writer_tide2, "gzip", &REEL_SELECT_ALL, 50);
+    LOG new = log_write(middle, &reel_writer_tide2, "gzip", &reel_select_all, 50);
     RECORDING *back = log_scan(&new);
     log_assert_same(r, back);
     log_assert_findings(back, 0);
@@ -97,13 +97,13 @@ static void ros_channels_come_back_as_they_were(void **state) {
     make_bag(&m);
     RECORDING *r = bag_scan(&m);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 100);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
         log_assert_same(r, again);
         log_assert_findings(again, 0);
     }
     struct reel_error err = {0};
-    struct reel_stream *s = log_stream(r, &REEL_SELECT_ALL);
+    struct reel_stream *s = log_stream(r, &reel_select_all);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     assert_true(reel_writer_accepts(&reel_writer_tide, s, loss, &err));
     reel_stream_free(s);
@@ -130,7 +130,7 @@ static void names_in_the_file_are_unique_and_short(void **state) {
     log_channel(&l, 4, longer);
     log_six(&l, 0, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide2, "", &REEL_SELECT_ALL, 50);
+    LOG out = log_write(r, &reel_writer_tide2, "", &reel_select_all, 50);
     assert_non_null(memmem(out.data, out.size, "\7/same#2", 8)); /* that channel's own */
     assert_non_null(memmem(out.data, out.size, "\7/same#3", 8)); /* so the second /same has the next number */
     RECORDING *again = log_scan(&out);
@@ -148,8 +148,8 @@ static void compressing_libraries_enter_the_etag(void **state) {
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
         bool compresses = strstr("mcap rosbag-2.0 mira tide", w->name) != NULL;
-        AUTO(reel_stream_free) struct reel_stream *plain = reel_stream_open(&r, 1, &REEL_SELECT_ALL, &err);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(w, &r, 1, &REEL_SELECT_ALL, &err);
+        AUTO(reel_stream_free) struct reel_stream *plain = reel_stream_open(&r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(w, &r, 1, &reel_select_all, &err);
         AUTO(reel_stream_free) struct reel_stream *viewed = w->view ? w->view(TAKE(plain), &err) : TAKE(plain);
         assert_int_equal(s->view_version, viewed->view_version ^ (compresses ? codec_encode_version() : 0));
     }
@@ -166,7 +166,7 @@ static void ids_are_kept_where_they_are_free(void **state) {
     log_entry(&l, 1, LOG_T0 + 1, "b");
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide, "", &REEL_SELECT_ALL, 20);
+    LOG out = log_write(r, &reel_writer_tide, "", &reel_select_all, 20);
     RECORDING *again = log_scan(&out);
     log_assert_same(r, again);
     struct reel_channel c[5] = {{.name = "/0"}, {.name = "/1"}, {.name = "/2"}, {.name = "/3"}, {.name = "/4"}};
@@ -210,7 +210,7 @@ static void many_chunks(void **state) {
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &REEL_SELECT_ALL, 20);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 20);
         RECORDING *again = log_scan(&out);
         assert_int_equal(log_info(again)->messages, MESSAGES + 4 + 1);
         assert_int_equal(log_info(again)->payload_bytes, log_info(r)->payload_bytes);
@@ -252,7 +252,7 @@ static void what_is_not_written_is_refused(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct reel_error err = {0};
         const struct reel_write_options options = {.compression = wrong[i].compression};
-        struct reel_stream *s = log_stream(r, &REEL_SELECT_ALL);
+        struct reel_stream *s = log_stream(r, &reel_select_all);
         assert_null(reel_plan_new(wrong[i].writer, &options, s, NULL, &err));
         reel_stream_free(s);
         assert_int_equal(err.code, REEL_UNSUPPORTED);

@@ -17,7 +17,7 @@ static void originals_stay_and_topics_join(void **state) {
     struct reel_selection q = view_all();
     VIEW_LIST l = view_list_of(r, &q);
     assert_int_equal(l.stream->n_channels, info_of(r)->n_channels + 5);
-    struct reel_selection plain = reel_select_all();
+    struct reel_selection plain = reel_select_all;
     AUTO(reel_stream_free) struct reel_stream *raw = view_stream(r, &plain);
     assert_true(l.stream->view_version != raw->view_version);
     assert_int_equal(view_count(&l, "/position"), 5);

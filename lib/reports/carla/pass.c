@@ -90,7 +90,7 @@ static const struct carla_question *answer_to(enum reel_carla_topic topic, bool 
 
 static bool open_stream(struct reel_carla *pass, struct reel_recording *recording, struct reel_error *err) {
     const char *topics[CARLA_KINDS];
-    struct reel_selection all = reel_select_all();
+    struct reel_selection all = reel_select_all;
     for (int k = 0; k < CARLA_KINDS; k++) {
         pass->needed[k] = pass->how->needs(pass, (enum carla_kind)k);
         if (pass->needed[k]) {

@@ -73,7 +73,7 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
 
 static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked,
                         struct reel_error *err) {
-    struct reel_selection all = reel_select_all();
+    struct reel_selection all = reel_select_all;
     if (asked) {
         all.start_ns = asked->start_ns;
         all.end_ns = asked->end_ns;

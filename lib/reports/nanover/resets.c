@@ -119,7 +119,7 @@ struct bounds {
 /* Finds the extent of the run from its frames; stops at the next reset. */
 static bool find_run(struct reel_recording *recording, uint64_t number, struct bounds *b, struct reel_error *err) {
     static const char *const topic = "frame";
-    struct reel_selection selection = reel_select_all();
+    struct reel_selection selection = reel_select_all;
     struct reel_message m;
     enum reel_step step;
     selection.topics = &topic;

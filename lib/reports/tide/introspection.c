@@ -201,7 +201,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
                         struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     const char *topics[CHANNELS_MAX];
-    struct reel_selection q = reel_select_all();
+    struct reel_selection q = reel_select_all;
     bool rsb = false;
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && q.n_topics < CHANNELS_MAX; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
