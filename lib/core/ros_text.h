@@ -8,7 +8,7 @@
 #include "reel/model.h"
 
 enum ros_language { ROS_LANGUAGE_OTHER, ROS_LANGUAGE_MSG, ROS_LANGUAGE_IDL };
-/* The language of a schema of a "ros1" or "cdr" channel; an empty encoding counts as .msg. */
+/* The language of a schema of a ROS channel; an empty encoding counts as .msg. */
 enum ros_language ros_language_of(const struct reel_channel *channel, const struct reel_schema *schema);
 /* "MSG:" or "IDL:". */
 const char *ros_heading(enum ros_language language);

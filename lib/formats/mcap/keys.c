@@ -103,9 +103,10 @@ static bool schema_list(struct arena *arena, const struct reel_channel *c, const
 }
 
 /* Adds the hashes of the schemas. The only hash of a ROS 1 channel is an MD5 sum. */
-static bool add_hashes(struct arena *arena, const struct reel_channel *c, const char *md5, struct reel_pairs *out, struct reel_error *err) {
+static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool ros1, const char *md5, struct reel_pairs *out,
+                       struct reel_error *err) {
     enum { ROOM = 24 };
-    bool is_md5 = strcmp(c->encoding, "ros1") == 0 && c->n_schemas == 1;
+    bool is_md5 = ros1 && c->n_schemas == 1;
     if (md5) {
         add_pair(out, "md5sum", md5);
     }
@@ -137,7 +138,7 @@ bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const
     if (ros1 || c->latched) { /* as in profile ros1 */
         add_pair(out, "latching", c->latched ? "true" : "false");
     }
-    if (!add_hashes(arena, c, schemas->md5, out, err)) {
+    if (!add_hashes(arena, c, ros1, schemas->md5, out, err)) {
         return false;
     }
     if (strcmp(mcap_message_encoding(c), c->encoding) != 0) {

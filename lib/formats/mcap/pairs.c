@@ -229,7 +229,7 @@ bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, stru
         reel_scan_finding(m->scan, REEL_LOSS, m->part, def->at, 0, "channel %u: its metadata is %s", def->id, why.text);
         out->metadata = (struct reel_pairs){0};
     }
-    bool ros1 = bytes_is(def->encoding, "ros1");
+    bool ros1 = reel_channel_has_profile(out, "ros1");
     size_t kept = 0;
     for (size_t i = 0; i < out->metadata.count; i++) {
         struct reel_pair pair = out->metadata.items[i];

@@ -3,7 +3,6 @@
 #include "formats/mcap/read.h"
 
 #include "wire/bytes.h"
-#include "wire/mcap.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -341,17 +340,6 @@ static bool mcap_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     reel_scan_container(scan, "MCAP0");
     return mcap_scan_parts(scan, all, scan->n_parts, err);
-}
-
-static void mcap_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
-                          struct reel_description *out) {
-    (void)channel;
-    (void)entry;
-    if (head.size == MCAP_MESSAGE_HEAD) {
-        uint64_t publish = load_u64le(head.data + MCAP_MESSAGE_PUBLISH_AT);
-        out->sequence = load_u32le(head.data + MCAP_MESSAGE_SEQUENCE_AT);
-        out->publish_ns = publish <= INT64_MAX ? (int64_t)publish : out->publish_ns;
-    }
 }
 
 static const char *const suffixes[] = {".mcap", NULL};

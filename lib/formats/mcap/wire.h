@@ -32,6 +32,8 @@
 #ifndef REEL_FORMATS_MCAP_WIRE_H
 #define REEL_FORMATS_MCAP_WIRE_H
 
+#include "wire/mcap.h"
+
 #define MCAP_MAGIC "\x89MCAP0\r\n"
 
 enum mcap_op {
@@ -56,11 +58,6 @@ enum { /* bytes, with op and length where a whole record is meant */
        MCAP_MAGIC_SIZE = 8,
        MCAP_MAGIC_VERSION_AT = 5,
        MCAP_RECORD_HEAD = 9,
-       MCAP_MESSAGE_HEAD = 31, /* Message without its payload */
-       MCAP_MESSAGE_CHANNEL_AT = 9,
-       MCAP_MESSAGE_SEQUENCE_AT = 11,
-       MCAP_MESSAGE_TIME_AT = 15,
-       MCAP_MESSAGE_PUBLISH_AT = 23,
        MCAP_CHUNK_HEAD = 49,         /* Chunk without its records, compression "" */
        MCAP_CHUNK_CRC_AT = 33,       /* uncompressed_crc in the Chunk */
        MCAP_MESSAGE_INDEX_HEAD = 15, /* MessageIndex without its entries */

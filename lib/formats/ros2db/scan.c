@@ -237,17 +237,17 @@ static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
 /* --- MCAP files --- */
 
 static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
-    const struct reel_format *mcap = reel_format_named("mcap");
     size_t n;
     AUTO_MEM const struct ros2db_file **files = ros2db_in_order(s, ROS2DB_MCAP, &n, err);
     if (!files) {
         return false;
     }
+    const struct reel_format *mcap = reel_format_probe(files[0]->source, err);
+    if (!mcap) {
+        return false;
+    }
     AUTO_MEM struct reel_source **parts = calloc(n, sizeof(struct reel_source *));
     AUTO_MEM struct reel_place *places = calloc(n, sizeof *places);
-    if (!mcap) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the files of this bag are MCAP, which is not read here");
-    }
     if (!parts || !places) {
         return reel_fail_memory(err);
     }
@@ -319,15 +319,6 @@ static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
     }
 }
 
-/* Rows have no header; an entry that has one comes from an MCAP file. */
-static void ros2db_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
-                            struct reel_description *out) {
-    const struct reel_format *mcap = head.size > 0 ? reel_format_named("mcap") : NULL;
-    if (mcap && mcap->describe) {
-        mcap->describe(head, entry, channel, out);
-    }
-}
-
 static const char *const suffixes[] = {".db3", ".db3.zstd", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", NULL};
 
 const struct reel_format reel_format_rosbag2 = {
@@ -337,7 +328,7 @@ const struct reel_format reel_format_rosbag2 = {
     .suffixes = suffixes,
     .probe = ros2db_probe,
     .scan = ros2db_scan,
-    .describe = ros2db_describe,
+    .describe = mcap_describe, /* rows have no header */
     .open_rows = ros2db_open_rows,
     .joins = ros2db_joins,
     .is_folder = true,
