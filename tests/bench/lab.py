@@ -327,6 +327,7 @@ def machine(folder):
     memory = int(re.search(r'^MemTotal:\s*(\d+)', open('/proc/meminfo').read()).group(1)) << 10
     mounts = [line.split() for line in open('/proc/mounts')]
     real = os.path.realpath(folder) + '/'
-    mount = max((m for m in mounts if real.startswith(m[1].rstrip('/') + '/')), key=lambda m: len(m[1]))
+    above = [m for m in mounts if real.startswith(m[1].rstrip('/') + '/')]  # none in a chroot, whose root is no mount point
+    mount = max(above, key=lambda m: len(m[1]), default=['unknown', '', 'unknown'])
     return {'cpu': cpu.group(1) if cpu else os.uname().machine, 'cores': len(os.sched_getaffinity(0)), 'memory_bytes': memory, 'kernel': os.uname().release,
             'disk': '%s on %s' % (mount[2], mount[0]), 'load': os.getloadavg()[0]}
