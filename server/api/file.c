@@ -17,9 +17,11 @@ static const struct catalog_part *find_part(const struct catalog_recording *row,
 
 static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
     char etag[64], digest[72];
-    int fd = store_open_file(http_app(r)->store, part->sha256, NULL);
+    struct reel_error err = {0};
+    int fd = store_open_file_sized(http_app(r)->store, part->sha256, part->size, &err);
     if (fd < 0) {
-        http_reply_problem(r, 410, "missing", "the stored file of this recording is gone; upload it again");
+        bool missing = err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED;
+        missing ? http_reply_problem(r, 410, "missing", "%s; upload it again", err.text) : http_reply_error(r, &err);
         return;
     }
     const char *name = strrchr(part->file_name, '/');

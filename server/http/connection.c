@@ -56,6 +56,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
             return; /* its requests are refused */
         }
         c->server = server;
+        c->file_fd = -1;
         c->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         name_remote(c, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
         *slot = c;
@@ -333,6 +334,13 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
     struct http_server *server = r->server;
     struct http_connection *c = r->connection;
     bool started = r->started, refused = r->refused;
+    if (r->sends_fd) { /* the library closes the file after this */
+        deadline_file(c, -1, 0);
+        if (atomic_exchange(&c->file_cut, false)) {
+            reply_note_error(r, "the file became shorter");
+            atomic_fetch_add_explicit(&server->counters.streams_cut, 1, memory_order_relaxed);
+        }
+    }
     if (started) {
         if (code == MHD_REQUEST_TERMINATED_WITH_ERROR && r->has_body && !r->body_ended && !r->replied) {
             r->status = 400; /* the library's response to invalid chunks */

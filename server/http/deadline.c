@@ -3,6 +3,7 @@
 #include "http/http_internal.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static bool upload_too_slow(struct http_connection *c, int64_t now_ms) {
@@ -31,6 +32,24 @@ static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
         return false;
     }
     return false;
+}
+
+/* At the end of a file that became shorter, sendfile() returns 0 and the library tries again for ever. The mutex must be held. */
+static bool file_is_short(struct http_connection *c) {
+    struct stat st;
+    bool is_short = c->file_fd >= 0 && (fstat(c->file_fd, &st) != 0 || (uint64_t)st.st_size < c->file_end);
+    if (is_short) {
+        atomic_store(&c->file_cut, true);
+    }
+    return is_short;
+}
+
+void deadline_file(struct http_connection *c, int fd, uint64_t end) {
+    struct http_watch *watch = &c->server->watch;
+    pthread_mutex_lock(&watch->mutex);
+    c->file_fd = fd;
+    c->file_end = end;
+    pthread_mutex_unlock(&watch->mutex);
 }
 
 void deadline_phase(struct http_connection *c, enum http_phase phase) {
@@ -95,7 +114,7 @@ static void *watch_run(void *context) {
     while (!watch->stop) {
         int64_t now_ms = http_clock_ms();
         for (struct http_connection *c = watch->first; c; c = c->next) {
-            if (deadline_passed(c, now_ms)) {
+            if (deadline_passed(c, now_ms) || file_is_short(c)) {
                 shutdown(c->fd, SHUT_RDWR);
             }
         }

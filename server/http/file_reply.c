@@ -133,18 +133,51 @@ static struct MHD_Response *body_response(struct file_body *body, uint64_t *leng
     return response;
 }
 
-/* One range of the file, by sendfile if it has a descriptor. Takes ownership of the file. */
+/* A small range, read before the response begins: a file that cannot be read is answered with an error, and a packet is saved. */
+static struct MHD_Response *memory_response(struct http_request *r, const struct http_file *file, uint64_t offset, size_t size) {
+    struct reel_error err = {0};
+    AUTO_MEM char *bytes = malloc(size);
+    if (!bytes || !file_read(file, offset, bytes, size, &err)) {
+        request_drop_headers(r); /* they are about the file */
+        bytes ? http_reply_error(r, &err) : http_reply_no_memory(r);
+        return NULL;
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+    if (response) {
+        TAKE(bytes);
+    }
+    r->by_library = true;
+    return response;
+}
+
+/* By sendfile. Takes the descriptor. */
+static struct MHD_Response *descriptor_response(struct http_request *r, int fd, uint64_t offset, uint64_t size) {
+    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(size, fd, offset);
+    if (!response) {
+        close(fd);
+        return NULL;
+    }
+    r->by_library = r->sends_fd = true;
+    deadline_file(r->connection, fd, offset + size);
+    return response;
+}
+
+/* One range of the file. Takes ownership of the file. */
 static struct MHD_Response *range_response(struct http_request *r, const struct http_file *file, uint64_t offset, uint64_t size) {
     if (size == 0) {
         file_release(file);
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     }
+    if (file->fd >= 0 && size <= HTTP_FILE_IN_MEMORY) {
+        struct MHD_Response *response = memory_response(r, file, offset, (size_t)size);
+        file_release(file);
+        return response;
+    }
     if (file->fd >= 0) {
-        struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(size, file->fd, offset);
         struct http_file rest = *file;
-        rest.fd = response ? -1 : file->fd;
+        struct MHD_Response *response = descriptor_response(r, file->fd, offset, size);
+        rest.fd = -1;
         file_release(&rest);
-        r->by_library = true;
         return response;
     }
     struct file_body *body = body_new(r, file, 1);

@@ -26,6 +26,7 @@ enum {
     HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that accepts none */
     HTTP_BODY_DRAINED_MAX = 64 << 20, /* read and dropped after an early response, so that it arrives; above: cut off */
     HTTP_BLOCK_BYTES = 256 << 10,     /* one read() of a body of known length */
+    HTTP_FILE_IN_MEMORY = 32 << 10,   /* a file's range up to this size is read before the response begins */
     HTTP_STREAM_BYTES = 128 << 10,    /* one next() of a stream */
     HTTP_GZIP_MIN = 1024,
     HTTP_LINGER_MS = 2000,          /* for a refused client to read the response before the connection is closed */
@@ -126,6 +127,7 @@ struct http_request {
     bool refused;    /* answered before the body arrived */
     bool audited;    /* http_audit() was called */
     bool by_library; /* the library sends the body itself; only its length is known */
+    bool sends_fd;   /* … from a file's descriptor, which deadline.c watches */
     bool close;      /* close the connection after this response */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     int64_t started_ms, started_ns;
@@ -140,6 +142,9 @@ struct http_connection {
     char remote[64];
     bool got_line;        /* a request line has arrived */
     bool closing;         /* being closed to make room; guarded by the watch's mutex */
+    int file_fd;          /* of the file that the library is sending, -1: none; guarded by the watch's mutex */
+    uint64_t file_end;    /* the file must be at least this long; guarded by the watch's mutex */
+    atomic_bool file_cut; /* it became shorter, so the connection was shut down */
     uint64_t sent_before; /* body bytes of earlier requests */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
@@ -153,6 +158,7 @@ bool request_open(struct http_request *r, struct http_connection *connection, st
 void request_take_id(struct http_request *r);
 bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
 void request_close(struct http_request *r);
+void request_drop_headers(struct http_request *r); /* those of http_add_header() */
 bool request_method_is(const struct http_request *r, const char *method);
 bool request_writes(const struct http_request *r);
 size_t request_raw_path_size(const struct http_request *r);
@@ -180,6 +186,8 @@ void deadline_stop(struct http_server *server);
 void deadline_add(struct http_connection *connection); /* may close another connection to make room */
 void deadline_remove(struct http_connection *connection);
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
+/* From now until fd is -1, the connection is shut down when the file is shorter than `end`. */
+void deadline_file(struct http_connection *connection, int fd, uint64_t end);
 
 /* guard.c */
 bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests; false: has replied */

@@ -77,12 +77,13 @@ bool request_split_target(struct http_request *r) {
     return true;
 }
 
-static void extra_headers_free(struct http_request *r) {
+void request_drop_headers(struct http_request *r) {
     while (r->extra_headers) {
         struct http_extra_header *next = r->extra_headers->next;
         free(r->extra_headers);
         r->extra_headers = next;
     }
+    r->extra_headers_end = &r->extra_headers;
 }
 
 void request_close(struct http_request *r) {
@@ -92,7 +93,7 @@ void request_close(struct http_request *r) {
     if (r->response) {
         MHD_destroy_response(r->response);
     }
-    extra_headers_free(r);
+    request_drop_headers(r);
     free(r->grant.memory);
     free(r->query.values);
     free(r->buffer);

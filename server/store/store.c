@@ -319,6 +319,17 @@ int store_open_file(struct store *store, const char *sha256, struct reel_error *
     return -1;
 }
 
+int store_open_file_sized(struct store *store, const char *sha256, uint64_t size, struct reel_error *err) {
+    struct stat st;
+    int fd = store_open_file(store, sha256, err);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || (uint64_t)st.st_size != size)) {
+        close(fd);
+        reel_fail(err, REEL_CHANGED, "the stored file has not the size that it had");
+        return -1;
+    }
+    return fd;
+}
+
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
     int fd = store_open_file(store, sha256, err);
     return fd >= 0 ? reel_source_from_fd(fd, file_name, err) : NULL;

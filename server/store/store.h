@@ -66,7 +66,9 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 /* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
-int store_open_file(struct store *store, const char *sha256, struct reel_error *err);  /* -1 */
+int store_open_file(struct store *store, const char *sha256, struct reel_error *err); /* -1 */
+/* The same for a file of this size; REEL_CHANGED: it has another. */
+int store_open_file_sized(struct store *store, const char *sha256, uint64_t size, struct reel_error *err);
 bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size); /* for scan and open() */
 /* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests: every test_*.py beside this file. Last line: N passed, N failed, N skipped."""
+"""Runs the end-to-end tests, every test_*.py beside this file and in tests/attack. Last line: N passed, N failed, N skipped."""
 import argparse
 import functools
 import os
@@ -11,6 +11,7 @@ from run_tests import is_release_only, run
 THREADS = ('access', 'changes', 'convert', 'guard', 'imports', 'life', 'messages', 'notes', 'search', 'series', 'upkeep', 'upload', 'uploads')
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ATTACK = os.path.join(os.path.dirname(HERE), 'attack')  # attacks that once succeeded, a file each
 
 
 def keep(only, test):
@@ -28,7 +29,8 @@ def main():
     args = parser.parse_args()
     os.environ['REEL'] = os.path.abspath(args.reel)
     os.environ['REEL_TESTS_QUICK'] = '1' if args.only in ('sanitized', 'threads') else '0'
-    return run(HERE, 'test_', args.filter, functools.partial(keep, args.only))
+    sys.path.append(ATTACK)
+    return run((HERE, ATTACK), 'test_', args.filter, functools.partial(keep, args.only))
 
 
 if __name__ == '__main__':

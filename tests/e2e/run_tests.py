@@ -66,9 +66,9 @@ def run_module(name, words, keep):
     return out.getvalue(), total.passed, len(total.failures) + len(total.errors), len(total.skipped)
 
 
-def run(folder, pattern, words, keep=everything):
-    """Runs the tests of a folder, several modules at once since most wait most of the time, and prints the totals; returns the exit code."""
-    found = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(pattern) and name.endswith('.py')]
+def run(folders, pattern, words, keep=everything):
+    """Runs the tests of some folders, several modules at once since most wait most of the time, and prints the totals; returns the exit code."""
+    found = [os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if name.startswith(pattern) and name.endswith('.py')]
     names = [os.path.basename(path)[:-3] for path in sorted(found, key=os.path.getsize, reverse=True)]  # the longest last would be waited for
     totals = [0, 0, 0]
     with multiprocessing.get_context('fork').Pool(2 * os.cpu_count(), maxtasksperchild=1) as pool:

@@ -30,7 +30,7 @@ def main():
         pass  # the tests that mount say themselves that they cannot
     from run_tests import run  # the runner of the end-to-end tests
     print('faults: seed %d%s' % (args.seed, ', long' if args.long else ''), flush=True)
-    return run(HERE, 'fault_', args.filter)
+    return run([HERE], 'fault_', args.filter)
 
 
 if __name__ == '__main__':

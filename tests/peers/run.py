@@ -19,7 +19,7 @@ def main():
     os.environ['REEL'] = os.path.abspath(args.reel)
     os.environ['REEL_BIN'] = os.path.abspath(args.bin)
     from run_tests import run
-    return run(HERE, 'peer_', args.filter)
+    return run([HERE], 'peer_', args.filter)
 
 
 if __name__ == '__main__':
