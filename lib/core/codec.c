@@ -42,7 +42,7 @@ union state {
 
 struct codec {
     const char *name;
-    enum step (*open)(union state *state); /* STEP_MORE on success */
+    enum step (*open)(union state *state); /* STEP_MORE on success; may be NULL, and so may close() */
     enum step (*step)(union state *state, struct run *run);
     bool (*reset)(union state *state); /* called before a following frame; may be NULL */
     void (*close)(union state *state);
@@ -53,10 +53,6 @@ struct codec {
 
 /* --- plain ------------------------------------------------------------------------------------------------------------------- */
 
-static enum step none_open(union state *state) {
-    (void)state;
-    return STEP_MORE;
-}
 static enum step none_step(union state *state, struct run *run) {
     (void)state;
     size_t size = run->left < run->room ? run->left : run->room;
@@ -66,9 +62,6 @@ static enum step none_step(union state *state, struct run *run) {
     run->out += size;
     run->room -= size;
     return STEP_MORE;
-}
-static void none_close(union state *state) {
-    (void)state;
 }
 
 /* --- zlib, gzip, deflate ----------------------------------------------------------------------------------------------------- */
@@ -233,7 +226,7 @@ static bool zstd_follows(const uint8_t *p, size_t size) {
 }
 
 static const struct codec codecs[] = {
-    [REEL_CODEC_NONE] = {"none", none_open, none_step, NULL, none_close, NULL, true},
+    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true},
     [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
     [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false},
     [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false},
@@ -394,13 +387,15 @@ static bool decoder_decode(struct decoder *d, struct reel_error *err) {
     d->unread = d->stored;
     d->in_size = d->stored < IN_BYTES ? (size_t)d->stored + MAGIC_MAX : IN_BYTES;
     AUTO_MEM uint8_t *in = (uint8_t *)malloc(d->in_size);
-    if (!in || d->codec->open(&d->state) != STEP_MORE) {
+    if (!in || (d->codec->open && d->codec->open(&d->state) != STEP_MORE)) {
         return reel_fail_memory(err);
     }
     d->in = in;
     d->run = (struct run){.in = in, .stable = d->out_size == d->limit};
     bool ok = decoder_run(d, err);
-    d->codec->close(&d->state);
+    if (d->codec->close) {
+        d->codec->close(&d->state);
+    }
     return ok;
 }
 
@@ -418,28 +413,6 @@ static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_s
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 
-bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint8_t *out, uint64_t raw,
-                  struct reel_error *err) {
-    struct decoder d;
-    if (!decoder_init(&d, codec, source, offset, stored, raw, err)) {
-        return false;
-    }
-    d.out = out;
-    d.out_size = (size_t)raw;
-    return decoder_decode(&d, err) && decoder_exact(&d, err);
-}
-
-bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err) {
-    struct decoder d;
-    if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, chunk->raw, err)) {
-        return false;
-    }
-    d.out = out;
-    d.out_size = (size_t)chunk->raw;
-    d.damaged = chunk->damaged;
-    return decoder_decode(&d, err) && decoder_exact(&d, err);
-}
-
 /* Decodes through a buffer that is flushed whenever it is full. */
 static bool decoder_spool(struct decoder *d, struct reel_error *err) {
     AUTO_MEM uint8_t *out = (uint8_t *)malloc(OUT_BYTES);
@@ -451,24 +424,25 @@ static bool decoder_spool(struct decoder *d, struct reel_error *err) {
     return decoder_decode(d, err);
 }
 
-bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t raw,
-                        struct reel_error *err) {
-    struct decoder d;
-    if (!decoder_init(&d, codec, source, offset, stored, raw, err)) {
-        return false;
-    }
-    d.fd = fd;
-    return decoder_spool(&d, err) && decoder_exact(&d, err);
-}
-
-bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err) {
+/* To `out`, or to a descriptor. */
+static bool decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, int fd, struct reel_error *err) {
     struct decoder d;
     if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, chunk->raw, err)) {
         return false;
     }
-    d.fd = fd;
     d.damaged = chunk->damaged;
-    return decoder_spool(&d, err) && decoder_exact(&d, err);
+    d.fd = fd;
+    d.out = out;
+    d.out_size = (size_t)chunk->raw;
+    return (fd < 0 ? decoder_decode(&d, err) : decoder_spool(&d, err)) && decoder_exact(&d, err);
+}
+
+bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err) {
+    return decode_chunk(chunk, source, out, -1, err);
+}
+
+bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err) {
+    return decode_chunk(chunk, source, NULL, fd, err);
 }
 
 bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source, uint64_t max, struct reel_error *err) {

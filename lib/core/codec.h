@@ -6,22 +6,15 @@
 #include "reel/source.h"
 #include "wire/grow.h"
 
-/* Decodes source bytes [offset, offset + stored) into exactly `raw` bytes at `out`. REEL_DAMAGED when they decode to fewer or more bytes,
- * or not at all. */
-bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint8_t *out, uint64_t raw,
-                  struct reel_error *err);
-
-/* The same into a descriptor, in bounded memory. */
-bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t raw,
-                        struct reel_error *err);
-
-/* Both for a chunk. Of a damaged chunk the first `raw` bytes are decoded and the rest is ignored. */
+/* Decodes a chunk into exactly `raw` bytes at `out`. REEL_DAMAGED when it decodes to fewer or more bytes, or not at all. Of a damaged chunk
+ * the first `raw` bytes are decoded and the rest is ignored. */
 bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err);
+/* The same into a descriptor, in bounded memory. */
 bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err);
 /* Marks a chunk that fails to decode as damaged, and sets its `raw` to the number of bytes (at most `max`) before the damage. */
 bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source, uint64_t max, struct reel_error *err);
 
-/* Like codec_decode_to_fd(), for a run of unknown raw size, returned in *raw. REEL_LIMIT above `max`. */
+/* Like codec_decode_chunk_to_fd(), for a run of unknown raw size, returned in *raw. REEL_LIMIT above `max`. */
 bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t max,
                         uint64_t *raw, struct reel_error *err);
 

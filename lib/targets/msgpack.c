@@ -141,15 +141,11 @@ static bool natural(struct reel_visitor *v, uint64_t number) {
     return goes_on(self(v));
 }
 static bool real(struct reel_visitor *v, double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    put_head(value(v), 0xcb, bits, 8);
+    put_head(value(v), 0xcb, f64_bits(number), 8);
     return goes_on(self(v));
 }
 static bool real32(struct reel_visitor *v, float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    put_head(value(v), 0xca, bits, 4);
+    put_head(value(v), 0xca, f32_bits(number), 4);
     return goes_on(self(v));
 }
 static bool text(struct reel_visitor *v, struct reel_bytes s) {

@@ -22,6 +22,38 @@ static inline bool bytes_start(struct reel_bytes a, struct reel_bytes prefix) {
     return a.size >= prefix.size && (prefix.size == 0 || memcmp(a.data, prefix.data, prefix.size) == 0);
 }
 
+/* The order of memcmp(); of two that begin alike, the shorter one first. */
+static inline int bytes_compare(struct reel_bytes a, struct reel_bytes b) {
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+static inline int bytes_compare_items(const void *a, const void *b) { /* for qsort() */
+    return bytes_compare(*(const struct reel_bytes *)a, *(const struct reel_bytes *)b);
+}
+
+/* Numbers of these bits, and the bits of numbers. */
+static inline float f32_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline double f64_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline uint32_t f32_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline uint64_t f64_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* Unaligned little-endian loads and stores; the caller has checked the bounds (wire/cursor.h does that for bytes of files). */
 static inline uint16_t load_u16le(const uint8_t *p) {
     return (uint16_t)(p[0] | p[1] << 8);
@@ -33,16 +65,10 @@ static inline uint64_t load_u64le(const uint8_t *p) {
     return (uint64_t)load_u32le(p) | (uint64_t)load_u32le(p + 4) << 32;
 }
 static inline float load_f32le(const uint8_t *p) {
-    uint32_t bits = load_u32le(p);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return f32_of(load_u32le(p));
 }
 static inline double load_f64le(const uint8_t *p) {
-    uint64_t bits = load_u64le(p);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return f64_of(load_u64le(p));
 }
 static inline void store_u16le(uint8_t *p, uint16_t v) {
     p[0] = (uint8_t)v;

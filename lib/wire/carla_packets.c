@@ -149,15 +149,8 @@ bool carla_header_read(struct reel_bytes head, struct carla_header *header) {
     return !c.failed && bytes_is(magic, CARLA_MAGIC);
 }
 
-static double carla_f64(const uint8_t *p) {
-    uint64_t bits = load_u64le(p);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]) {
-    return (struct carla_frame){.id = load_u64le(data), .duration = carla_f64(data + 8), .elapsed = carla_f64(data + 16)};
+    return (struct carla_frame){.id = load_u64le(data), .duration = load_f64le(data + 8), .elapsed = load_f64le(data + 16)};
 }
 
 /* --- channels --- */

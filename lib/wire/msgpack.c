@@ -35,14 +35,7 @@ static void item_signed(struct msgpack_item *item, uint64_t v, unsigned size) {
 static void item_float(struct msgpack_item *item, uint64_t v, unsigned size) {
     item->kind = MSGPACK_FLOAT;
     item->narrow = size == 4;
-    if (size == 4) {
-        uint32_t narrow = (uint32_t)v;
-        float f;
-        memcpy(&f, &narrow, sizeof f);
-        item->number = (double)f;
-    } else {
-        memcpy(&item->number, &v, sizeof v);
-    }
+    item->number = size == 4 ? (double)f32_of((uint32_t)v) : f64_of(v);
 }
 static void item_run(struct msgpack_item *item, enum msgpack_kind kind, struct cursor *c, uint64_t size) {
     item->kind = kind;

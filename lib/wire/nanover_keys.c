@@ -36,12 +36,6 @@ static struct reel_bytes packed_of(const struct nanover_keys *keys) {
     return bytes_of(keys->packed.data, keys->packed.size);
 }
 
-static int compare_packed(const void *a, const void *b) {
-    const struct reel_bytes *x = a, *y = b;
-    int order = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
-    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
-}
-
 /* Sorts the keys and removes duplicates. */
 static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sorted, struct reel_error *err) {
     AUTO_MEM struct reel_bytes *items = calloc(keys->count + 1, sizeof *items);
@@ -53,7 +47,7 @@ static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sort
         items[i] = bytes_of(at, PACKED_HEAD + (size_t)load_u32le(at + 1));
         at += items[i].size;
     }
-    qsort(items, keys->count, sizeof *items, compare_packed);
+    qsort(items, keys->count, sizeof *items, bytes_compare_items);
     nanover_keys_clear(sorted);
     for (size_t i = 0; i < keys->count; i++) {
         if (i == 0 || !bytes_equal(items[i], items[i - 1])) {

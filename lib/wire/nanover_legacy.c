@@ -96,9 +96,7 @@ static bool add_pair(struct legacy_converter *c, struct reel_bytes entry, bool a
 
 static int compare_pairs(const void *a, const void *b) {
     const struct legacy_pair *x = a, *y = b;
-    size_t size = x->key.size < y->key.size ? x->key.size : y->key.size;
-    int order = size > 0 ? memcmp(x->key.data, y->key.data, size) : 0;
-    order = order != 0 ? order : (x->key.size > y->key.size) - (x->key.size < y->key.size);
+    int order = bytes_compare(x->key, y->key);
     return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
@@ -165,11 +163,6 @@ static struct value read_value(struct legacy_converter *c, struct reel_bytes byt
 static bool is_null(const struct value *v) {
     return v->kind == 0 || v->kind == VALUE_NULL;
 }
-static double number_of(uint64_t bits) {
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
 
 static void put_value(struct legacy_converter *c, const struct value *v, unsigned depth);
 
@@ -227,7 +220,7 @@ static void put_value(struct legacy_converter *c, const struct value *v, unsigne
     }
     switch (v->kind) {
     case VALUE_NUMBER:
-        msgpack_pack_double(&pk, number_of(v->bits));
+        msgpack_pack_double(&pk, f64_of(v->bits));
         break;
     case VALUE_STRING:
         put_text(c, v->bytes);
@@ -256,13 +249,6 @@ static struct numbers numbers_of(struct reel_bytes bytes, bool floats) {
     return (struct numbers){.fields = cursor_of(bytes), .run = cursor_of(bytes_of("", 0)), .floats = floats};
 }
 
-static float float_of(uint64_t bits) {
-    uint32_t low = (uint32_t)bits;
-    float number;
-    memcpy(&number, &low, sizeof number);
-    return number;
-}
-
 /* Reads every float and uint32 as a double. False at the end, and for invalid bytes: then n->fields.failed. */
 static bool numbers_next(struct numbers *n, double *out) {
     struct proto_field f;
@@ -271,7 +257,7 @@ static bool numbers_next(struct numbers *n, double *out) {
             return false;
         }
         if (proto_is(&f, LIST_ITEM, n->floats ? PROTO_32 : PROTO_VARINT)) {
-            *out = n->floats ? (double)float_of(f.value) : (double)(uint32_t)f.value;
+            *out = n->floats ? (double)f32_of((uint32_t)f.value) : (double)(uint32_t)f.value;
             return true;
         }
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
@@ -281,7 +267,7 @@ static bool numbers_next(struct numbers *n, double *out) {
         }
     }
     uint64_t bits = n->floats ? cursor_u32le(&n->run) : proto_varint(&n->run);
-    *out = n->floats ? (double)float_of(bits) : (double)(uint32_t)bits;
+    *out = n->floats ? (double)f32_of((uint32_t)bits) : (double)(uint32_t)bits;
     n->fields.failed |= n->run.failed;
     return !n->run.failed;
 }
@@ -324,10 +310,7 @@ static void put_packed(struct legacy_converter *c, struct reel_bytes array, bool
         } else if (type == NANOVER_U32) {
             store_u32le(at, (uint32_t)number);
         } else {
-            float f = (float)number;
-            uint32_t bits;
-            memcpy(&bits, &f, sizeof bits);
-            store_u32le(at, bits);
+            store_u32le(at, f32_bits((float)number));
         }
     }
 }
@@ -395,7 +378,7 @@ static void put_frame_value(struct legacy_converter *c, const struct legacy_pair
         return;
     }
     struct value v = read_value(c, pair->value);
-    double number = v.kind == VALUE_NUMBER ? trunc(number_of(v.bits)) : NAN;
+    double number = v.kind == VALUE_NUMBER ? trunc(f64_of(v.bits)) : NAN;
     if (is_count(pair->key) && fabs(number) < 0x1p63) {
         msgpack_packer pk = packer(c);
         msgpack_pack_int64(&pk, (int64_t)number);

@@ -53,15 +53,10 @@ struct bag {
 /* ---- values */
 
 static void put_f32(struct reel_sink *out, double value) {
-    float f = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    reel_sink_u32le(out, bits);
+    reel_sink_u32le(out, f32_bits((float)value));
 }
 static void put_f64(struct reel_sink *out, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    reel_sink_u64le(out, bits);
+    reel_sink_u64le(out, f64_bits(value));
 }
 static void put_text(struct reel_sink *out, const char *text) {
     reel_sink_string32(out, bytes_text(text));

@@ -82,10 +82,7 @@ static void put_numbers(msgpack_packer *p, const char *key, const double *values
 }
 
 static void store_f32(uint8_t *at, double value) {
-    float f = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    store_u32le(at, bits);
+    store_u32le(at, f32_bits((float)value));
 }
 
 /* ---- frames */

@@ -93,6 +93,17 @@ static struct reel_source *source_of(const uint8_t *data, size_t size) {
     return reel_source_from_memory(bytes_of(data, size), "packed", NULL);
 }
 
+static bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint8_t *out, uint64_t size,
+                         struct reel_error *err) {
+    const struct reel_chunk chunk = {.codec = codec, .offset = offset, .stored = stored, .raw = size};
+    return codec_decode_chunk(&chunk, source, out, err);
+}
+static bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t size,
+                               struct reel_error *err) {
+    const struct reel_chunk chunk = {.codec = codec, .offset = offset, .stored = stored, .raw = size};
+    return codec_decode_chunk_to_fd(&chunk, source, fd, err);
+}
+
 /* All three ways give `size` bytes of `data`. */
 static void expect(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, const uint8_t *data, size_t size) {
     struct reel_error err = {0};

@@ -60,11 +60,6 @@ static bool read_value(struct emitter *t, struct reel_bytes bytes, struct proto_
 static bool is_null(const struct proto_field *value) {
     return value->number == 0 || value->number == VALUE_NULL;
 }
-static double number_of(uint64_t bits) {
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
 
 static bool emit_value(struct emitter *t, const struct proto_field *value, unsigned depth);
 
@@ -100,7 +95,7 @@ static bool emit_value(struct emitter *t, const struct proto_field *value, unsig
     }
     switch (value->number) {
     case VALUE_NUMBER:
-        return visit_real(t->v, number_of(value->value));
+        return visit_real(t->v, f64_of(value->value));
     case VALUE_STRING:
         return visit_text(t->v, value->bytes);
     case VALUE_BOOL:
@@ -124,11 +119,9 @@ static bool emit_number(struct emitter *t, struct rows *rows, bool floats, uint6
     if (rows->columns > 1 && rows->column == 0 && !visit_begin_list(t->v)) {
         return false;
     }
-    float number;
     uint32_t low = (uint32_t)bits;
-    memcpy(&number, &low, sizeof number);
     rows->column = (rows->column + 1) % rows->columns;
-    return (floats ? visit_real32(t->v, number) : visit_natural(t->v, low)) &&
+    return (floats ? visit_real32(t->v, f32_of(low)) : visit_natural(t->v, low)) &&
            (rows->columns == 1 || rows->column > 0 || visit_end_list(t->v));
 }
 
@@ -207,7 +200,7 @@ static bool emit_frame_value(struct emitter *t, const struct pair *pair) {
     if (!read_value(t, pair->value, &value)) {
         return false;
     }
-    double number = value.number == VALUE_NUMBER ? trunc(number_of(value.value)) : NAN;
+    double number = value.number == VALUE_NUMBER ? trunc(f64_of(value.value)) : NAN;
     return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : emit_value(t, &value, VALUE_DEPTH_MAX);
 }
 

@@ -67,17 +67,6 @@ static enum proto_wire wire_of(enum pb_type type) {
 static int64_t zigzag(uint64_t value) {
     return (int64_t)(value >> 1 ^ (0 - (value & 1)));
 }
-static double double_of(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-static float float_of(uint64_t bits) {
-    uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof value);
-    return value;
-}
 
 static bool emit_enum(struct walk *w, const struct pb_field *s, int32_t number) {
     size_t size;
@@ -89,9 +78,9 @@ static bool emit_enum(struct walk *w, const struct pb_field *s, int32_t number) 
 static bool emit_scalar(struct walk *w, const struct pb_field *s, uint64_t value, struct reel_bytes bytes) {
     switch (s->type) {
     case PB_DOUBLE:
-        return visit_real(w->v, double_of(value));
+        return visit_real(w->v, f64_of(value));
     case PB_FLOAT:
-        return visit_real32(w->v, float_of(value));
+        return visit_real32(w->v, f32_of((uint32_t)value));
     case PB_INT32:
     case PB_SFIXED32:
         return visit_integer(w->v, (int32_t)(uint32_t)value);

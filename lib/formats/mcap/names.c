@@ -72,12 +72,6 @@ static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_sch
     return kept;
 }
 
-static int compare_bytes(const void *a, const void *b) {
-    const struct reel_bytes *x = a, *y = b;
-    int order = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
-    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
-}
-
 /* Appends a map's entries, sorted. Writers emit maps from hash tables, so a copy may have its entries in another order. */
 static bool put_sorted(struct grow *out, struct reel_bytes map, struct reel_error *err) {
     AUTO_MEM struct reel_bytes *entries = NULL;
@@ -92,7 +86,7 @@ static bool put_sorted(struct grow *out, struct reel_bytes map, struct reel_erro
         entries[n] = bytes_of(from, (size_t)(c.at - from));
     }
     if (n > 1) {
-        qsort(entries, n, sizeof *entries, compare_bytes);
+        qsort(entries, n, sizeof *entries, bytes_compare_items);
     }
     for (size_t i = 0; i < n; i++) {
         grow_put(out, entries[i].data, entries[i].size);
