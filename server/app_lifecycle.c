@@ -134,6 +134,7 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .routes = routes,
         .hosts = c->hosts.items,
         .origins = c->origins.items,
+        .viewer = c->viewer,
         .connections_max = c->connections_max,
         .header_timeout_s = c->header_timeout_s,
         .idle_timeout_s = c->idle_timeout_s,

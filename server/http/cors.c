@@ -1,4 +1,5 @@
-/* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; "*" lets all read. */
+/* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; the viewer's may read, and "*"
+ * lets all read. Without any of these no response is readable by another origin. */
 #include "http/http_internal.h"
 
 #include <string.h>
@@ -24,16 +25,31 @@ bool cors_origin_listed(const struct http_server *server, const char *origin) {
     return false;
 }
 
+/* Whether the viewer's address begins with this origin. */
+static bool is_viewer(const struct http_server *server, const char *origin) {
+    const char *viewer = server->options.viewer, *slashes = strstr(origin, "://");
+    size_t size = strlen(origin);
+    return viewer && slashes && slashes[3] && strncasecmp(viewer, origin, size) == 0 && strchr("/?#", viewer[size]); /* also the NUL */
+}
+
 /* Whether origins are treated differently, so that responses need Vary: Origin. */
 static bool origins_differ(const struct http_server *server) {
     const char *const *known = server->options.origins;
-    return known && known[0] && !(strcmp(known[0], "*") == 0 && !known[1]);
+    bool listed = known && known[0];
+    return listed ? !(strcmp(known[0], "*") == 0 && !known[1]) : server->options.viewer != NULL;
+}
+
+/* The value of Access-Control-Allow-Origin for reading; NULL: none. */
+static const char *reading_origin(const struct http_server *server, const char *origin) {
+    return is_viewer(server, origin) ? origin : server->any_origin ? "*" : NULL;
 }
 
 void cors_headers(const struct http_request *r, struct MHD_Response *response) {
     const char *origin = http_header(r, "Origin");
     if (origins_differ(r->server)) {
         reply_header(response, "Vary", "Origin");
+    } else if (!r->server->any_origin) { /* nor may other pages embed pictures or run rows as a script */
+        reply_header(response, "Cross-Origin-Resource-Policy", "same-origin");
     }
     if (!origin) {
         return;
@@ -41,8 +57,8 @@ void cors_headers(const struct http_request *r, struct MHD_Response *response) {
     if (cors_origin_listed(r->server, origin)) {
         reply_header(response, "Access-Control-Allow-Origin", origin);
         reply_header(response, "Access-Control-Allow-Credentials", "true");
-    } else if (r->server->any_origin && !request_writes(r)) {
-        reply_header(response, "Access-Control-Allow-Origin", "*");
+    } else if (!request_writes(r) && reading_origin(r->server, origin)) {
+        reply_header(response, "Access-Control-Allow-Origin", reading_origin(r->server, origin));
     } else {
         return;
     }
@@ -54,8 +70,9 @@ bool cors_is_preflight(const struct http_request *r) {
 }
 
 void cors_preflight(struct http_request *r, const char *allow) {
-    bool listed = cors_origin_listed(r->server, http_header(r, "Origin"));
-    if (listed || r->server->any_origin) {
+    const char *origin = http_header(r, "Origin");
+    bool listed = cors_origin_listed(r->server, origin);
+    if (listed || reading_origin(r->server, origin)) {
         http_add_header(r, "Access-Control-Allow-Methods", listed ? allow : "GET, HEAD");
         http_add_header(r, "Access-Control-Allow-Headers", allowed_headers);
         http_add_header(r, "Access-Control-Max-Age", "7200");

@@ -178,6 +178,7 @@ struct http_options {
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
     const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
+    const char *viewer;         /* address of a viewer, whose origin may read without credentials; may be NULL */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
     uint64_t body_min_rate;                       /* bytes per second, measured over 30 s; slower uploads are cut off */
     void (*log)(void *context, const char *line); /* one line per request */

@@ -153,7 +153,6 @@ struct http_server *http_server_start(const struct http_options *options, struct
     server->fd = -1;
     server->options = *options;
     server->options.connections_max = options->connections_max ? options->connections_max : 1000;
-    server->any_origin = !options->origins || !options->origins[0];
     for (const char *const *origin = options->origins; origin && *origin; origin++) {
         server->any_origin = server->any_origin || strcmp(*origin, "*") == 0;
     }

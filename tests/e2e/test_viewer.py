@@ -36,7 +36,7 @@ def leaves(layout):
 
 
 class Viewer(Case):
-    server_args = ('--viewer', VIEWER, '--origin', 'https://viewer.example')
+    server_args = ('--viewer', VIEWER)
 
     @classmethod
     def fill(cls):

@@ -299,7 +299,7 @@ export const tests = {
         });
     },
     async offers_the_configured_viewer() {
-        const other = await Server.start('--viewer', 'https://viewer.example/', '--origin', 'https://viewer.example');
+        const other = await Server.start('--viewer', 'https://viewer.example/');
         try {
             const [demo] = await other.uploadDemo();
             await withPage(other, `/recordings/${demo.id}?panels=none`, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
