@@ -8,13 +8,11 @@
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
-} checks[] = {{"catalog", "check_keys"},  {"totals", "check_state_totals"}, {"totals", "check_collections"},
-              {"totals", "check_totals"}, {"totals", "check_spans"},        {"totals", "check_labels"},
-              {"totals", "check_tags"},   {"totals", "check_annotations"},  {"search", "check_search"}};
-static const char *const repairs[] = {"repair_state_totals", "repair_collections_add", "repair_collections",  "repair_totals_clear",
-                                      "repair_totals",       "repair_spans",           "repair_labels",       "repair_tag_keys",
-                                      "repair_tag_values",   "repair_annotations",     "repair_search_again", "repair_search_drop",
-                                      "repair_search_add"};
+} checks[] = {{"catalog", "check_keys"}, {"totals", "check_sums"},        {"totals", "check_spans"}, {"totals", "check_labels"},
+              {"totals", "check_tags"},  {"totals", "check_annotations"}, {"search", "check_search"}};
+static const char *const repairs[] = {"repair_sums",         "repair_spans",       "repair_labels",
+                                      "repair_tag_keys",     "repair_tag_values",  "repair_annotations",
+                                      "repair_search_again", "repair_search_drop", "repair_search_add"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;

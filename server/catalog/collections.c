@@ -1,4 +1,4 @@
-/* Collections: their totals, which triggers keep, and their descriptions; and which manifests are behind. */
+/* Collections: their sums and their descriptions; and which manifests are behind. */
 #include <jansson.h>
 #include <string.h>
 
@@ -79,24 +79,14 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
 }
 
 static bool describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "collection_describe", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, description[0] ? "collection_describe" : "collection_drop", err);
     if (!s) {
         return false;
     }
     db_set_text(s, ":name", name);
     db_set_text(s, ":description", description);
     enum db_step step = db_next(s, err);
-    return step == DB_ROW || (step == DB_END && fail_unknown(err));
-}
-
-/* One without recordings goes with its description. */
-static bool drop_empty(struct db_handle *h, const char *name, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "collection_drop", err);
-    if (!s) {
-        return false;
-    }
-    db_set_text(s, ":name", name);
-    return db_run(s, err);
+    return step == DB_ROW || (step == DB_END && (!description[0] || fail_unknown(err)));
 }
 
 bool catalog_collection_describe(struct catalog *c, const char *name, const char *description, struct reel_error *err) {
@@ -104,7 +94,7 @@ bool catalog_collection_describe(struct catalog *c, const char *name, const char
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && describe(h, name, description, err) && drop_empty(h, name, err) && db_commit(h, err);
+    return h && describe(h, name, description, err) && db_commit(h, err);
 }
 
 char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err) {

@@ -63,7 +63,7 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {
     *out = (struct catalog_statistics){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "state_totals", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "statistics", err) : NULL;
     enum db_step step = s ? db_next(s, err) : DB_FAILED;
     for (; step == DB_ROW; step = db_next(s, err)) {
         int64_t state = db_int(s, 0);

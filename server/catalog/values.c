@@ -24,9 +24,9 @@ static struct facet facet_of(const struct values_query *q) {
     case VALUES_TAG:
         return q->key ? (struct facet){"tag_values_list", "found_tag_values", 0} : (struct facet){"tag_keys_list", "found_tag_keys", 0};
     case VALUES_FORMAT:
-        return (struct facet){"totals_names", "found_column", 0};
+        return (struct facet){"sums_names", "found_column", 0};
     case VALUES_STATE:
-        return (struct facet){"totals_names", "found_column", 1};
+        return (struct facet){"sums_names", "found_column", 1};
     case VALUES_COLLECTION:
         return (struct facet){"collections_names", "found_column", 2};
     default:
@@ -121,11 +121,12 @@ bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *all
     if (!h || (allowed && !catalog_allowed(h, allowed, &names, err))) {
         return all ? false : reel_fail_memory(err);
     }
-    AUTO(db_done) struct db_statement *s = db_statement(h, "totals_list", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, "sums_by", err);
     if (!s) {
         return false;
     }
-    db_set_text(s, ":collections", allowed ? names : "[\"\"]");
+    db_set_int(s, ":all", !allowed);
+    db_set_text(s, ":collections", names);
     db_set_int(s, ":kind", by == TOTALS_MONTH ? TOTALS_DAY : by);
     db_set_int(s, ":size", by == TOTALS_MONTH ? 7 : 1000); /* "2026-05" */
     db_set_int(s, ":limit", TOTALS_MAX);

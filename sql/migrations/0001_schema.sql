@@ -57,6 +57,10 @@ CREATE TABLE recordings (
         WHEN calendar_end_ns - calendar_start_ns <= 65536000000000 THEN 65536000000000
         WHEN calendar_end_ns - calendar_start_ns <= 1048576000000000 THEN 1048576000000000
         ELSE 9223372036854775807 END) VIRTUAL,
+    -- What the sums are by and of. A duration counts for at most a century, so that sums do not overflow.
+    day TEXT GENERATED ALWAYS AS (
+        iif(messages = 0 OR shift_ns IS NULL, '', coalesce(strftime('%Y-%m-%d', calendar_start_ns / 1000000000, 'unixepoch'), ''))) VIRTUAL,
+    counted_ms INTEGER GENERATED ALWAYS AS (min(duration_ns / 1000000, 3155760000000)) VIRTUAL,
     UNIQUE (collection, name, revision)
 ) STRICT;
 
@@ -154,121 +158,49 @@ CREATE VIRTUAL TABLE search USING fts5 (
     name, collection, topics, types, metadata, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4 5 6 7 8'
 );
 
--- ---- totals, kept by triggers so that reading them costs the same whatever the size of the catalog
+-- ---- sums
 
-CREATE TABLE state_totals (
-    state INTEGER PRIMARY KEY,
-    recordings INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    messages INTEGER NOT NULL
-) STRICT;
-
-INSERT INTO state_totals (state, recordings, bytes, messages) VALUES (0, 0, 0, 0), (1, 0, 0, 0), (2, 0, 0, 0), (3, 0, 0, 0), (4, 0, 0, 0), (5, 0, 0, 0);
-
-CREATE TRIGGER recordings_state_totals_insert AFTER INSERT ON recordings BEGIN
-    UPDATE state_totals SET recordings = recordings + 1, bytes = bytes + NEW.size, messages = messages + NEW.messages WHERE state = NEW.state;
-END;
-
-CREATE TRIGGER recordings_state_totals_delete AFTER DELETE ON recordings BEGIN
-    UPDATE state_totals SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages WHERE state = OLD.state;
-END;
-
-CREATE TRIGGER recordings_state_totals_update AFTER UPDATE OF state, size, messages ON recordings BEGIN
-    UPDATE state_totals SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages WHERE state = OLD.state;
-    UPDATE state_totals SET recordings = recordings + 1, bytes = bytes + NEW.size, messages = messages + NEW.messages WHERE state = NEW.state;
-END;
-
--- Every collection that has recordings outside of the trash, or a description. A duration counts for at most a century, so that sums do not overflow.
-CREATE TABLE collections (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
-    recordings INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    messages INTEGER NOT NULL DEFAULT 0,
-    duration_ms INTEGER NOT NULL DEFAULT 0,
-    description TEXT NOT NULL DEFAULT ''
-) STRICT;
-
-CREATE TRIGGER recordings_collections_insert AFTER INSERT ON recordings WHEN NEW.state <> 4 BEGIN
-    INSERT INTO collections (name, recordings, bytes, messages, duration_ms)
-    VALUES (NEW.collection, 1, NEW.size, NEW.messages, min(NEW.duration_ns / 1000000, 3155760000000))
-    ON CONFLICT (name) DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes, messages = messages + excluded.messages,
-        duration_ms = duration_ms + excluded.duration_ms;
-END;
-
-CREATE TRIGGER recordings_collections_delete AFTER DELETE ON recordings WHEN OLD.state <> 4 BEGIN
-    UPDATE collections SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages,
-        duration_ms = duration_ms - min(OLD.duration_ns / 1000000, 3155760000000)
-    WHERE name = OLD.collection;
-    DELETE FROM collections WHERE name = OLD.collection AND recordings = 0 AND description = '';
-END;
-
-CREATE TRIGGER recordings_collections_update AFTER UPDATE OF collection, state, size, messages, duration_ns ON recordings BEGIN
-    UPDATE collections SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages,
-        duration_ms = duration_ms - min(OLD.duration_ns / 1000000, 3155760000000)
-    WHERE name = OLD.collection AND OLD.state <> 4;
-    INSERT INTO collections (name, recordings, bytes, messages, duration_ms)
-    SELECT NEW.collection, 1, NEW.size, NEW.messages, min(NEW.duration_ns / 1000000, 3155760000000) WHERE NEW.state <> 4
-    ON CONFLICT (name) DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes, messages = messages + excluded.messages,
-        duration_ms = duration_ms + excluded.duration_ms;
-    DELETE FROM collections WHERE name = OLD.collection AND recordings = 0 AND description = '';
-END;
-
--- Totals of each collection, and under '' of all of them, without the trash. kind: 0 by format, 1 by state (with the trash), 2 by the calendar day in UTC on
--- which the recording begins ('2026-05-01'; '' when it is not on the calendar). A duration counts for at most a century.
-CREATE TABLE totals (
+-- Sums of the recordings of each collection, format, state and calendar day in UTC on which a recording begins. Reading them costs the same whatever the
+-- size of the catalog. A combination without recordings has no row.
+CREATE TABLE sums (
     collection TEXT NOT NULL,
-    kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
-    name TEXT NOT NULL,
+    format TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    day TEXT NOT NULL, -- '2026-05-01'; '' when it is not on the calendar
     recordings INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     messages INTEGER NOT NULL,
     duration_ms INTEGER NOT NULL,
-    PRIMARY KEY (collection, kind, name)
+    PRIMARY KEY (collection, format, state, day)
 ) STRICT, WITHOUT ROWID;
 
--- What each recording adds to the totals: one definition for the triggers and for fsck.
-CREATE VIEW totals_of AS
-SELECT r.row, iif(scope.own, r.collection, '') AS collection, 0 AS kind, r.format AS name, r.size, r.messages, min(r.duration_ns / 1000000, 3155760000000) AS ms
-FROM recordings AS r CROSS JOIN (SELECT 0 AS own UNION ALL SELECT 1) AS scope WHERE r.state <> 4
-UNION ALL
-SELECT r.row, iif(scope.own, r.collection, ''), 1, r.state, r.size, r.messages, min(r.duration_ns / 1000000, 3155760000000)
-FROM recordings AS r CROSS JOIN (SELECT 0 AS own UNION ALL SELECT 1) AS scope
-UNION ALL
-SELECT r.row, iif(scope.own, r.collection, ''), 2, iif(r.width_ns IS NULL, '', coalesce(strftime('%Y-%m-%d', r.calendar_start_ns / 1000000000, 'unixepoch'), '')),
-    r.size, r.messages, min(r.duration_ns / 1000000, 3155760000000)
-FROM recordings AS r CROSS JOIN (SELECT 0 AS own UNION ALL SELECT 1) AS scope WHERE r.state <> 4;
-
-CREATE TRIGGER recordings_totals_insert AFTER INSERT ON recordings BEGIN
-    INSERT INTO totals (collection, kind, name, recordings, bytes, messages, duration_ms)
-    SELECT collection, kind, name, 1, size, messages, ms FROM totals_of WHERE row = NEW.row
-    ON CONFLICT (collection, kind, name) DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes,
-        messages = messages + excluded.messages, duration_ms = duration_ms + excluded.duration_ms;
+CREATE TRIGGER recordings_sums_insert AFTER INSERT ON recordings BEGIN
+    INSERT INTO sums VALUES (NEW.collection, NEW.format, NEW.state, NEW.day, 1, NEW.size, NEW.messages, NEW.counted_ms)
+    ON CONFLICT DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes, messages = messages + excluded.messages,
+        duration_ms = duration_ms + excluded.duration_ms;
 END;
 
-CREATE TRIGGER recordings_totals_delete BEFORE DELETE ON recordings BEGIN
-    INSERT INTO totals (collection, kind, name, recordings, bytes, messages, duration_ms)
-    SELECT collection, kind, name, 1, size, messages, ms FROM totals_of WHERE row = OLD.row
-    ON CONFLICT (collection, kind, name) DO UPDATE SET recordings = recordings - 1, bytes = bytes - excluded.bytes,
-        messages = messages - excluded.messages, duration_ms = duration_ms - excluded.duration_ms;
-    DELETE FROM totals WHERE recordings = 0 AND (collection = '' OR collection = OLD.collection);
+CREATE TRIGGER recordings_sums_delete AFTER DELETE ON recordings BEGIN
+    UPDATE sums SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages, duration_ms = duration_ms - OLD.counted_ms
+    WHERE collection = OLD.collection AND format = OLD.format AND state = OLD.state AND day = OLD.day;
+    DELETE FROM sums WHERE collection = OLD.collection AND format = OLD.format AND state = OLD.state AND day = OLD.day AND recordings = 0;
 END;
 
-CREATE TRIGGER recordings_totals_before BEFORE UPDATE OF
+CREATE TRIGGER recordings_sums_update AFTER UPDATE OF
     collection, state, size, format, messages, clock, epoch_ns, start_ns, end_ns, duration_ns ON recordings BEGIN
-    INSERT INTO totals (collection, kind, name, recordings, bytes, messages, duration_ms)
-    SELECT collection, kind, name, 1, size, messages, ms FROM totals_of WHERE row = OLD.row
-    ON CONFLICT (collection, kind, name) DO UPDATE SET recordings = recordings - 1, bytes = bytes - excluded.bytes,
-        messages = messages - excluded.messages, duration_ms = duration_ms - excluded.duration_ms;
+    UPDATE sums SET recordings = recordings - 1, bytes = bytes - OLD.size, messages = messages - OLD.messages, duration_ms = duration_ms - OLD.counted_ms
+    WHERE collection = OLD.collection AND format = OLD.format AND state = OLD.state AND day = OLD.day;
+    INSERT INTO sums VALUES (NEW.collection, NEW.format, NEW.state, NEW.day, 1, NEW.size, NEW.messages, NEW.counted_ms)
+    ON CONFLICT DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes, messages = messages + excluded.messages,
+        duration_ms = duration_ms + excluded.duration_ms;
+    DELETE FROM sums WHERE collection = OLD.collection AND format = OLD.format AND state = OLD.state AND day = OLD.day AND recordings = 0;
 END;
 
-CREATE TRIGGER recordings_totals_after AFTER UPDATE OF
-    collection, state, size, format, messages, clock, epoch_ns, start_ns, end_ns, duration_ns ON recordings BEGIN
-    INSERT INTO totals (collection, kind, name, recordings, bytes, messages, duration_ms)
-    SELECT collection, kind, name, 1, size, messages, ms FROM totals_of WHERE row = NEW.row
-    ON CONFLICT (collection, kind, name) DO UPDATE SET recordings = recordings + 1, bytes = bytes + excluded.bytes,
-        messages = messages + excluded.messages, duration_ms = duration_ms + excluded.duration_ms;
-END;
+-- What users wrote about collections. Which collections there are is in sums; one that is described stays without recordings too.
+CREATE TABLE collections (
+    name TEXT PRIMARY KEY CHECK (length(name) > 0),
+    description TEXT NOT NULL CHECK (length(description) > 0)
+) STRICT, WITHOUT ROWID;
 
 -- The earliest start and the latest end among each 1024 rows. Recordings are added roughly in the order of their times, so whole blocks can be skipped.
 CREATE TABLE row_spans (

@@ -1,2 +1,2 @@
 -- scan: collections: for their manifest, when a description has changed
-SELECT name, description FROM collections WHERE description <> '' ORDER BY name;
+SELECT name, description FROM collections ORDER BY name;

@@ -1,1 +1,2 @@
-DELETE FROM collections WHERE name = :name AND recordings = 0 AND description = '';
+-- Drops the description.
+DELETE FROM collections WHERE name = :name;

@@ -1,2 +1,3 @@
-SELECT name, recordings FROM collections
-WHERE recordings > 0 AND name >= :from AND (:first OR name > :after) AND name < :end ORDER BY name LIMIT :limit;
+SELECT collection, sum(recordings) FROM sums
+WHERE state <> 4 AND collection >= :from AND (:first OR collection > :after) AND collection < :end
+GROUP BY collection HAVING sum(recordings) > 0 ORDER BY collection LIMIT :limit;

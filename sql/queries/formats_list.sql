@@ -1,2 +1,2 @@
--- The formats that there are: a handful.
-SELECT name FROM totals WHERE collection = '' AND kind = 0 AND recordings > 0;
+-- The formats that there are: a handful. scan: sums: as few as there are combinations of collection, format, state and day
+SELECT DISTINCT format FROM sums WHERE recordings > 0;

@@ -1,2 +1,2 @@
 -- The next collection, and what is in it outside of the trash.
-SELECT name, bytes FROM collections WHERE name > :name ORDER BY name LIMIT 1;
+SELECT collection, sum(bytes) FROM sums WHERE collection > :name AND state <> 4 GROUP BY collection ORDER BY collection LIMIT 1;

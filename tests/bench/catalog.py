@@ -18,7 +18,7 @@ RARE = 997  # one of so many is a copy of the other recording
 MINUTE = 60 * 10**9  # one begins each minute
 PAGES = 100  # asked of each question, for p99 and p50
 
-REPAIRS = ('repair_state_totals', 'repair_collections_add', 'repair_collections', 'repair_totals_clear', 'repair_totals', 'repair_labels', 'repair_tag_keys', 'repair_tag_values',
+REPAIRS = ('repair_sums', 'repair_labels', 'repair_tag_keys', 'repair_tag_values',
          'repair_spans')
 MORE = '''
 CREATE TEMP TABLE more AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :count)

@@ -212,9 +212,9 @@ static void figures_are_counted_anew(void **state) {
     const struct catalog_change tag = {.tags = &(struct catalog_tag){(char *)"robot", (char *)"r1"}, .n_tags = 1};
     assert_true(catalog_change(app.catalog, one.recording.id, &tag, &changed, &err));
     manifests_reconcile(&app, one.recording.id);
-    sql("UPDATE state_totals SET recordings = recordings + 1, bytes = 7 WHERE state = 1");
+    sql("UPDATE sums SET recordings = recordings + 1, bytes = 7 WHERE state = 1");
     expect(FSCK_TOTALS, 1);
-    sql("UPDATE collections SET messages = 99");
+    sql("DELETE FROM sums");
     expect(FSCK_TOTALS, 1);
     sql("UPDATE row_spans SET end_ns = end_ns - 1"); /* what lies outside would not be found */
     expect(FSCK_TOTALS, 1);
@@ -222,7 +222,7 @@ static void figures_are_counted_anew(void **state) {
     expect(FSCK_TOTALS, 1);
     sql("UPDATE tag_keys SET recordings = 5; UPDATE tag_values SET recordings = 6");
     expect(FSCK_TOTALS, 2);
-    sql("UPDATE labels SET recordings = 9 WHERE name = '/trial'; UPDATE totals SET bytes = 1 WHERE kind = 0 AND collection = ''");
+    sql("UPDATE labels SET recordings = 9 WHERE name = '/trial'; INSERT INTO sums VALUES ('ghosts', 'x', 1, '', 1, 1, 1, 1)");
     expect(FSCK_TOTALS, 2);
     sql("UPDATE recordings SET notes = 3 WHERE name = 'b.trial'");
     struct heard h;

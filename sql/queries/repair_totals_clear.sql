@@ -1,2 +1,0 @@
--- scan: totals: on request only (fsck)
-DELETE FROM totals;
